@@ -68,7 +68,7 @@ def mesh_of(
     return Mesh(placed.astype(np.float32), faces.astype(np.uint16), flags, mapped.astype(np.float32), written)
 
 
-def _triangles(mesh: Any) -> tuple[Float64Array, IndexArray, Float64Array]:
+def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, IndexArray, Float64Array]:
     """Return points (n, 3), triangles (m, 3), and u, v of the points, (n, 2) or (0, 2); a vertex may become several."""
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)

@@ -106,7 +106,7 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return StaysAt(target, self.target_bone, self.target_point)
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
 
-    def _chosen(self, context: bpy.types.Context, obj: Any) -> list[TrackKeys]:
+    def _chosen(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
         """Return the keys that may change. Raises AnimationError where none are selected."""
         found = []
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():

@@ -20,7 +20,7 @@ class TCB_UL_findings(bpy.types.UIList):
     def draw_item(  # noqa: PLR0913  as Blender calls it
         self,
         context: bpy.types.Context,
-        layout: Any,
+        layout: bpy.types.UILayout,
         data: Any,
         item: Any,
         icon: int | None,

@@ -411,7 +411,7 @@ class _Look:
 
     def _stretches(
         self,
-        owner: Any,
+        owner: bpy.types.ID,
         paths: Sequence[str],
         condition: str,
         bad: BoolArray,
@@ -424,7 +424,7 @@ class _Look:
             yield self._violation(owner, paths, condition, (first, last), worst, fault(worst))
 
     def _violation(
-        self, owner: Any, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, fault: str
+        self, owner: bpy.types.ID, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, fault: str
     ) -> Violation:
         start, end, at = (float(self.frames[row]) for row in (*rows, worst))
         keys = keys_around(keys_on(owner, paths), at)

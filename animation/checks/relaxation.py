@@ -397,7 +397,7 @@ class _Mover:
     def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
         check_editable(keys.datablock)
         self.keys = keys
-        self.datablock: Any = keys.datablock
+        self.datablock: bpy.types.ID = keys.datablock
         self.track = track = keys.track
         reason = blocking_reason(track)
         if reason:

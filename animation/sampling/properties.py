@@ -72,7 +72,7 @@ class PropertySampler:
             return {}
         sizes = [len(_numbers(owner, path)) for path in paths]
 
-        def read(item: Any) -> list[float]:
+        def read(item: bpy.types.Object) -> list[float]:
             evaluated = item if owner == self.item else item.data
             return [number for path in paths for number in _numbers(evaluated, path)]
 

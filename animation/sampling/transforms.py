@@ -163,7 +163,7 @@ class TransformSampler:
         moved: Matrices = self._posed(item, bone.parent) @ offset @ channel
         return moved
 
-    def _curves_of(self, item: Any, path: str) -> _Curves:
+    def _curves_of(self, item: bpy.types.Object, path: str) -> _Curves:
         """Return the F-curves that animate the object, or the bone with that path."""
         animation = item.animation_data
         if animation is None:
@@ -228,7 +228,7 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
     return matrices
 
 
-def _check(constraints: Iterable[bpy.types.Constraint], owner: Any) -> None:
+def _check(constraints: Iterable[bpy.types.Constraint], owner: bpy.types.ID) -> None:
     if any(not constraint.mute for constraint in constraints):
         raise UnknownMotionError(rpt_("{:s} has constraints", owner.name))
 

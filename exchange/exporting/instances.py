@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..conversion import Conversion, Float64Array, Frame
@@ -85,14 +86,14 @@ class Instances:
         return moved
 
 
-def _corners(mesh: Any) -> Float64Array:
+def _corners(mesh: bpy.types.Mesh) -> Float64Array:
     """Return the vertex of each corner of a face."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     return corners.astype(np.float64)
 
 
-def _mapped(mesh: Any) -> Float64Array:
+def _mapped(mesh: bpy.types.Mesh) -> Float64Array:
     """Return the texture coordinates of each corner; none where the mesh has none."""
     layer = mesh.uv_layers.active
     mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)

@@ -43,7 +43,7 @@ class Gathered:
     obj: Any
     kind: str
     name: bytes
-    parent: Any
+    parent: bpy.types.Object
     """The object that it hangs from in the file, or None."""
     add_note: AddNote
     aimed_by: Any = None
@@ -110,7 +110,12 @@ class Writer:
     """Adds tracks to nodes. Each method raises AnimationError where a track can't be written."""
 
     def __init__(
-        self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices, limit: SampleLimit
+        self,
+        scene: bpy.types.Scene,
+        conversion: Conversion,
+        samples_others: bool,
+        matrices: Matrices,
+        limit: SampleLimit,
     ) -> None:
         self.scene = scene
         self.conversion = conversion
@@ -144,7 +149,7 @@ class Writer:
             self._cones(gathered, tracks)
             self._roll(gathered)
 
-    def _tracks(self, datablock: Any) -> Tracks:
+    def _tracks(self, datablock: bpy.types.ID) -> Tracks:
         return Tracks(datablock, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: Float64Array) -> None:
@@ -324,7 +329,7 @@ def is_driven(datablock: Any, path: str, expression: str) -> bool:
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
-def width_seen(camera: Any, scene: Any) -> float:
+def width_seen(camera: bpy.types.Camera, scene: bpy.types.Scene) -> float:
     """Return the visible width of the sensor, mm: its own, or what remains when the picture's height is fitted."""
     render = scene.render
     width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y

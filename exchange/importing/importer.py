@@ -300,7 +300,9 @@ def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
     return 0, max([length, *frames])
 
 
-def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None) -> None:
+def set_range(
+    scene: bpy.types.Scene, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None
+) -> None:
     """Let the scene play what the files play; at `rate` frames a second, where one is given."""
     ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -_LAST_FRAME, _LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())

@@ -32,14 +32,14 @@ class Made:
 
     def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
         """Add a new object to the collection."""
-        obj: Any = bpy.data.objects.new(name, data)
+        obj: bpy.types.Object = bpy.data.objects.new(name, data)
         self.datablocks.append(obj)
         self.collection.objects.link(obj)
         if kind == "EMPTY":
             obj.empty_display_size = 1.0
         return obj
 
-    def data(self, datablock: Any) -> Any:
+    def data(self, datablock: bpy.types.ID) -> Any:
         self.datablocks.append(datablock)
         return datablock
 
