@@ -43,7 +43,7 @@ class Gathered:
     obj: Any
     kind: str
     name: bytes
-    parent: bpy.types.Object
+    parent: Any
     """The object that it hangs from in the file, or None."""
     add_note: AddNote
     aimed_by: Any = None
