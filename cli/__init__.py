@@ -22,7 +22,7 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
-from .blend_files import UnusableError, check_no_library, check_target, open_file, save
+from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file, save
 from .choosing import choose, has_keys, nothing_to_do, tracks_of
 from .log import write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
@@ -170,9 +170,12 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         if not job.copies_skipped:
             write_skipped(job, number, outcome, source)
             return
+    unchanged = bool(outcome.nothing_to_do) and can_be_copied(outcome.file, source, target)
+    outcome.notes += [source.converted] if source.converted and not unchanged else []
     outcome.output = target
+    counts = functools.partial(write_result, job, number, outcome, source)
     try:
-        save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
+        save(source, target, job.in_place, counts, outcome.file if unchanged else None)
     except UnusableError:
         outcome.output = None
         raise

@@ -44,6 +44,8 @@ class Source:
     version: Version
     libraries: dict[str, Version | None]
     """The libraries that the file links from; None: missing."""
+    converted: str = ""
+    """What to note where the open file is written: that the result is one of another Blender."""
 
 
 def open_file(file: Path, notes: list[str], writes: bool) -> Source:
@@ -67,12 +69,13 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
         here, why = _release(bpy.app.version), _blender_says(error)
         text = rpt_("Blender {:s} can't open it; it is damaged, or of a newer Blender: {:s}", here, why)
         raise UnusableError(text) from error
-    _check_release(notes, writes)
+    converted = _check_release(notes, writes)
     for library in bpy.data.libraries:
         if library.is_missing:
             path = library.filepath
             notes.append(rpt_("the library {:s} is missing: what is linked from it is left as it is", path))
-    return Source(compressed, _version(status), {path: version_of(path) for path in _libraries()})
+    libraries = {path: version_of(path) for path in _libraries()}
+    return Source(compressed, _version(status), libraries, converted)
 
 
 def version_of(path: str | Path) -> Version | None:
@@ -114,9 +117,11 @@ def save(
     target: Path,
     in_place: bool,
     before_it_counts: Callable[[Version], None],
-    content: bytes | None = None,
+    content: bytes | Path | None = None,
 ) -> None:
-    """Write the open file, or that content, beside the target under another name, then rename it.
+    """Write the open file, or `content`, beside the target under another name, then rename it.
+
+    `content`: bytes, or a file of which a copy is made.
 
     Whenever this is stopped, the target is the old file or the new one. `before_it_counts` gets the version of the new
     one before it is renamed, and may prevent that by raising. Raises UnusableError.
@@ -129,7 +134,10 @@ def save(
         if content is None:
             _write(temporary, source, in_place)
         else:
-            temporary.write_bytes(content)
+            if isinstance(content, Path):
+                shutil.copyfile(content, temporary)
+            else:
+                temporary.write_bytes(content)
             _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
@@ -145,6 +153,15 @@ def save(
         for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
             with contextlib.suppress(OSError):
                 leftover.unlink()
+
+
+def can_be_copied(file: Path, source: Source, target: Path) -> bool:
+    """Return whether a copy of the bytes of the open file, as it was read, means the same at the target."""
+    if version_of(file) != source.version:
+        return False
+    beside = os.path.realpath(target.parent) == os.path.realpath(file.parent)
+    # Paths relative to the file would name others there.
+    return beside or not any(path.startswith("//") for path in bpy.utils.blend_paths())
 
 
 def remove_leftovers(target: Path) -> None:
@@ -181,8 +198,11 @@ def _libraries() -> Iterator[str]:
         yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
 
 
-def _check_release(notes: list[str], writes: bool) -> None:
-    """Check that writing the open file keeps what a newer Blender has put into it. Raises UnusableError."""
+def _check_release(notes: list[str], writes: bool) -> str:
+    """Check that writing the open file keeps what a newer Blender has put into it. Raises UnusableError.
+
+    Return what to note where it is written.
+    """
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:
@@ -190,7 +210,8 @@ def _check_release(notes: list[str], writes: bool) -> None:
             raise UnusableError(text)
         notes.append(rpt_("saved by Blender {:s}: this is {:s}, which may not see all of it", saved, here))
     elif writes and saved != here:
-        notes.append(rpt_("saved by Blender {:s}; the result is a file of Blender {:s}", saved, here))
+        return rpt_("saved by Blender {:s}; the result is a file of Blender {:s}", saved, here)
+    return ""
 
 
 def _release(version: Sequence[int]) -> str:

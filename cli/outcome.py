@@ -194,13 +194,14 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "output": None if outcome.output is None else str(outcome.output),
     }
-    if job.options.output in ("CURVES", "HANDLES"):
-        result[job.options.output.lower()] = {
+    output = job.exchange.get("bake", job.options.output)
+    if output in ("CURVES", "HANDLES"):
+        result[output.lower()] = {
             "keys": outcome.report.curve_keys,
             "value_error": outcome.report.value_error,
             "rotation_error": math.degrees(outcome.report.rotation_error),
         }
-    if job.options.output == "HANDLES":
+    if output == "HANDLES":
         result["handles"]["tracks"] = outcome.report.handles
     if job.keep_look and (job.verb == "enable" or job.enables or job.patterns):
         result["look"] = {

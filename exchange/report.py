@@ -87,6 +87,7 @@ class Exchanged:
             curve_keys=baked.curve_keys,
             value_error=baked.value_error,
             rotation_error=baked.rotation_error,
+            handles=baked.handles,
         )
 
     def lines(self) -> list[str]:

@@ -84,8 +84,11 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     track : str
         Its path, as for `find_track`.
     **choices : str
-        Any of `method`, `cycle`, `ends`, `construction`, `path` and `angles`, with the identifiers that
-        `bpy.ops.tcb.track_choose` offers.
+        With the identifiers that `bpy.ops.tcb.track_choose` offers. Of all tracks: `method`, and `cycle`, how the
+        track goes on outside its keys. Of rotations only: `ends`, by which rule a rotation of the method TCB leaves its
+        first key and comes to its last; `construction`, by which formulas it goes from key to key; `path`, whether it
+        turns the shorter way; `angles`, the method of the angles of ROLL_PITCH_YAW. What the track's kind or method
+        does not use is kept, and has no effect.
 
     Raises
     ------

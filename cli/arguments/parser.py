@@ -370,7 +370,7 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         verb.add_argument(
             "--copy-skipped",
             action="store_true",
-            help=rpt_("save a FILE in which there is nothing to do to --output, too"),
+            help=rpt_("copy a FILE in which there is nothing to do to --output, too"),
         )
     verb.add_argument(
         "--skip-done",

@@ -48,7 +48,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
         outcome.report = import_table(obj, read, how, _bone(obj, given["bone"]), ticker)
     except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal
-    outcome.notes += outcome.report.notes
+    outcome.notes += [*outcome.report.notes, *filter(None, [source.converted])]
     save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
     outcome.output = target
 

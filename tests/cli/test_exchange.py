@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
+import pytest
 
 from formats import three_ds
 from tests.cli.scenes import load
@@ -25,6 +26,21 @@ def test_import_makes_a_blend_of_each_file(tcb, tmp_path):
     load(tmp_path / "blends" / "run.blend")
     assert bpy.data.objects["Box"].animation_data.action is not None
     assert (bpy.context.scene.frame_end, bpy.context.scene.render.fps) == (20, 30)
+
+
+@pytest.mark.parametrize("output", ["CURVES", "HANDLES"])
+def test_an_import_says_how_far_off_the_motion_is_at_most(tcb, tmp_path, output):
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), (20, 6, 1, 2), parameters={1: (0, 0, 0, 0.5, 0.5)})
+    save(tmp_path / "run.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), segment=(0, 20)))
+    result = tmp_path / "run.blend"
+    (line,) = tcb("import", tmp_path / "run.3ds", "--output", result, "--bake", output, "--json").lines
+    (info,) = tcb("info", result, "--json").lines
+    errors = [each["error"] for datablock in info["datablocks"] for each in datablock["tracks"]]
+    said = line[output.lower()]
+    assert 0.0 < said["value_error"] < 0.5
+    if output == "HANDLES":
+        assert said["value_error"] == pytest.approx(max(errors), rel=1e-5)
+        assert [each["track"] for each in said["tracks"]] == ["location"]
 
 
 def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import bpy
 import pytest
@@ -125,6 +126,22 @@ def test_what_was_copied_with_nothing_to_do_is_remembered(bake, tcb, walk, tmp_p
     result.unlink()
     assert bake("--copy-skipped")["status"] == "skipped"
     assert result.is_file()
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_what_was_copied_is_the_file_itself_unless_that_names_others_beside_it(bake, tcb, walk, tmp_path, relative):
+    tcb("remove", walk, "--in-place")
+    load(walk)
+    image = bpy.data.images.new("Checker", 8, 8)
+    image.source, image.use_fake_user = "FILE", True
+    image.filepath = "//checker.png" if relative else str(tmp_path / "checker.png")
+    save(walk)
+    assert bake("--copy-skipped")["status"] == "skipped"
+    result = tmp_path / "baked" / "walk.blend"
+    assert (result.read_bytes() == walk.read_bytes()) == (not relative)
+    load(result)
+    named = Path(bpy.path.abspath(bpy.data.images["Checker"].filepath))
+    assert named.resolve() == tmp_path / "checker.png"
 
 
 def test_what_is_done_with_faults_is_tried_again(bake, walk):
