@@ -36,7 +36,7 @@ from .edit.enable_and_bake import enable_and_bake
 from .edit.frame_function import remove_retiming, retime
 from .edit.key_whole import key_whole
 from .edit.restore import apply, remove, restore
-from .edit.selected_keys import key_set
+from .edit.selected_keys import TrackKeys, key_set, track_keys
 from .errors import AnimationError
 from .report import Report
 from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
@@ -58,6 +58,7 @@ __all__ = [
     "StaysAt",
     "TableContent",
     "TableKeys",
+    "TrackKeys",
     "TurnsWithin",
     "Velocities",
     "Violation",
@@ -84,6 +85,7 @@ __all__ = [
     "remove_retiming",
     "restore",
     "retime",
+    "track_keys",
     "velocity_table",
     "write_velocities",
 ]

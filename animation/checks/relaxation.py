@@ -222,7 +222,7 @@ def relax(  # noqa: PLR0913
         The condition.
     keys : sequence of float, or of TrackKeys
         Frames of the keys that may change, of `tracks` of the object or bone; or keys of any location and rotation
-        tracks that move it, also of its parents.
+        tracks that move it, also of its parents, as `track_keys` returns them.
     bone : str
         A bone of the armature `item`.
     point : sequence of 3 floats

@@ -43,13 +43,24 @@ _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle
 
 @dataclass(frozen=True, eq=False)
 class TrackKeys:
-    """Some of the animator's keys of one track; their frames, ascending, have shape (n,)."""
+    """Some of the animator's keys of one track, as `track_keys` finds them and `relax` takes them.
+
+    Examples
+    --------
+    >>> keys = animation.track_keys(ball, "location")
+    >>> later = keys.take(keys.frames > 10)
+    >>> len(later), later.frames.tolist()
+    (2, [20.0, 40.0])
+    """
 
     datablock: bpy.types.ID
+    """The datablock with the track."""
     track: Track
+    """The track, as `find_track` finds it."""
     frames: Float32Array
+    """The frames of the keys, ascending, shape (n,)."""
     selected: BoolArray
-    """Which of the keys are selected in the animation editors."""
+    """Which of the keys are selected in the animation editors, shape (n,)."""
     own: Mapping[int, OwnKeys]
     """All own keys of the track's channels."""
 
@@ -92,6 +103,38 @@ def goes_by_velocities(track: Track) -> bool:
         return "velocities" in options_of(track, track.settings)
     except AnimationError:
         return False
+
+
+@checked
+def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
+    """Return all of the animator's keys of a track, so that `relax` can change keys of several tracks together.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    track : str
+        Its path, as for `find_track`.
+
+    Returns
+    -------
+    TrackKeys
+        The keys; `take` with a mask, one boolean a key, leaves some of them.
+
+    Raises
+    ------
+    AnimationError
+        There is no such track.
+
+    Examples
+    --------
+    >>> keys = animation.track_keys(ball, "location")
+    >>> keys.frames.tolist()
+    [1.0, 20.0, 40.0]
+    >>> keys.take(keys.frames > 10).frames.tolist()
+    [20.0, 40.0]
+    """
+    return keys_of(datablock, find_track(datablock, track))
 
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:

@@ -107,6 +107,7 @@ NO_FUNCTIONS = {
     "Checks",
     "Gap",
     "Relaxation",
+    "TrackKeys",
     "Violation",
 }
 """Numbers, the error, and what functions return."""
