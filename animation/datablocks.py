@@ -64,12 +64,19 @@ def users_of_each(actions: Collection[bpy.types.Action]) -> dict[bpy.types.Actio
     users = {}
     for action in actions:
         parts = [*owners[action], *(tree for owner in owners[action] if (tree := _nodes(owner)))]
-        users[action] = [part for part in _animated(sorted(parts, key=_by_name)) if _animation(part).action == action]
+        users[action] = [part for part in _animated(sorted(parts, key=_by_name)) if _plays(part, action)]
     return users
 
 
-def _animation(datablock: bpy.types.ID) -> Any:
-    return getattr(datablock, "animation_data", None)
+def _plays(datablock: bpy.types.ID, action: bpy.types.Action) -> bool:
+    data = animation_data(datablock)
+    return data is not None and data.action == action
+
+
+def animation_data(datablock: bpy.types.ID) -> bpy.types.AnimData | None:
+    """Return the animation data of the datablock; None where it has none, or is of a kind that can't have any."""
+    data: bpy.types.AnimData | None = getattr(datablock, "animation_data", None)
+    return data
 
 
 def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
@@ -78,7 +85,7 @@ def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
 
 def action_time(datablock: bpy.types.ID, frame: float) -> float:
     """Convert a frame of the scene to the time of the datablock's action; an NLA strip in tweak mode may shift it."""
-    animation = _animation(datablock)
+    animation = animation_data(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
     return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
@@ -130,6 +137,6 @@ def _present(*datablocks: bpy.types.ID | None) -> Iterator[bpy.types.ID]:
 def _animated(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.ID]:
     seen = set()
     for datablock in datablocks:
-        if datablock.as_pointer() not in seen and _animation(datablock) is not None:
+        if datablock.as_pointer() not in seen and animation_data(datablock) is not None:
             seen.add(datablock.as_pointer())
             yield datablock

@@ -6,7 +6,6 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 import bpy
 import numpy as np
@@ -43,11 +42,11 @@ def _smoothing_groups(mesh: three_ds.Mesh) -> int:
     return used.bit_count()
 
 
-def left_of_objects(items: Iterable[Any]) -> Counter[str]:
+def left_of_objects(items: Iterable[bpy.types.Object]) -> Counter[str]:
     """Count what an export leaves out of objects, but for their faces."""
     shown = [obj for obj in items if obj.type in GEOMETRY]
     materials = {slot.material for obj in shown for slot in obj.material_slots} - {None}
-    meshes = {obj.data for obj in shown if obj.type == "MESH"}
+    meshes = {obj.data for obj in shown if isinstance(obj.data, bpy.types.Mesh)}
     return Counter(material=len(materials), smooth_mesh=sum(map(_is_smooth, meshes)))
 
 
@@ -67,7 +66,7 @@ def count_in_file(scene: three_ds.Scene) -> Counter[str]:
     )
 
 
-def count_in_scene(items: Iterable[Any]) -> Counter[str]:
+def count_in_scene(items: Iterable[bpy.types.Object]) -> Counter[str]:
     """Count the meshes, cameras and lights of objects, each once however many objects show it."""
     kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
     return Counter(kinds[kind] for kind, _ in {(obj.type, obj.data) for obj in items if obj.type in kinds})

@@ -55,11 +55,11 @@ class Exchanged:
     """Nodes, and the objects that took their animation."""
     notes: list[str] = field(default_factory=list)
     """What was left out, or differs from the file, and why."""
-    items: list[Any] = field(default_factory=list)
+    items: list[bpy.types.Object] = field(default_factory=list)
     """The objects that were made or matched."""
     animated: list[Any] = field(default_factory=list)
     """The datablocks with TCB tracks."""
-    cyclic: dict[Any, tuple[float, float]] = field(default_factory=dict)
+    cyclic: dict[bpy.types.ID, tuple[float, float]] = field(default_factory=dict)
     """The datablocks with a track that cycles; the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 

@@ -14,6 +14,7 @@ from ..animation.edit.enable import plain_among
 from ..animation.translation import n_, rpt_, translated
 from ..ui import bake_options, selection
 from ..ui.bake_options import BakeOptions, declared
+from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .enable import warn_of_changes
 from .on_selection import OnSelection
@@ -36,7 +37,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     sample_limit: declared("sample_limit", IntProperty, min=1)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         for name in bake_options.used(self):
             layout.prop(self, name)

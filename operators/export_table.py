@@ -14,6 +14,7 @@ from ..animation.tables.export_table import TableContent, export_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.bake_options import RANGE_ITEMS
+from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
@@ -60,7 +61,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         return poll_active(cls, context)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(self, "content")

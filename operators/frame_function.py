@@ -11,7 +11,7 @@ from bpy.props import EnumProperty, FloatProperty
 from ..animation import AnimationError, remove_retiming, retime
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 
 LEVEL_ITEMS = (
@@ -87,7 +87,7 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     )
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         own = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
         for name in ("level", "shape", *own):

@@ -12,7 +12,7 @@ from ..animation import AnimationError, joint_gap
 from ..animation.translation import rpt_, translated
 from ..ui import findings
 from ..ui.bake_options import step
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 
 
@@ -49,7 +49,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
         return True
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         layout.prop(self, "point")
         layout.prop(self, "use_parent_point")

@@ -18,7 +18,7 @@ from ..animation.translation import rpt_
 from ..ui import preferences, selection
 from ..ui.preferences import MAX, from_50, of_50
 from ..ui.properties import DESCRIPTIONS
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
@@ -113,7 +113,7 @@ class TCB_OT_key_select(bpy.types.Operator):
         return True
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         layout.prop(self, "condition")
         if self.condition != "SET":

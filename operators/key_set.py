@@ -16,7 +16,7 @@ from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import preferences, selection
 from ..ui.properties import Of50, parameter
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 from ..ui.shared_number import is_mixed
 
@@ -83,7 +83,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return status
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         for name, slider in preferences.shown_names(context).items():
             row = layout.row()

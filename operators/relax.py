@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
@@ -18,7 +16,7 @@ from ..animation.store.tracks import find_tracks
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.bake_options import CustomRange
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, report_notes
 from .bake import Progress
@@ -49,7 +47,7 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         return True
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         draw_condition(layout, self)
         layout.prop(self, "use_range")

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.translation import iface_
+from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
 from .widgets import draw_text
 
@@ -47,7 +48,7 @@ class TCB_PT_checks(bpy.types.Panel):
     bl_order = 20
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         manager: Any = context.window_manager
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")
@@ -76,7 +77,7 @@ class TCB_PT_relax(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.use_property_split = True
         layout.use_property_decorate = False
         scene: Any = context.scene

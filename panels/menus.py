@@ -9,6 +9,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..operators.preset import SUBFOLDER, TCB_OT_preset_add, TCB_OT_preset_apply
+from ..ui.redraw import layout_of
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")
 
@@ -44,7 +45,7 @@ class TCB_MT_keys(bpy.types.Menu):
     bl_label = "TCB"
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.operator_context = "INVOKE_REGION_WIN"
         layout.operator("tcb.key_set", text="Set Parameters…")
         layout.operator_menu_enum("tcb.key_drag", "parameter", text="Drag")
@@ -67,7 +68,7 @@ class TCB_MT_objects(bpy.types.Menu):
     bl_label = "TCB"
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         for verbs in (
             ("enable", "remove"),
             ("bake", "bake_in_world", "restore", "apply", "sync"),

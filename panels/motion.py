@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import bpy
 
@@ -13,6 +12,7 @@ from ..animation.checks.smoothness import Smoothness, smoothness
 from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
 from ..ui import redraw, selection
+from ..ui.redraw import layout_of
 
 _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 
@@ -33,7 +33,7 @@ class TCB_PT_motion(bpy.types.Panel):
         return selection.active_track(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         found = selection.active_track(context)
         assert found is not None
         _, track = found

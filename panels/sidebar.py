@@ -19,6 +19,7 @@ from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
+from ..ui.redraw import layout_of
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
 from .live import MessagesPanel, draw_live
 from .pictures.diagram import draw_diagram
@@ -66,7 +67,7 @@ class TCB_PT_tracks(_InSidebar):
 
     def draw(self, context: bpy.types.Context) -> None:
         redraw.begin()
-        layout: Any = self.layout
+        layout = layout_of(self)
         tracks = selection.active_tracks(context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
@@ -106,7 +107,7 @@ class TCB_PT_key(_InSidebar):
         return selection.active_track(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = layout_of(self)
         found = selection.active_key(context)
         if found is None:
             layout.label(text="This track has no keys", icon="INFO")

@@ -10,6 +10,7 @@ import bpy
 from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
+from ..ui.redraw import layout_of
 
 
 class TCB_PT_timing(bpy.types.Panel):
@@ -25,7 +26,7 @@ class TCB_PT_timing(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         redraw.begin()
-        layout: Any = self.layout
+        layout = layout_of(self)
         scene: Any = context.scene
         found = selection.active_track(context)
         curves = {"SCENE": curve_of(scene)}

@@ -19,6 +19,13 @@ _found: dict[tuple[str, int], Any] | None = None
 _handlers: list[tuple[Any, Any]] = []
 
 
+def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> bpy.types.UILayout:
+    """Return the layout into which a panel, menu or operator draws: while it draws there is one."""
+    layout = drawn.layout
+    assert layout is not None
+    return layout
+
+
 def begin() -> None:
     """Begin the redraw of a panel: until its region is drawn, what is looked up does not change."""
     global _found

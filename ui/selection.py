@@ -12,7 +12,7 @@ import numpy as np
 from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common
 from ..animation.checks.track_state import tracks_of
-from ..animation.datablocks import action_time, bone_path, name_of
+from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.selected_keys import (
     TrackKeys,
     any_selected,
@@ -162,7 +162,7 @@ def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
 
 def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
     """Convert a frame of the datablock's action to the time of the scene."""
-    animation: Any = getattr(datablock, "animation_data", None)
+    animation = animation_data(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
     return float(animation.nla_tweak_strip_time_to_scene(frame))

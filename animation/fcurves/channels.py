@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import name_of, users_of_each
+from ..datablocks import animation_data, name_of, users_of_each
 from ..errors import AnimationError
 from ..translation import rpt_
 from .layers import HAS_SLOTS, check_one_layer, layered_reason
@@ -131,7 +131,7 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
 
 def is_without_curves(datablock: bpy.types.ID) -> bool:
     """Return whether the datablock has no F-curves yet and can get some."""
-    animation: Any = getattr(datablock, "animation_data", None)
+    animation = animation_data(datablock)
     if animation is None:
         return True
     action = animation.action
@@ -145,12 +145,12 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
     """Return the F-curves as `channels_of` does; where there are none, make the action or channelbag for them."""
     if is_without_curves(datablock):
-        animation: Any = getattr(datablock, "animation_data", None)
+        animation = animation_data(datablock)
         if animation is None or animation.action is None:
             return new_action(datablock, f"{datablock.name}Action")
         action = animation.action
         layer = action.layers[0] if action.layers else action.layers.new("Layer")
-        strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+        strip: Any = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
         strip.channelbag(animation.action_slot, ensure=True)
     return channels_of(datablock)
 

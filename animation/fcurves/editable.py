@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 
-from ..datablocks import name_of
+from ..datablocks import animation_data, name_of
 from ..errors import AnimationError
 from ..translation import rpt_
 from .channels import Channels, assign, channels_of
@@ -44,7 +42,7 @@ def check_editable(datablock: bpy.types.ID) -> None:
 
 def check_not_tweaked(datablock: bpy.types.ID) -> None:
     """Raise AnimationError where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
-    animation: Any = getattr(datablock, "animation_data", None)
+    animation = animation_data(datablock)
     if animation is not None and animation.use_tweak_mode:
         raise AnimationError(
             name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged")

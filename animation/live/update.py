@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -38,6 +38,8 @@ from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, play
 from ..translation import rpt_
 from .note_edits import settle
 
+Points = list[bpy.types.FCurveKeyframePoints]
+"""The keys of each channel of a track, as Blender has them."""
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
 
@@ -50,7 +52,7 @@ class Watch:
     pointers: list[int] = field(default_factory=list)
     """Pointers of all F-curves: while they are the same, `tracks` can be used."""
     tracks: dict[str, Track] = field(default_factory=dict)
-    points: dict[str, list[Any]] = field(default_factory=dict)
+    points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each baked track's keys at the last check."""
@@ -133,7 +135,7 @@ class Watch:
                 changed.append(track)
         return self._worth_trying(changed)
 
-    def _points_of(self, tracks: Iterable[Track]) -> list[list[Any]]:
+    def _points_of(self, tracks: Iterable[Track]) -> list[Points]:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
@@ -313,16 +315,16 @@ def _pointers(channels: Channels) -> list[int]:
     return list(map(bpy.types.FCurve.as_pointer, channels))
 
 
-def _points(track: Track) -> list[Any]:
+def _points(track: Track) -> Points:
     return [fcurve.keyframe_points for fcurve in track.channels.values()]
 
 
-def _key_places(tracks: Sequence[list[Any]]) -> list[bytes]:
+def _key_places(tracks: Sequence[Points]) -> list[bytes]:
     """Read frames and values of all keys of each track."""
     return [places for (places,) in _read(tracks, ("co",))]
 
 
-def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes, ...]]:
+def _read(tracks: Sequence[Points], names: Sequence[str]) -> list[tuple[bytes, ...]]:
     """Read attributes of all keys of each track, given as its channels' keys."""
     lengths = [list(map(len, every)) for every in tracks]
     points, counts = list(chain(*tracks)), list(chain(*lengths))
@@ -336,7 +338,7 @@ def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes
     return list(zip(*columns, strict=True))
 
 
-def _bake_inputs(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+def _bake_inputs(tracks: Iterable[Track], points: Sequence[Points]) -> list[tuple[object, ...]]:
     """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
     result: list[tuple[object, ...]] = []
     marks = _read(points, [name for name in MARKS if name != "co"])
@@ -346,7 +348,7 @@ def _bake_inputs(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[t
     return result
 
 
-def _state_mark(track: Track, every: list[Any]) -> int:
+def _state_mark(track: Track, every: Points) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
@@ -411,7 +413,7 @@ class _OtherState(NamedTuple):
         return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
 
 
-def _other_state(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_OtherState]:
+def _other_state(tracks: Iterable[Track], points: Sequence[Points]) -> list[_OtherState]:
     """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.

@@ -76,7 +76,10 @@ _Written = tuple[three_ds.Scene, Exchanged]
 
 
 def export_scene(
-    objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions, progress: Progress | None = None
+    objects: Iterable[bpy.types.Object],
+    scene: bpy.types.Scene,
+    options: ExportOptions,
+    progress: Progress | None = None,
 ) -> tuple[three_ds.Scene, Exchanged]:
     """Return a scene of a file with the objects and their keys, and a report.
 
@@ -90,7 +93,9 @@ def export_scene(
     return run_steps(export_steps(objects, scene, options), progress)
 
 
-def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions) -> Steps[_Written]:
+def export_steps(
+    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
+) -> Steps[_Written]:
     """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
@@ -139,7 +144,9 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
     return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
-def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
+def _gathered(
+    objects: Iterable[bpy.types.Object], scene: Any, options: ExportOptions, report: Exchanged
+) -> list[Gathered]:
     """Return the objects that become nodes, with their targets; parents first."""
     chosen = list(objects)
     targets = {obj: target_of(obj, options.conversion) for obj in chosen if _kind(obj) in TARGET_KINDS}

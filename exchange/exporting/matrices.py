@@ -58,7 +58,7 @@ def frames_of(scene: bpy.types.Scene) -> Float64Array:
 
 
 @contextmanager
-def looked_at(items: Iterable[Any], scene: bpy.types.Scene) -> Iterator[None]:
+def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
     """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the former frame again.
 
     Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
@@ -81,7 +81,7 @@ class Matrices:
     They are sampled within `looked_at`, and can be asked for afterwards.
     """
 
-    def __init__(self, items: Iterable[Any], scene: bpy.types.Scene) -> None:
+    def __init__(self, items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
         self.scene = scene
         self.frames = frames_of(scene)
         self._worlds: dict[Any, Float64Array] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}

@@ -22,6 +22,7 @@ from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler, UnknownMotionError
 from ...animation.translation import iface_
 from ...ui import handlers
+from ...ui.redraw import layout_of
 from .draw_paths import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
 
@@ -369,12 +370,12 @@ class TCB_PT_paths(bpy.types.Panel):
 
     def draw_header(self, context: bpy.types.Context) -> None:
         scene: Any = context.scene
-        layout: Any = self.layout
+        layout = layout_of(self)
         layout.prop(scene.tcb_paths, "show", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
         scene: Any = context.scene
-        layout: Any = self.layout
+        layout = layout_of(self)
         settings = scene.tcb_paths
         layout.use_property_split = True
         layout.use_property_decorate = False

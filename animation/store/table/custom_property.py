@@ -79,7 +79,7 @@ _ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "gen
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
-Written = npt.NDArray[Any]
+Written = npt.NDArray[np.void]
 """Of dtype OWN or GENERATED, in order of frame."""
 
 

@@ -67,7 +67,7 @@ RECORDED = (
     "amplitude",
     "period",
 )
-Rows = npt.NDArray[Any]
+Rows = npt.NDArray[np.void]
 """Of dtype ROW. Those of a table are sorted by identity."""
 
 _WHOLE = np.dtype(("V", ROW.itemsize))
