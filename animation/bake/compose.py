@@ -24,8 +24,8 @@ from ..fcurves.keyframes import (
     BoolArray,
     Float32Array,
     IndexArray,
+    Joined,
     Keyframes,
-    Part,
     end_to_end,
 )
 from ..memoize import memoized
@@ -84,12 +84,12 @@ class Composed:
     @property
     def channels(self) -> list[Keyframes]:
         """Return each channel's keys."""
-        shape = self.arrays["co"].shape[:2]
+        count, n = self.arrays["co"].shape[:2]
         every = {
-            name: array if array.ndim > 1 else np.broadcast_to(array, shape) for name, array in self.arrays.items()
+            name: np.tile(array, count) if array.ndim == 1 else array.reshape(count * n, *array.shape[2:])
+            for name, array in self.arrays.items()
         }
-        keys = Keyframes(**every)
-        return [Part(keys, channel) for channel in range(shape[0])]
+        return Joined(Keyframes(**every), [n] * count).channels
 
     def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
         """Return for each channel the attributes in which its keys differ from its present ones, equal in number."""
@@ -116,9 +116,10 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray
     Baked segments are linear, or Bezier with FREE handles. `ends`: channels whose last key keeps its interpolation,
     which the animator chose.
     """
+    joined = Joined.of(own)
     layout = _layout_of(own, generated)
-    placed = _placed(own, layout, generated)
-    arrays = _composed(own, generated, layout, placed, "GENERATED")
+    placed = _placed(joined, layout, generated)
+    arrays = _composed(joined, generated, layout, placed, "GENERATED")
     _end_as_played(arrays, layout, ~ends)
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
@@ -126,19 +127,20 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray
         "period": np.broadcast_to(layout.frames, values.shape).copy(),
         "back": values.copy(),
     }
-    _put_own(stamp, own, layout.rows)
+    _put_own(stamp, joined, layout.rows)
     return Composed(arrays | stamp, layout, placed)
 
 
 def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
     """Return the same motion as plain keys, without stamps and identities."""
+    joined = Joined.of(own)
     layout = _layout_of(own, generated)
-    placed = _placed(own, layout, generated)
-    arrays = _composed(own, generated, layout, placed, "KEYFRAME")
+    placed = _placed(joined, layout, generated)
+    arrays = _composed(joined, generated, layout, placed, "KEYFRAME")
     _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
-    _put_own(unused, own, layout.rows)
+    _put_own(unused, joined, layout.rows)
     return Composed(arrays | unused, layout, placed).channels
 
 
@@ -171,7 +173,7 @@ def _layout(own: Float32Array, frames: Float32Array, baked_before: BoolArray, he
     return _Layout(every, rows, generated, order, baked, before, placed, played, interpolation)
 
 
-def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
+def _placed(own: Joined, layout: _Layout, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
     """Return which handles beside baked segments the bake places, shape (channels, n) or (n,).
 
     Beside samples these are the handles that Blender places anew after any edit: they are set onto their keys, since to
@@ -183,19 +185,19 @@ def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -
         kept: npt.NDArray[np.uint8] = layout.placed & ~theirs
         return kept
     if layout.played != INTERPOLATION["LINEAR"]:
-        return np.broadcast_to(layout.placed, (len(own), len(layout.placed)))
+        return np.broadcast_to(layout.placed, (len(own.counts), len(layout.placed)))
     left, right = _every(own, ["handle_left_type", "handle_right_type"])
     return np.where(_AUTOMATIC[left] & _AUTOMATIC[right], layout.placed, np.uint8(0))
 
 
 def _composed(
-    own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
+    own: Joined, generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
 ) -> Arrays:
     """Return all attributes except those that a stamp may use.
 
     `placed`: handles of the animator's keys; beside samples they are set onto their keys.
     """
-    shape, rows = (len(own), len(layout.frames)), layout.rows
+    shape, rows = (len(own.counts), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
     shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
@@ -225,7 +227,7 @@ def _composed(
     types: Arrays = dict.fromkeys(_TYPES, free)
     if generated.chosen is not None:
         for name, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), strict=True):
-            types[name] = np.repeat(free[np.newaxis], len(own), axis=0)
+            types[name] = np.repeat(free[np.newaxis], shape[0], axis=0)
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
 
@@ -239,7 +241,7 @@ def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None
         arrays["interpolation"][channels, layout.rows[-1]] = layout.played
 
 
-def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
+def _put_own(arrays: Arrays, own: Joined, rows: IndexArray) -> None:
     """Set the attributes of the animator's keys, which are in those rows."""
     for name, array in arrays.items():
         array[:, rows] = _every(own, [name])[0]
@@ -250,11 +252,10 @@ def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.view(np.uint32) if array.dtype == np.float32 else array
 
 
-def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
+def _every(own: Joined, names: Sequence[str]) -> npt.NDArray[Any]:
     """Return attributes of the animator's keys, shape (names, channels, n, ...)."""
-    together = end_to_end(own)
-    arrays = np.stack([getattr(together, name) for name in names])
-    return arrays.reshape(len(names), len(own), -1, *arrays.shape[2:])
+    arrays = np.array([getattr(own.keys, name) for name in names])
+    return arrays.reshape(len(names), len(own.counts), -1, *arrays.shape[2:])
 
 
 def _place_handles(arrays: Arrays, co: Float32Array, derivatives: Derivatives, layout: _Layout) -> None:

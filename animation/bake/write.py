@@ -296,6 +296,8 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, own_written)
+        else:
+            track.written[index] = written
         rest = None if index in plan.own else track.made.get(index, track.rest[index])
         edited = each.edited or (index in plan.own and before is not None and before.edited)
         found[index] = Channel(kept, rest, edited, own_written, made)

@@ -79,6 +79,11 @@ class Keyframes:
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all attributes by name."""
+        return {name: getattr(self, name) for name in NAMES}
+
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
         """Return the keys of those rows: indices, or a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
@@ -168,15 +173,21 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
 class Part(Keyframes):
     """The keys of one channel among those of many; an attribute is cut out of theirs when it is first read.
 
-    A channel has fourteen of them, of which most work needs a few. `every` has the keys of all channels: concatenated,
-    and `rows` is a slice of them; or one row a channel, and `rows` is its index.
+    A channel has fourteen of them, of which most work needs a few. `every` has the keys of all channels, concatenated,
+    and `rows` are those of the channel.
     """
 
     every: Keyframes
-    rows: slice | int
+    rows: slice
 
-    def __init__(self, every: Keyframes, rows: slice | int) -> None:
+    def __init__(self, every: Keyframes, rows: slice) -> None:
         vars(self).update(every=every, rows=rows)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all attributes by name: in a third of the time of reading one after the other."""
+        every, rows = self.every, self.rows
+        return {name: getattr(every, name)[rows] for name in NAMES}
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -204,7 +215,7 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     """Concatenate the keys of channels; consecutive parts of the same keys are not copied."""
     every, start, end = None, 0, 0
     for keys in channels:
-        if not isinstance(keys, Part) or not isinstance(keys.rows, slice):
+        if not isinstance(keys, Part):
             return _Concatenated(channels)
         if every is None:
             every, start = keys.every, keys.rows.start
@@ -346,7 +357,8 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         for name in names:
             points.foreach_set(name, getattr(keys, name).ravel())
         return
-    co, left, right = map(_bits, (keys.co, keys.handle_left, keys.handle_right))
+    arrays = keys.arrays
+    co, left, right = (_bits(arrays[name]) for name in ("co", "handle_left", "handle_right"))
     off = np.flatnonzero((left != co) | (right != co))
     few = len(off) * _FEW < len(keys)
     fresh = few or len(points) != len(keys)
@@ -356,23 +368,25 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
     if few:
         # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time of
         # writing all three arrays.
-        points.foreach_set("co_ui", keys.co.ravel())
-        places = zip(off.tolist(), keys.handle_left[off].tolist(), keys.handle_right[off].tolist(), strict=True)
+        points.foreach_set("co_ui", arrays["co"].ravel())
+        places = zip(
+            off.tolist(), arrays["handle_left"][off].tolist(), arrays["handle_right"][off].tolist(), strict=True
+        )
         for row, handle_left, handle_right in places:
             point = points[row]
             point.handle_left, point.handle_right = handle_left, handle_right
     else:
         for name in _PAIRS:
-            points.foreach_set(name, getattr(keys, name).ravel())
+            points.foreach_set(name, arrays[name].ravel())
     put = points.foreach_set
     for name in _SINGLE:
-        array = getattr(keys, name)
+        array = arrays[name]
         # New keys already have easing 0, as most keys do.
         if fresh and name == "easing" and not np.count_nonzero(array):
             continue
         put(name, array)
     if flags:
-        write_flags(fcurve, [getattr(keys, name) for name in FLAGS])
+        write_flags(fcurve, [arrays[name] for name in FLAGS])
 
 
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:

@@ -23,7 +23,15 @@ from ..bake.pipeline import rebake
 from ..datablocks import action_time
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import MARKS, UNPLACED, read_attribute, read_coordinates, read_floats
+from ..fcurves.keyframes import (
+    MARKS,
+    UNPLACED,
+    Keyframes,
+    end_to_end,
+    read_attribute,
+    read_coordinates,
+    read_floats,
+)
 from ..fcurves.layers import layered_refusals
 from ..report import Report
 from ..store.digest import RESTORED, shape_of
@@ -174,10 +182,10 @@ class Watch:
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
-        points = self._points_of(taken.values())
-        self.key_places |= zip(taken, _key_places(points), strict=True)
-        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), points), strict=True)
-        self.other_state |= zip(taken, _other_state(taken.values(), points), strict=True)
+        points, written = self._points_of(taken.values()), _written(taken.values())
+        self.key_places |= zip(taken, _key_places(points, written), strict=True)
+        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), points, written), strict=True)
+        self.other_state |= zip(taken, _other_state(taken.values(), points, written), strict=True)
         for path in taken:
             self.refused.pop(path, None)
             self.standing[path] = []
@@ -319,29 +327,38 @@ def _points(track: Track) -> Points:
     return [fcurve.keyframe_points for fcurve in track.channels.values()]
 
 
-def _key_places(tracks: Sequence[Points]) -> list[bytes]:
+def _written(tracks: Iterable[Track]) -> Keyframes | None:
+    """Return all keys of the tracks as a bake has just written them; None where it did not write each channel."""
+    keys = [track.written.get(index) for track in tracks for index in track.channels]
+    known = [each for each in keys if each is not None]
+    return end_to_end(known) if known and len(known) == len(keys) else None
+
+
+def _key_places(tracks: Sequence[Points], written: Keyframes | None = None) -> list[bytes]:
     """Read frames and values of all keys of each track."""
-    return [places for (places,) in _read(tracks, ("co",))]
+    return [places for (places,) in _read(tracks, ("co",), written)]
 
 
-def _read(tracks: Sequence[Points], names: Sequence[str]) -> list[tuple[bytes, ...]]:
-    """Read attributes of all keys of each track, given as its channels' keys."""
+def _read(tracks: Sequence[Points], names: Sequence[str], written: Keyframes | None = None) -> list[tuple[bytes, ...]]:
+    """Read attributes of all keys of each track, given as its channels' keys, or take those `written`."""
     lengths = [list(map(len, every)) for every in tracks]
     points, counts = list(chain(*tracks)), list(chain(*lengths))
     ends = list(accumulate(map(sum, lengths), initial=0))
     columns = []
     for name in names:
-        array = read_attribute(points, counts, name)
+        array = read_attribute(points, counts, name) if written is None else getattr(written, name)
         size = array.nbytes // max(1, ends[-1])
         raw = array.tobytes()
         columns.append([raw[size * start : size * end] for start, end in pairwise(ends)])
     return list(zip(*columns, strict=True))
 
 
-def _bake_inputs(tracks: Iterable[Track], points: Sequence[Points]) -> list[tuple[object, ...]]:
+def _bake_inputs(
+    tracks: Iterable[Track], points: Sequence[Points], written: Keyframes | None = None
+) -> list[tuple[object, ...]]:
     """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
     result: list[tuple[object, ...]] = []
-    marks = _read(points, [name for name in MARKS if name != "co"])
+    marks = _read(points, [name for name in MARKS if name != "co"], written)
     for track, mark in zip(tracks, marks, strict=True):
         settings, function = track.settings, function_of(track)
         result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
@@ -413,13 +430,15 @@ class _OtherState(NamedTuple):
         return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
 
 
-def _other_state(tracks: Iterable[Track], points: Sequence[Points]) -> list[_OtherState]:
+def _other_state(
+    tracks: Iterable[Track], points: Sequence[Points], written: Keyframes | None = None
+) -> list[_OtherState]:
     """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
     result = []
-    for track, (left, right, *arrays) in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
+    for track, (left, right, *arrays) in zip(tracks, _read(points, (*UNPLACED, "easing"), written), strict=True):
         states = (
             (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
             for fcurve in track.channels.values()

@@ -20,7 +20,7 @@ from ..datablocks import name_of
 from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
-from ..fcurves.keyframes import read_attribute
+from ..fcurves.keyframes import Keyframes, read_attribute
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
@@ -68,6 +68,8 @@ class Track:
     """The datablock's frame function."""
     driven: bool = False
     """True where a driver, not the keys, decides the value of some component."""
+    written: dict[int, Keyframes] = field(default_factory=dict)
+    """The keys that a bake has just written into the channels; without those whose handles Blender placed."""
 
     @property
     def is_rotation(self) -> bool:
