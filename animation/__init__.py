@@ -26,7 +26,8 @@ from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
-from .checks.relaxation import KeepsApart, Relaxation, StaysAbove, StaysAt, TurnsWithin, relax
+from .checks.relaxation import Relaxation, relax
+from .checks.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .datablocks import of_file, of_object
 from .edit.back_to_original import back_to_original
 from .edit.bake_in_world import bake_in_world

@@ -11,125 +11,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Literal
 
 import bpy
 import numpy as np
 
-from ...interp import evaluate_many, relaxation, retiming, rotations
-from ..arguments import FrameRange, NotNegative, Parameters, Point, Positive, check_fields, checked
+from ...interp import relaxation, rotations
+from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..bake.plans.splines import TrackSpline, quaternions_of, track_splines
+from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..edit.selected_keys import TrackKeys, keys_of
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import SAME_FRAME, is_among
+from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
-from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
-from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
-from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..sampling.transforms import UnknownMotionError
 from ..store.table.options import Options
-from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks
+from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
+from .relaxed_motion import Motion, Mover, Part, to_come
+from .wanted_conditions import TOLERANCE, Wanted, target_bone, targets_of
 
-TOLERANCE = 1e-3
-"""World units, or for rotation limits radians."""
 _FINER = 4
 """The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
-_LONGEST_TURN = 0.3
-"""Radians. The path of a point is nearly straight for such a rotation."""
-_CUBE = math.sqrt(3.0)
-"""A point within 1 / this in each of three directions is within 1."""
-
-_GAUSS = 0.5 / math.sqrt(3.0)
-"""Distances from an interval's middle, relative to its length: two points there integrate cubics exactly, and so the
-squares of linear accelerations."""
-
 _MOST_SPANS = 20_000
 """The most spans of frames over which an effort is summed; for longer motions the spans are wider."""
-
 Least = Literal["CHANGE", "EFFORT"]
-
-
-@dataclass(frozen=True)
-class StaysAt:
-    """The condition that the point stays at a point of another object, or of a bone of it.
-
-    Examples
-    --------
-    >>> wanted = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
-    """
-
-    target: bpy.types.Object
-    bone: str = ""
-    point: Point = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-
-@dataclass(frozen=True)
-class StaysAbove:
-    """The condition that the point stays at least `height` units above a plane: an object's XY plane or the world's.
-
-    Examples
-    --------
-    >>> wanted = animation.StaysAbove(height=0.5)
-    """
-
-    plane: bpy.types.Object | None = None
-    height: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-
-@dataclass(frozen=True)
-class KeepsApart:
-    """The condition that the point keeps at least this distance from a point of another object, or of a bone of it.
-
-    Examples
-    --------
-    >>> wanted = animation.KeepsApart(ball, distance=2.0)
-    """
-
-    target: bpy.types.Object
-    distance: NotNegative
-    bone: str = ""
-    point: Point = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-
-@dataclass(frozen=True)
-class TurnsWithin:
-    """The condition that the object's or bone's own rotation stays within limits.
-
-    The limits are of Euler angles in its rotation order (XYZ where it has none), radians from -pi to pi; None: no
-    limit.
-
-    Examples
-    --------
-    >>> wanted = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
-    """
-
-    low: tuple[float | None, float | None, float | None] = (None, None, None)
-    high: tuple[float | None, float | None, float | None] = (None, None, None)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
-            if low is not None and high is not None and low > high:
-                raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
-
-
-Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
 
 
 @dataclass
@@ -270,10 +181,10 @@ def relax(  # noqa: PLR0913
     >>> done.reached, done.keys, round(done.before, 2)
     (True, 2, 0.72)
     """
-    for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
+    for owner, name in ((item, bone), *((target, target_bone(wanted)) for target in targets_of(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):
             raise AnimationError(owner.name, rpt_("it has no bone {!r}", name))
-    if item in _targets(wanted) and _target_bone(wanted) == bone:
+    if item in targets_of(wanted) and target_bone(wanted) == bone:
         if bone:
             raise AnimationError(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
         raise AnimationError(item.name, rpt_("the target is the object itself: choose another"))
@@ -282,12 +193,12 @@ def relax(  # noqa: PLR0913
     chosen = [each for each in keys if isinstance(each, TrackKeys)]
     if len(chosen) < len(keys):
         chosen = _keys_at(item, bone, tracks, [float(frame) for frame in keys if not isinstance(frame, TrackKeys)])
-    movers = [_Mover(each, defaults or {}) for each in chosen if len(each)]
+    movers = [Mover(each, defaults or {}) for each in chosen if len(each)]
     if not movers:
         raise AnimationError(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
-    movers += _to_come(movers, item, bone, defaults or {})
-    part = _Part(item, bone, np.array(point, dtype=np.float64))
-    owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *_targets(wanted)]
+    movers += to_come(movers, item, bone, defaults or {})
+    part = Part(item, bone, np.array(point, dtype=np.float64))
+    owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *targets_of(wanted)]
     unknown_names = set(weights or {}) - {mover.owner_name for mover in movers}
     if unknown_names:
         raise AnimationError(
@@ -306,9 +217,9 @@ def relax(  # noqa: PLR0913
 
 
 def _relax(  # noqa: PLR0913
-    part: _Part,
+    part: Part,
     wanted: Wanted,
-    movers: list[_Mover],
+    movers: list[Mover],
     scene: bpy.types.Scene,
     owners: Iterable[bpy.types.ID],
     frame_range: tuple[float, float] | None,
@@ -322,7 +233,7 @@ def _relax(  # noqa: PLR0913
     ends = float(moved.min()), float(moved.max())
     throughout = sampled_frames(scene, owners, ends, max(STEP, (ends[1] - ends[0]) / _MOST_SPANS))
     finer = sampled_frames(scene, owners, frame_range, STEP / _FINER)
-    judge = _Motion(part, wanted, movers, scene, finer, throughout)
+    judge = Motion(part, wanted, movers, scene, finer, throughout)
     start = np.concatenate([mover.start for mover in movers])
     before = judge.errors(start)
     finite = np.isfinite(before)
@@ -331,7 +242,7 @@ def _relax(  # noqa: PLR0913
         raise AnimationError(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
     numbers = start
     if before.max() > tolerance or least == "EFFORT":
-        coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
+        coarse = Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
         for motion in (coarse, judge):
             weights, longest = motion.costs()
             effort = motion.effort if least == "EFFORT" else None
@@ -378,311 +289,6 @@ def _relax(  # noqa: PLR0913
     return result
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The point of an object or bone for which the condition must hold."""
-
-    item: Any
-    bone: str
-    point: Values
-
-    @property
-    def name(self) -> str:
-        return self.bone or str(self.item.name)
-
-
-class _Mover:
-    """A track that moves by its spline; some of its keys may change, or none."""
-
-    def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
-        check_editable(keys.datablock)
-        self.keys = keys
-        self.datablock: bpy.types.ID = keys.datablock
-        self.track = track = keys.track
-        reason = blocking_reason(track)
-        if reason:
-            raise track.error(reason)
-        if not track.enabled:
-            raise track.error(rpt_("not a TCB track; enable it first"))
-        self.prefix, self.name = _split(track)
-        self.settings = track.settings
-        self.function = function_of(track)
-        self.defaults = self.settings.options.defaults if track.baked and self.settings.options else defaults
-        kept = read_own_keys(track)
-        self.originals = {
-            index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
-        }
-        if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
-            raise track.error(rpt_("its channels are keyed at different frames; key them together first"))
-        self.slots = [
-            (index, row)
-            for index, own in sorted(self.originals.items())
-            for row in np.flatnonzero(is_among(own.keys.frames, keys.frames)).tolist()
-        ]
-        """Component and row of each number that may change."""
-        self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
-        self.weight = 1.0
-        """The factor of its changes and accelerations."""
-
-    @property
-    def place(self) -> tuple[int, str]:
-        """Return the key under which `TransformSampler` takes its motion."""
-        return self.datablock.session_uid, self.prefix + self.name
-
-    @property
-    def bone(self) -> str:
-        return _bone_of(self.datablock, self.prefix)
-
-    @property
-    def owner_name(self) -> str:
-        """Return the name of the bone, or else of the object."""
-        return self.bone or str(self.datablock.name)
-
-    def accelerations(self, numbers: Values, frames: Frames) -> Values:
-        """Return the accelerations of locations, or angular ones, shape (m, components)."""
-        splines = self.splines(numbers)
-        if self.function is None:
-            return np.concatenate(evaluate_many([each.spline for each in splines], frames, 2), axis=1)
-        at, rates, changes = self.function.with_rates(frames)
-        return np.concatenate([retiming.retimed(each.spline, at, 2, rates, changes) for each in splines], axis=1)
-
-    def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the splines with these numbers in the keys that may change."""
-        changed: dict[int, OwnKeys] = {}
-        for index, own in self.originals.items():
-            move = np.zeros_like(own.keys.co)
-            for number, (component, row) in zip(numbers, self.slots, strict=True):
-                if component == index:
-                    move[row, 1] = number - own.keys.values[row]
-            # Handles move with their keys.
-            places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
-            changed[index] = replace(own, keys=own.keys.with_(**places))
-        return track_splines(self.track, self.settings, changed, self.defaults)
-
-    def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
-        """Return the locations or quaternions from the splines' values at `count` frames."""
-        if self.track.is_rotation:
-            return values[0]
-        still = [self.track.component(index) for index in range(len(self.track.rest))]
-        whole = np.tile(np.array(still, dtype=np.float64), (count, 1))
-        for spline, own in zip(splines, values, strict=True):
-            whole[:, spline.components] = own
-        return whole
-
-    def raw(self, numbers: Values) -> Values:
-        """Return the keys of a rotation that may change, as channel values, shape (keys, components)."""
-        (spline,) = self.splines(numbers)
-        return spline.values[is_among(spline.frames, self.keys.frames)]
-
-
-def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[_Mover]:
-    """Return movers for other tracks of the same objects and bones that are TCB but not baked yet.
-
-    Their motion will change with the next bake.
-    """
-    own = bone_path(item.pose.bones[bone]) + "." if bone else ""
-    places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
-    chosen = {(mover.datablock, mover.track.path) for mover in movers}
-    found = []
-    for datablock, prefix in places:
-        try:
-            tracks = find_tracks(datablock, channels_of(datablock), [prefix])
-        except AnimationError:
-            continue
-        for track in tracks:
-            moves = track.path == f"{prefix}location" or (
-                track.is_rotation and track.path.startswith(f"{prefix}rotation")
-            )
-            to_come = track.enabled and not track.baked and not blocking_reason(track)
-            if moves and to_come and (datablock, track.path) not in chosen:
-                keys = keys_of(datablock, track)
-                found.append(_Mover(keys.take(np.zeros(len(keys), dtype=np.bool_)), defaults))
-    return found
-
-
-def _split(track: Track) -> tuple[str, str]:
-    """Return the path prefix of the track's owner, and `location` or `rotation`; raise AnimationError for others."""
-    owner, _, last = track.path.rpartition(".")
-    prefix = f"{owner}." if owner else ""
-    if last == "location":
-        return prefix, last
-    if track.is_rotation and last.startswith("rotation"):
-        return prefix, "rotation"
-    raise track.error(rpt_("only keys of location and rotation can be relaxed"))
-
-
-def _bone_of(datablock: Any, prefix: str) -> str:
-    if not prefix:
-        return ""
-    bones = datablock.pose.bones if datablock.pose else ()
-    return next((bone.name for bone in bones if f"{bone_path(bone)}." == prefix), "")
-
-
-class _Motion:
-    """Errors at `frames`, and effort `throughout` these, as functions of the numbers of all movers."""
-
-    def __init__(
-        self,
-        part: _Part,
-        wanted: Wanted,
-        movers: Sequence[_Mover],
-        scene: bpy.types.Scene,
-        frames: Frames,
-        throughout: Frames,
-    ) -> None:
-        self.part = part
-        self.wanted = wanted
-        self.movers = movers
-        self.scene = scene
-        self.frames = frames
-        self.throughout = throughout
-        self.world = TransformSampler(frames)
-        self.ends = np.cumsum([len(mover.slots) for mover in movers])
-        self._still: dict[tuple[int, str], Matrices] = {}
-        self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
-        self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
-        self._last_accelerations: dict[tuple[int, str], tuple[bytes, Values]] = {}
-
-    def placed(self, numbers: Values) -> TransformSampler:
-        """Return the world with these numbers in the keys."""
-        pairs = zip(self.movers, self._split(numbers), strict=True)
-        return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
-
-    def _moved(self, mover: _Mover, numbers: Values) -> Values:
-        """Return the motion of the mover with these numbers.
-
-        The last result is cached, since mostly one mover changes at a time.
-        """
-        last = self._last.get(mover.place)
-        if last is not None and last[0] == numbers.tobytes():
-            return last[1]
-        splines = mover.splines(numbers)
-        values = evaluate_many([each.spline for each in splines], self._times[mover.place])
-        motion = mover.motion(splines, values, len(self.frames))
-        self._last[mover.place] = numbers.tobytes(), motion
-        return motion
-
-    def _split(self, numbers: Values) -> list[Values]:
-        return np.split(numbers, self.ends[:-1])
-
-    @cached_property
-    def _levers(self) -> list[float]:
-        """Return how far each mover moves the point by one radian: 1 where that is nothing or makes no difference."""
-        world = self.placed(np.concatenate([mover.start for mover in self.movers]))
-        at = self._at(world, self.part.item, self.part.bone, self.part.point)
-        levers = []
-        for mover in self.movers:
-            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
-            lever = float(np.linalg.norm(at - origin, axis=1).max())
-            levers.append(1.0 if isinstance(self.wanted, TurnsWithin) or lever < TOLERANCE else lever)
-        return levers
-
-    def costs(self) -> tuple[Values, Values]:
-        """Return the cost of a change of each number, and the most by which a round may change it.
-
-        The cost is the distance by which a change of 1 moves the point, times the mover's weight.
-        """
-        weights, longest = [], []
-        for mover, lever in zip(self.movers, self._levers, strict=True):
-            # A change of a unit quaternion by an angle is a rotation by twice that angle.
-            turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [mover.weight * lever * turn] * len(mover.slots)
-            longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
-        return np.array(weights), np.array(longest)
-
-    def effort(self, numbers: Values) -> Values:
-        """Return numbers whose sum of squares is the effort.
-
-        It is the integral of squared accelerations of the tracks whose keys may change, as distances by which they move
-        the point.
-        """
-        residuals = []
-        for mover, lever, own in zip(self.movers, self._levers, self._split(numbers), strict=True):
-            if mover.slots:
-                size = mover.weight * (lever if mover.track.is_rotation else 1.0)
-                residuals.append(size * self._accelerations(mover, own))
-        return np.concatenate(residuals)
-
-    def _accelerations(self, mover: _Mover, numbers: Values) -> Values:
-        """Return the mover's accelerations times the roots of their quadrature weights; the last are cached."""
-        last = self._last_accelerations.get(mover.place)
-        if last is not None and last[0] == numbers.tobytes():
-            return last[1]
-        middles, spans = (self.throughout[1:] + self.throughout[:-1]) / 2.0, np.diff(self.throughout)
-        frames = (middles + np.array([[-_GAUSS], [_GAUSS]]) * spans).ravel()
-        roots = np.sqrt(np.tile(spans / 2.0, 2))
-        weighted: Values = (mover.accelerations(numbers, frames) * roots[:, np.newaxis]).ravel()
-        self._last_accelerations[mover.place] = numbers.tobytes(), weighted
-        return weighted
-
-    def errors(self, numbers: Values) -> Values:
-        """Return the error at each frame, from 0."""
-        excess = self.excess(numbers).reshape(-1, len(self.frames))
-        if isinstance(self.wanted, StaysAt):
-            missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
-            return missed
-        largest: Values = np.maximum(excess.max(axis=0), 0.0)
-        return largest
-
-    def excess(self, numbers: Values) -> Values:
-        """Return numbers, one or more a frame, all below the tolerance only where the condition holds within it."""
-        world = self.placed(numbers)
-        wanted, part = self.wanted, self.part
-        if isinstance(wanted, TurnsWithin):
-            return self._beyond(wanted, world)
-        at = self._at(world, part.item, part.bone, part.point)
-        if isinstance(wanted, StaysAbove):
-            if wanted.plane is None:
-                return wanted.height - at[:, 2]
-            plane = self._matrices(world, wanted.plane, "")
-            normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
-            size = np.linalg.norm(normal, axis=1, keepdims=True)
-            if not size.all():
-                frame = float(self.frames[np.argmin(size)])
-                raise AnimationError(wanted.plane.name, rpt_("its scale is zero, so it has no plane"), frame=frame)
-            normal /= size
-            above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
-            return above
-        miss = at - self._at(world, wanted.target, wanted.bone, np.array(wanted.point, dtype=np.float64))
-        if isinstance(wanted, KeepsApart):
-            near: Values = wanted.distance - np.linalg.norm(miss, axis=1)
-            return near
-        rows = _CUBE * miss.T
-        return np.concatenate((rows, -rows)).ravel()
-
-    def _beyond(self, wanted: TurnsWithin, world: TransformSampler) -> Values:
-        owner = self.part.item.pose.bones[self.part.bone] if self.part.bone else self.part.item
-        order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
-        angles = rotations.to_euler(world.rotation(self.part.item, self.part.bone), order)
-        rows = [angles[:, axis] - high for axis, high in enumerate(wanted.high) if high is not None]
-        rows += [low - angles[:, axis] for axis, low in enumerate(wanted.low) if low is not None]
-        return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
-
-    def _at(self, world: TransformSampler, item: Any, bone: str, point: Values) -> Values:
-        matrices = self._matrices(world, item, bone)
-        at: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
-        return at
-
-    def _matrices(self, world: TransformSampler, item: Any, bone: str) -> Matrices:
-        """Return the matrices of an object or bone.
-
-        Where more than F-curves and parents move it, Blender evaluates them, if the changing keys have no influence.
-        """
-        try:
-            return world.matrices(item, bone)
-        except UnknownMotionError:
-            if item == self.part.item:
-                raise
-            thing = item.session_uid, bone
-            if thing not in self._still:
-                stepping = DepsgraphSampler([thing], self.frames)
-                stepping.advance({item.session_uid: item}, self.scene, math.inf)
-                if any(mover.datablock.session_uid in stepping.read for mover in self.movers):
-                    raise
-                self._still[thing] = stepping.matrices(thing)
-            return self._still[thing]
-
-
 def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:
     """Return the keys at these frames of the named tracks; raise AnimationError where a frame has no key."""
     check_editable(item)
@@ -704,17 +310,7 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
     return found
 
 
-def _targets(wanted: Wanted) -> list[bpy.types.Object]:
-    if isinstance(wanted, StaysAbove):
-        return [] if wanted.plane is None else [wanted.plane]
-    return [] if isinstance(wanted, TurnsWithin) else [wanted.target]
-
-
-def _target_bone(wanted: Wanted) -> str:
-    return wanted.bone if isinstance(wanted, StaysAt | KeepsApart) else ""
-
-
-def _ways(movers: Sequence[_Mover], start: Values, numbers: Values) -> tuple[float, float]:
+def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
     """Return the largest distance a location key was moved, and the largest angle a rotation key was turned."""
     moved = turned = 0.0
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
@@ -731,10 +327,10 @@ def _ways(movers: Sequence[_Mover], start: Values, numbers: Values) -> tuple[flo
     return moved, turned
 
 
-def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
+def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
     """Write the numbers into the keys, and bake again what was baked; return notes for the user."""
     notes: list[str] = []
-    by_datablock: dict[Any, list[tuple[_Mover, Values]]] = {}
+    by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
     for mover, own in zip(movers, np.split(numbers, ends), strict=True):
         if mover.slots:
@@ -752,7 +348,7 @@ def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
     return notes
 
 
-def _put(track: Track, mover: _Mover, numbers: Values) -> None:
+def _put(track: Track, mover: Mover, numbers: Values) -> None:
     for index, fcurve in track.channels.items():
         own = [
             (row, number) for number, (component, row) in zip(numbers, mover.slots, strict=True) if component == index

@@ -192,7 +192,7 @@ def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_move
     relaxing = importlib.import_module(f"{animation.__name__}.checks.relaxation")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
     (keys,) = relaxing._keys_at(thing, "", ["rotation"], [FRAMES[1]])
-    mover = relaxing._Mover(keys, {})
+    mover = relaxing.Mover(keys, {})
     (spline,) = mover.splines(mover.start + 0.5)
     for fcurve in fcurves(plain):
         point = fcurve.keyframe_points[1]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conditions that relaxation of keys can bring about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+from ..arguments import NotNegative, Point, check_fields
+from ..translation import rpt_
+
+TOLERANCE = 1e-3
+"""World units, or for rotation limits radians."""
+
+
+@dataclass(frozen=True)
+class StaysAt:
+    """The condition that the point stays at a point of another object, or of a bone of it.
+
+    Examples
+    --------
+    >>> wanted = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
+    """
+
+    target: bpy.types.Object
+    bone: str = ""
+    point: Point = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class StaysAbove:
+    """The condition that the point stays at least `height` units above a plane: an object's XY plane or the world's.
+
+    Examples
+    --------
+    >>> wanted = animation.StaysAbove(height=0.5)
+    """
+
+    plane: bpy.types.Object | None = None
+    height: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class KeepsApart:
+    """The condition that the point keeps at least this distance from a point of another object, or of a bone of it.
+
+    Examples
+    --------
+    >>> wanted = animation.KeepsApart(ball, distance=2.0)
+    """
+
+    target: bpy.types.Object
+    distance: NotNegative
+    bone: str = ""
+    point: Point = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class TurnsWithin:
+    """The condition that the object's or bone's own rotation stays within limits.
+
+    The limits are of Euler angles in its rotation order (XYZ where it has none), radians from -pi to pi; None: no
+    limit.
+
+    Examples
+    --------
+    >>> wanted = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
+    """
+
+    low: tuple[float | None, float | None, float | None] = (None, None, None)
+    high: tuple[float | None, float | None, float | None] = (None, None, None)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
+            if low is not None and high is not None and low > high:
+                raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
+
+
+Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
+
+
+def targets_of(wanted: Wanted) -> list[bpy.types.Object]:
+    if isinstance(wanted, StaysAbove):
+        return [] if wanted.plane is None else [wanted.plane]
+    return [] if isinstance(wanted, TurnsWithin) else [wanted.target]
+
+
+def target_bone(wanted: Wanted) -> str:
+    return wanted.bone if isinstance(wanted, StaysAt | KeepsApart) else ""
