@@ -243,15 +243,7 @@ def _relax(  # noqa: PLR0913
     numbers = start
     if before.max() > tolerance or least == "EFFORT":
         coarse = Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
-        for motion in (coarse, judge):
-            weights, longest = motion.costs()
-            effort = motion.effort if least == "EFFORT" else None
-            found = relaxation.relax(
-                motion.excess, start, tolerance, weights, longest, progress=progress, effort=effort
-            )
-            numbers = found.numbers.astype(np.float32).astype(np.float64)
-            if judge.errors(numbers).max() <= tolerance or not found.reached:
-                break
+        numbers = _relaxed(coarse, judge, start, tolerance, least, progress)
     after = judge.errors(numbers)
     worst, last = int(np.argmax(before)), int(np.argmax(after))
     keys = np.unique(moved)
@@ -287,6 +279,26 @@ def _relax(  # noqa: PLR0913
     result.effort_before, result.effort = (float((judge.effort(each) ** 2).sum()) for each in (start, numbers))
     result.notes = _write(movers, numbers)
     return result
+
+
+def _relaxed(
+    coarse: Motion,
+    judge: Motion,
+    start: Values,
+    tolerance: float,
+    least: Least,
+    progress: Callable[[int, int], None] | None,
+) -> Values:
+    """Return numbers with which the condition holds, or comes nearest to it; at finer frames where it needs them."""
+    numbers = start
+    for motion in (coarse, judge):
+        weights, longest = motion.costs()
+        effort = motion.effort if least == "EFFORT" else None
+        found = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress, effort=effort)
+        numbers = found.numbers.astype(np.float32).astype(np.float64)
+        if judge.errors(numbers).max() <= tolerance or not found.reached:
+            break
+    return numbers
 
 
 def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:

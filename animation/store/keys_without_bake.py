@@ -110,16 +110,11 @@ def restored_from(
 
     `shifted`: which keys are in channels where the bake shows other values than the keys' own.
     """
-    here = np.zeros(len(own), dtype=np.bool_)
-    interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
+    here = np.zeros(len(own), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
+    interpolation, placed = rows["interpolation"], _placed_by_bake(own, written, here)
     if written is not None:
-        here = np.isfinite(written["co"][:, 0])
         changed = here & (own.interpolation != written["interpolation"])
         interpolation = np.where(changed, own.interpolation, interpolation)
-        placed = np.where(here, written["placed"], placed)
-    # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
-    stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
-    placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
@@ -169,6 +164,17 @@ def restored_from(
         **sides,
     )
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
+
+
+def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) -> EnumArray:
+    """Return which handles of keys a bake has placed; `here`: which keys it wrote into this channel."""
+    placed = np.zeros(len(own), dtype=np.uint8)
+    if written is not None:
+        placed[here] = written["placed"][here]
+    # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
+    stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
+    placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
+    return placed
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
