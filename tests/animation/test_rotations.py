@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 
+import bpy  # noqa: F401  mathutils comes with it
 import numpy as np
 import pytest
 from mathutils import Quaternion
