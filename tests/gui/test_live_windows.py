@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle, turns
+from .conftest import PICTURES, settle
 
 HALF = (800, 1000)
 """Each window has one half of the screen."""
@@ -160,7 +160,7 @@ class Windows:
         # A new editor hears of the mouse when that moves.
         for at in (x - 5, x):
             self.gui.xdotool("mousemove", at, y)
-            turns(self.gui)
+            time.sleep(0.4)
         for _ in range(times):
             self.gui.key(keys)
 
@@ -253,7 +253,7 @@ def test_keys_dragged_in_either_window_are_followed_as_they_were_baked(windows):
 with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
     bpy.ops.wm.window_close()
 """)
-    settle(windows.gui)
+    time.sleep(1.5)
     windows.move(0, 23, "4")
     assert windows.own_frames("Cube") == [1, 27, 50]
     assert as_baked(windows) == RIGHT

@@ -12,7 +12,6 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import settle
 from .screen import SAME, screen
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
@@ -80,7 +79,7 @@ def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> i
 
 def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tmp_path):
     window.run("bpy.context.scene.frame_set(20); area('VIEW_3D').tag_redraw()")
-    settle(window)
+    time.sleep(1)
     before, key = diagram(window, tmp_path)
     assert differs(window, "diagram.png", before, key) <= SAME
     buttons = window.buttons("VIEW_3D")
@@ -91,14 +90,14 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
     assert differs(window, "diagram_changed.png", after, key) <= SAME
 
     window.run("bpy.context.preferences.view.ui_scale = 2.0")
-    settle(window)
+    time.sleep(2)
     x, y = window.run("r = region(area('VIEW_3D'), 'UI'); result = (r.x + r.width // 2, win().height - r.y - 100)")
     twice, key = diagram(window, tmp_path)
     assert len(twice) > 1.9 * len(after)
     window.xdotool("mousemove", x, y)
     for _ in range(20):
         window.xdotool("click", "5")
-    settle(window)
+    time.sleep(2)
     assert differs(window, "diagram_2x.png", twice, key) <= SAME
     assert "Traceback" not in log(window)
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle, turns
+from .conftest import PICTURES
 from .cube import CURVES, everything
 from .editors import open_editor
 
@@ -58,15 +59,15 @@ def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_
     # Dragged, and taken back with Esc: each key has its own again.
     for at in ((x - 5, y), (x, y)):
         window.xdotool("mousemove", *at)
-        turns(window)
+        time.sleep(0.3)
     window.xdotool("mousedown", 1)
     for _step in range(8):
         window.xdotool("mousemove_relative", 5, 0)
-        turns(window)
+        time.sleep(0.05)
     held = velocities(window)
     window.key("Escape")
     window.xdotool("mouseup", 1)
-    settle(window)
+    time.sleep(0.3)
     assert len(set(held[0].values())) == 1
     assert held[1:] == given[1:]
     assert velocities(window) == given
