@@ -203,6 +203,17 @@ def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
     return choice
 
 
+def checked_whole(name: str, number: int) -> int:
+    """Return a whole number from 0 on, or raise TypeError or ValueError."""
+    try:
+        whole = operator.index(number)
+    except TypeError as error:
+        raise TypeError(f"{name} must be an integer, not {number!r}") from error
+    if whole < 0:
+        raise ValueError(f"{name} must not be negative, as {number!r} is")
+    return whole
+
+
 def checked_derivative(spline: Spline, nu: int) -> int:
     """Return the order of a derivative, or raise TypeError or ValueError if a spline has none of it."""
     try:
@@ -536,11 +547,11 @@ class Timing:
     def __init__(self, tracks: KeyBatch) -> None:
         end = tracks.segment_end
         self._start = tracks.frames
-        self._length = tracks.frames[end] - tracks.frames
-        holds = self._length == 0.0
-        self._length[holds] = np.inf
-        self._ease_from, self._ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
-        self._eased = ((self._ease_from > 0.0) | (self._ease_to > 0.0)) & ~holds
+        self.length = tracks.frames[end] - tracks.frames
+        holds = self.length == 0.0
+        self.length[holds] = np.inf
+        self.ease_from, self.ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
+        self._eased = ((self.ease_from > 0.0) | (self.ease_to > 0.0)) & ~holds
         self._any_eased = bool(self._eased.any())
 
     def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
@@ -549,7 +560,7 @@ class Timing:
         Before a segment it is held at 0. Extrapolated it goes on beyond both ends, at the rate that it has there, which
         is none where there is an ease.
         """
-        length = self._length[segment]
+        length = self.length[segment]
         u = (frames - self._start[segment]) / length
         derivatives = [u if extrapolate else np.maximum(u, 0.0)]
         if nu >= 1:
@@ -558,7 +569,7 @@ class Timing:
             derivatives.append(np.zeros_like(u))
         if self._any_eased and (eased := np.flatnonzero(self._eased[segment])).size:
             own = segment[eased]
-            eases = self._ease_from[own], self._ease_to[own]
+            eases = self.ease_from[own], self.ease_to[own]
             parameter, per_frame = derivatives[0][eased], derivatives[1][eased] if nu else None
             inside = np.clip(parameter, 0.0, 1.0)
             for order, derivative in enumerate(derivatives):
@@ -573,7 +584,7 @@ class Timing:
         if self._eased[segment]:
             found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
             return [float(each[0]) for each in found]
-        length = float(self._length[segment])
+        length = float(self.length[segment])
         u = (frame - float(self._start[segment])) / length
         is_before = u < 0.0 and not extrapolate
         return [0.0 if is_before else u, 0.0 if is_before else 1.0 / length, 0.0]

@@ -6,13 +6,15 @@ Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from .batch import BoolArray, IndexArray, KeyBatch
-from .keys import Float64Array, KeysError
+from .batch import BoolArray, IndexArray, KeyBatch, checked_choice, checked_whole
+from .keys import Float64Array, Keys, KeysError, numbers
 from .messages import n_
 from .rotations import sphere
 from .rotations.exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
@@ -83,6 +85,105 @@ def c2_slopes(
     before, own, after = (each[np.newaxis, np.newaxis] for each in (before, own, after))
     slopes: Float64Array = solve(before, own, after, right[np.newaxis], tracks.previous, tracks.following)[0]
     return slopes
+
+
+End = Literal["NOT_A_KNOT", "NATURAL", "CLAMPED"] | tuple[int, npt.ArrayLike]
+"""The condition at an end, as scipy's CubicSpline has it; a pair is a derivative's order, 1 or 2, and its value."""
+
+
+def c2_slopes_with_ends(
+    tracks: KeyBatch, values: Float64Array, ends: Sequence[tuple[Condition, Condition]]
+) -> Float64Array:
+    """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
+
+    The slopes are linear in those at both ends, and so are the conditions: two equations a track, in the solution for
+    ends at rest and its changes with each end's slope (docs/formulas.md, "Ends of C2 cubics").
+    """
+    count, (first, last) = len(values), tracks.open
+    given = np.zeros((count + 2, len(tracks.frames)))
+    given[count, first] = given[count + 1, last] = 1.0
+    points = np.concatenate([values, np.zeros((2, len(tracks.frames)))])
+    found = c2_slopes(tracks, points, "CLAMPED", given)
+    slopes = found[:count].copy()
+    conditions = dict(zip(tracks.first.tolist(), ends, strict=True))
+    for start, end in zip(first.tolist(), last.tolist(), strict=True):
+        own = slice(start, end + 1)
+        lengths, chords = np.diff(tracks.frames[own]), np.diff(values[:, own])
+        left, right = conditions[start]
+        if end - start == 2 and left.order == right.order == 3:
+            # Both conditions are the same; the parabola through the keys fulfils it.
+            right = Condition(3, np.zeros(count), parabola=True)
+        sides = [
+            condition.equation(lengths[::step], chords[:, ::step], found[:, own][:, ::step], float(step))
+            for condition, step in ((left, 1), (right, -1))
+        ]
+        matrix, missing = np.array([each[0] for each in sides]), np.array([each[1] for each in sides])
+        at_ends = np.linalg.solve(matrix, missing)
+        slopes[:, own] += at_ends.T @ found[count:, own]
+    return slopes
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition at an end: the value of a derivative, or, of order 3, that it does not jump at the next key."""
+
+    order: int
+    value: Float64Array
+    parabola: bool = False
+
+    def equation(
+        self, lengths: Float64Array, chords: Float64Array, found: Float64Array, sign: float
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return its equation in the two end slopes: their coefficients, and the right side for each component.
+
+        Parameters
+        ----------
+        lengths, chords, found : ndarray
+            Of the segments and keys from the end inwards; the slopes of `found` are of the components with ends at
+            rest, then of a slope of 1 at each end.
+        sign : float
+            -1 at the last key, from which frames run backwards: there lengths, and chords, are taken forwards still.
+        """
+        slope, mean = found[:, :3], chords / lengths
+        if self.order == 1:
+            here, goal = slope[:, 0], self.value
+        elif self.order == 2:
+            here = sign * -(4.0 * slope[:, 0] + 2.0 * slope[:, 1]) / lengths[0]
+            goal = self.value - sign * 6.0 * mean[:, 0] / lengths[0]
+        elif self.parabola:
+            here, goal = slope[:, 0] + slope[:, 1], 2.0 * mean[:, 0]
+        else:
+            # The third derivatives of both segments, over 6.
+            near, far = 1.0 / lengths[0] ** 2, 1.0 / lengths[1] ** 2
+            here = (slope[:, 0] + slope[:, 1]) * near - (slope[:, 1] + slope[:, 2]) * far
+            goal = 2.0 * (mean[:, 0] * near - mean[:, 1] * far)
+        return here[-2:], goal - here[:-2]
+
+
+def checked_ends(ends: object, keys: Keys) -> tuple[Condition, Condition]:
+    """Return the conditions at both ends, or raise TypeError or ValueError, which names the argument."""
+    both = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (ends, ends)
+    if isinstance(ends, tuple | list) and len(ends) == 2 and not isinstance(ends[0], tuple | list | str):
+        raise TypeError(f"ends must be a condition, or one for each end, not {ends!r}")
+    return _checked_end("ends[0]", both[0], keys), _checked_end("ends[1]", both[1], keys)
+
+
+def _checked_end(name: str, end: object, keys: Keys) -> Condition:
+    count = keys.values.shape[1]
+    if isinstance(end, str):
+        checked_choice(name, end, ("NOT_A_KNOT", "NATURAL", "CLAMPED"))
+        if end == "NOT_A_KNOT" and len(keys) == 2:
+            return Condition(1, (keys.values[1] - keys.values[0]) / (keys.frames[1] - keys.frames[0]))
+        return Condition({"CLAMPED": 1, "NATURAL": 2, "NOT_A_KNOT": 3}[end], np.zeros(count))
+    if not isinstance(end, tuple | list) or len(end) != 2:
+        raise TypeError(f"{name} must be NOT_A_KNOT, NATURAL, CLAMPED, or an order and a derivative, not {end!r}")
+    order = checked_whole(name, end[0])
+    if order not in (1, 2):
+        raise ValueError(f"{name} must give the derivative of order 1 or 2, not {order}")
+    value = numbers(name, end[1])
+    if value.shape not in ((), (count,)) or not np.isfinite(value).all():
+        raise ValueError(f"{name} must be a finite derivative for each of {count} components, not {end[1]!r}")
+    return Condition(order, np.broadcast_to(value, (count,)))
 
 
 def c2_velocities(

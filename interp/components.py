@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ from .batch import (
     checked_derivative,
     checked_keys,
     checked_sample_frames,
+    checked_whole,
 )
+from .cubics import Cubics, PiecewisePolynomial, polynomials
 from .keys import FARTHEST, Float64Array, Keys
 
 if TYPE_CHECKING:
@@ -119,6 +122,10 @@ class BaseSpline(ABC):
         values = self.prepared.evaluate(at.ravel(), nu, extrapolate)[0]
         return values.reshape(*at.shape, values.shape[1])
 
+    def derivative(self, n: int = 1) -> Derivative:
+        """Return the n-th derivative as a function of frames: of rotations the angular velocity or acceleration."""
+        return Derivative(self, checked_derivative(self, n))
+
     @property
     @abstractmethod
     def loop_gap(self) -> float:
@@ -133,6 +140,22 @@ class BaseSpline(ABC):
     @abstractmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """The n-th derivative of a spline, called as the spline is."""
+
+    spline: BaseSpline
+    n: int
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Return ``spline(frames, n + nu, extrapolate)``."""
+        return self.spline(frames, self.n + checked_whole("nu", nu), extrapolate)
+
+    def derivative(self, n: int = 1) -> Derivative:
+        """Return a further derivative."""
+        return self.spline.derivative(self.n + checked_whole("n", n))
 
 
 class ComponentSpline(BaseSpline):
@@ -155,3 +178,30 @@ class ComponentSpline(BaseSpline):
     def batch(self) -> Hashable:
         """Return the identifier of the batch: tracks with the same number of components are computed together."""
         return type(self), self.keys.values.shape[1]
+
+    def to_ppoly(self) -> PiecewisePolynomial:
+        """Return the polynomials in the frame, ease included, held or repeated outside.
+
+        Raises
+        ------
+        ValueError
+            Of a spline whose segments are no cubics: `is_cubic` is False.
+
+        Notes
+        -----
+        The error is that of the spline, twice. Source: docs/formulas.md, "Hermite cubics" and "Ease".
+        """
+        curve = self.prepared.curve
+        if not isinstance(curve, Cubics):
+            raise ValueError(f"{type(self).__module__.rsplit('.')[-1]} has no segments that are cubics in the frame")
+        frames = self.keys.frames
+        period = None if self.cycle == "SINGLE" or len(frames) == 1 else float(frames[-1] - frames[0])
+        return polynomials(curve, self.prepared.timing, frames, period)
+
+    def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
+        """Return the n-th antiderivative, 0 at the first key; `to_ppoly` says of which splines."""
+        return self.to_ppoly().antiderivative(n)
+
+    def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
+        """Return the integral from frame a to b, shape (d,); held, repeated or extrapolated outside the keys."""
+        return self.to_ppoly().integrate(a, b, extrapolate)

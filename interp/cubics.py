@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments that are cubics in the local parameter, of any number of components."""
+"""Segments that are cubics in the local parameter, of any number of components, and the polynomials in the frame."""
 
 from __future__ import annotations
 
+from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from .batch import IndexArray, KeyBatch
-from .keys import Float64Array
+from .batch import IndexArray, KeyBatch, Timing, checked_sample_frames, checked_whole
+from .keys import Float64Array, numbers
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,6 +33,11 @@ class Cubics:
         length = tracks.frames[end] - tracks.frames
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
 
+    @property
+    def coefficients(self) -> Float64Array:
+        """Return the coefficients by the powers of u, the lowest first, shape (4, d, K)."""
+        return self._coefficients.reshape(4, self._components, -1)
+
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
@@ -51,3 +58,146 @@ def _polynomial(coefficients: Float64Array, u: Float64Array | float, nu: int) ->
     else:
         result = 6.0 * cube * u + 2.0 * square
     return result
+
+
+class PiecewisePolynomial:
+    """Polynomials in the frame, piece by piece, and those beyond both ends: scipy's PPoly that also knows its outside.
+
+    Made by `to_ppoly`, `derivative` and `antiderivative`.
+
+    Parameters
+    ----------
+    c : ndarray, shape (k, m, d)
+        Coefficients of m pieces by the powers of the frame from each piece's start, the highest first.
+    x : ndarray, shape (m + 1,)
+        Where the pieces start, and the last one ends, rising.
+    outside : ndarray, shape (k, 2, d)
+        Coefficients before the first piece, from its start, and after the last, from its end.
+    period : float or None
+        The length after which it repeats.
+
+    Attributes
+    ----------
+    c, x : ndarray
+        As scipy has them: ``scipy.interpolate.PPoly(p.c, p.x)`` is the same within the pieces.
+
+    Examples
+    --------
+    >>> p = tcb.VectorSpline(Keys([0, 10], [0, 1])).to_ppoly()
+    >>> p.integrate(0, 10), p.antiderivative()(20)
+    (array([5.]), array([15.]))
+    """
+
+    def __init__(self, c: Float64Array, x: Float64Array, outside: Float64Array, period: float | None = None) -> None:
+        self.c, self.x, self._outside, self._period = c, x, outside, period
+        for array in (c, x, outside):
+            array.flags.writeable = False
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Evaluate a derivative of any order: `frames` of any shape gives that shape and the components."""
+        at = checked_sample_frames("frames", frames)
+        row = at.ravel()
+        first, last = float(self.x[0]), float(self.x[-1])
+        if self._period is not None:
+            beyond = (row < first) | (row > last)
+            row = np.where(beyond, first + np.mod(row - first, self._period), row)
+        piece = np.clip(np.searchsorted(self.x, row, side="right") - 1, 0, self.c.shape[1] - 1)
+        values = self._evaluated(self.c[:, piece], row - self.x[piece], nu)
+        if not extrapolate and self._period is None:
+            for side, beyond, start in ((0, row < first, first), (1, row > last, last)):
+                values[beyond] = self._evaluated(self._outside[:, [side]], row[beyond] - start, nu)
+        return values.reshape(*at.shape, self.c.shape[2])
+
+    @staticmethod
+    def _evaluated(c: Float64Array, along: Float64Array, nu: int) -> Float64Array:
+        """Return a derivative of polynomials, shape (samples, d)."""
+        result = np.zeros((len(along), c.shape[2]))
+        for power in range(len(c) - 1, checked_whole("nu", nu) - 1, -1):
+            result = result * along[:, np.newaxis] + c[len(c) - 1 - power] * (factorial(power) / factorial(power - nu))
+        return result
+
+    def derivative(self, n: int = 1) -> PiecewisePolynomial:
+        """Return the n-th derivative."""
+        c, outside = self.c, self._outside
+        for _ in range(checked_whole("n", n)):
+            powers = np.arange(len(c) - 1, 0, -1.0)[:, np.newaxis, np.newaxis]
+            c, outside = (a[:-1] * powers if len(a) > 1 else np.zeros_like(a) for a in (c, outside))
+        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._period)
+
+    def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
+        """Return the n-th antiderivative, 0 at the first key. Outside it continues that of what is played there.
+
+        Raises
+        ------
+        ValueError
+            For a cycle, which grows by its whole integral every period: see `integrate`.
+        """
+        if self._period is not None:
+            raise ValueError("a cycle has no antiderivative in pieces; integrate gives its integrals")
+        c, outside, length = self.c, self._outside, np.diff(self.x)
+        for _ in range(checked_whole("n", n)):
+            powers = np.arange(len(c), 0, -1.0)[:, np.newaxis, np.newaxis]
+            c, outside = (np.concatenate([a / powers, np.zeros_like(a[:1])]) for a in (c, outside))
+            whole = np.zeros(c.shape[1:])
+            for each in c:
+                whole = whole * length[:, np.newaxis] + each
+            grown = np.cumsum(whole, axis=0)
+            c[-1, 1:], outside[-1, 1] = grown[:-1], grown[-1]
+        return PiecewisePolynomial(c.copy(), self.x, outside.copy())
+
+    def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
+        """Return the integral from frame a to b, shape (d,), of what is played there, cycles included."""
+        ends = numbers("a, b", [a, b])
+        inner = PiecewisePolynomial(self.c, self.x, self._outside).antiderivative()
+        if self._period is None:
+            start, end = inner(ends, 0, extrapolate)
+        else:
+            first = self.x[0]
+            periods = np.floor((ends - first) / self._period)
+            start, end = inner(ends - periods * self._period) + periods[:, np.newaxis] * inner(self.x[-1])
+        whole: Float64Array = end - start
+        return whole
+
+
+def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: float | None) -> PiecewisePolynomial:
+    """Return the cubics of one track, ease included, as polynomials in the frame: of degree 6 where there is ease.
+
+    An eased segment has three pieces, in which the local parameter is a parabola, a line and a parabola
+    (docs/formulas.md, "Ease").
+    """
+    c0, c1, c2, c3 = cubics.coefficients.transpose(0, 2, 1)
+    if len(frames) == 1:
+        return PiecewisePolynomial(c0[np.newaxis], np.append(frames, frames + 1.0), np.stack([c0, c0], axis=1))
+    segment = np.arange(len(frames) - 1)
+    length, leave, arrive = timing.length[segment], timing.ease_from[segment], timing.ease_to[segment]
+    pace = 2.0 / (2.0 - leave - arrive)
+    none = np.zeros_like(leave)
+    bend = [np.divide(0.5 * pace, each, out=none.copy(), where=each > 0.0) for each in (leave, arrive)]
+    # Where each piece starts in its segment, and the local parameter by powers of the way from there.
+    even = 1.0 - arrive
+    starts = np.stack([none, leave, even])
+    parameter = np.stack(
+        [
+            np.stack([none, leave * pace / 2.0, 1.0 - arrive * pace / 2.0]),
+            np.stack([none, pace, pace]),
+            np.stack([bend[0], none, -bend[1]]),
+        ]
+    )
+    is_piece = np.stack([leave > 0.0, leave < even, arrive > 0.0]).T
+    index, part = np.nonzero(is_piece)
+    s0, s1, s2 = parameter[:, part, index][..., np.newaxis] / length[index, np.newaxis] ** np.arange(3.0)[:, None, None]
+    x = np.append(frames[index] + starts[part, index] * length[index], frames[-1])
+    rows = [c3[index]]
+    for constant in (c2, c1, c0):
+        grown = np.zeros((len(rows) + 2, *rows[0].shape))
+        for power, row in enumerate(rows):
+            grown[power] += row * s0
+            grown[power + 1] += row * s1
+            grown[power + 2] += row * s2
+        grown[0] += constant[index]
+        rows = list(grown)
+    degree = 6 if s2.any() else 3
+    c = np.stack(rows[degree::-1])
+    outside = np.zeros((len(c), 2, c.shape[2]))
+    outside[-1] = c0[[0, -1]]
+    return PiecewisePolynomial(c, x, outside, period)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Continuity, Cycle, KeyBatch, Method
-from ..c2_equations import c2_slopes, c2_velocities
+from ..c2_equations import Condition, End, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, checked_velocities
@@ -91,6 +91,51 @@ class ClampedVectorSpline(ComponentSpline):
         values = np.ascontiguousarray(tracks.values.T)
         velocities = _end_to_end([spline.velocities for spline in splines])
         return Cubics.through(tracks, values, c2_slopes(tracks, values, "CLAMPED", velocities))
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers whose second derivative is continuous, with any condition at its ends: scipy's CubicSpline.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `NaturalVectorSpline`; in a loop ends count for nothing: it is scipy's "periodic".
+    ends : condition, or a pair of conditions
+        At both ends, or at the first and the last key. "NOT_A_KNOT": the first two segments are one cubic; through two
+        keys a line, through three a parabola. "NATURAL": no second derivative. "CLAMPED": at rest. ``(1, slope)`` or
+        ``(2, second derivative)``: given, one number, or one a component.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For ends that are none of these.
+
+    Notes
+    -----
+    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas.md, "Ends of C2 cubics".
+
+    Examples
+    --------
+    >>> from interp.splines import cubic
+    >>> spline = cubic.VectorSpline(Keys([0, 1, 2, 4], [0, 1, 8, 64]))  # a cubic is met
+    >>> spline([3.0, 5.0], extrapolate=True).ravel()
+    array([ 27., 125.])
+    """
+
+    continuity: Continuity = "C2"
+    support = None
+    is_cubic = True
+    ends: tuple[Condition, Condition]
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", ends: End | tuple[End, End] = "NOT_A_KNOT") -> None:
+        super().__init__(keys, cycle)
+        self._set(ends=checked_ends(ends, keys))
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
+        """Return the segments of all splines."""
+        values = np.ascontiguousarray(tracks.values.T)
+        return Cubics.through(tracks, values, c2_slopes_with_ends(tracks, values, [each.ends for each in splines]))
 
 
 class NaturalRotationSpline(SolvedSpline):

@@ -52,6 +52,21 @@ def adjust(tracks: KeyBatch) -> Adjust:
     return Adjust(0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
 
 
+def weighted_sums(
+    parameters: Float64Array, before: Float64Array, after: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the incoming and outgoing sums of what is before and after keys, as Kochanek and Bartels weigh them.
+
+    Both are twice the mean where all parameters are 0, and of shape (d, K).
+    """
+    tension, continuity, bias = parameters[:3]
+    slack = 1.0 - tension
+    return (
+        slack * (((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after),
+        slack * (((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after),
+    )
+
+
 def tangents(
     tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
 ) -> tuple[Float64Array, Float64Array]:
@@ -75,12 +90,9 @@ def tangents(
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
-    incoming = (slack * incoming_factor) * (
-        ((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after
-    )
-    outgoing = (slack * outgoing_factor) * (
-        ((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after
-    )
+    incoming, outgoing = weighted_sums(tracks.parameters, before, after)
+    incoming *= incoming_factor
+    outgoing *= outgoing_factor
     first, last = tracks.open
     if ends == "3DS":
         skew = continuity * bias

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tension, continuity and bias of tracks of numbers as LightWave has them, and as Kochanek and Bartels published them.
+
+`tcb` is 3D Studio's and 3ds Max's. With evenly spaced keys all three are the same between inner keys. They differ in
+how uneven spacing counts, and at the ends. Source: docs/formulas.md, "Dialects of TCB".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..batch import Continuity, KeyBatch
+from ..components import ComponentSpline
+from ..cubics import Cubics
+from ..keys import Float64Array
+from .tcb import weighted_sums
+
+
+class LightWaveSpline(ComponentSpline):
+    """A track of numbers as LightWave 6 and newer plays its TCB keys.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`. LightWave has no ease.
+
+    Notes
+    -----
+    A tangent counts by its own segment's share of the frames on both sides, whatever the continuity, which 3D Studio
+    levels. At an end it is the chord weighted as an inner key weighs that side: ``(1-T)(1-C)(1-B)`` at the first key,
+    ``(1-T)(1-C)(1+B)`` at the last. The error is below 1e-13 times the track's largest value or tangent.
+
+    Examples
+    --------
+    >>> from interp.splines.tcb_dialects import LightWaveSpline
+    >>> LightWaveSpline(Keys([0, 10, 30], [0, 1, 0], tension=0.5))([5, 20]).ravel()
+    array([0.53125, 0.5625 ])
+    """
+
+    continuity: Continuity = "C1"
+    support = 2
+    is_cubic = True
+
+    @classmethod
+    def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
+        """Return the segments of all splines."""
+        p, before, after = _chords(tracks)
+        around = np.where(tracks.before + tracks.after > 0.0, tracks.before + tracks.after, 1.0)
+        first, last = tracks.open
+        before[:, first] = after[:, last] = 0.0
+        incoming, outgoing = weighted_sums(tracks.parameters, before, after)
+        incoming *= tracks.before / around
+        outgoing *= tracks.after / around
+        return _segments(tracks, p, incoming, outgoing)
+
+
+class KochanekBartelsSpline(ComponentSpline):
+    """A track of numbers by the formulas of 1984, for uneven keys as PyPI's `splines` has them.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`.
+
+    Notes
+    -----
+    The parameters weigh velocities instead of chords, each by the other side's share of the frames: with parameters 0
+    it is the Catmull-Rom spline of `catmull_rom`, but for the ends, which are natural, without a second derivative. The
+    parameters of the first and last key count in a loop only. The error is below 1e-13 times the track's largest value
+    or tangent.
+
+    Examples
+    --------
+    >>> from interp.splines.tcb_dialects import KochanekBartelsSpline
+    >>> KochanekBartelsSpline(Keys([0, 10, 30], [0, 1, 0]))([5, 20]).ravel()
+    array([0.59375, 0.625  ])
+    """
+
+    continuity: Continuity = "C1"
+    support = 2
+    is_cubic = True
+
+    @classmethod
+    def curve(cls, splines: Sequence[KochanekBartelsSpline], tracks: KeyBatch) -> Cubics:
+        """Return the segments of all splines."""
+        p, before, after = _chords(tracks)
+        inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+        length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
+        around = length_before + length_after
+        slopes = before * (length_after / (length_before * around)), after * (length_before / (length_after * around))
+        incoming, outgoing = weighted_sums(tracks.parameters, *slopes)
+        incoming *= length_before
+        outgoing *= length_after
+        first, last = tracks.open
+        alone = last - first == 1
+        outgoing[:, first] = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
+        incoming[:, last] = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
+        return _segments(tracks, p, incoming, outgoing)
+
+
+def _chords(tracks: KeyBatch) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Return the keys' values, and the chords from the key before each and to the one after it, each (d, K)."""
+    p = np.ascontiguousarray(tracks.values.T)
+    return p, p - p[:, tracks.previous], p[:, tracks.following] - p
+
+
+def _segments(tracks: KeyBatch, p: Float64Array, incoming: Float64Array, outgoing: Float64Array) -> Cubics:
+    """Return segments of given tangents at keys, by the local parameter of each segment."""
+    end = tracks.segment_end
+    arriving = incoming[:, end]
+    arriving[:, tracks.last] = outgoing[:, tracks.last] = 0.0
+    return Cubics(p, p[:, end], outgoing, arriving)

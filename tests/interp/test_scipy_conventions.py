@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What scipy's own tests ask of CubicSpline, PPoly and RotationSpline, asked of the splines here, beside scipy itself.
+
+After scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and test_interpolate.py,
+scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/package.md has the differences.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline, PPoly
+from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import RotationSpline as ScipyRotationSpline
+
+from interp import Keys, KeysError, rotations
+from interp.splines import catmull_rom, cubic, hermite, lagrange, linear, logarithmic, tcb
+from interp.splines.methods import METHODS
+
+X = np.array([-1, 0, 0.5, 2, 4, 4.5, 5.5, 9])
+Y = np.array([0, -0.5, 2, 3, 2.5, 1, 1, 0.5])
+ENDS = {
+    "NOT_A_KNOT": "not-a-knot",
+    "NATURAL": "natural",
+    "CLAMPED": "clamped",
+    (1, 2.0): (1, 2.0),
+    (2, -1.0): (2, -1.0),
+}
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+@pytest.mark.parametrize(("first", "last"), [*itertools.product(ENDS, ENDS)])
+def test_all_ends_are_those_of_scipy_s_cubic_spline(first, last, count):
+    x, y = X[:count], Y[:count]
+    expected = CubicSpline(x, y, bc_type=(ENDS[first], ENDS[last]))
+    spline = cubic.VectorSpline(Keys(x, y), ends=(first, last))
+    assert np.allclose(spline.to_ppoly().c[..., 0], expected.c, rtol=0, atol=2e-13)
+    at = np.linspace(x[0] - 2.0, x[-1] + 2.0, 60)
+    for nu in range(3):
+        assert np.allclose(spline(at, nu, True)[:, 0], expected(at, nu), rtol=1e-12, atol=1e-12)
+
+
+def test_components_have_derivatives_of_their_own_at_ends():
+    y = np.column_stack([Y, Y - 1.0, np.sin(Y)])
+    given = [2.0, -1.0, 0.5]
+    expected = CubicSpline(X, y, bc_type=((1, given), (2, given[::-1])))
+    spline = cubic.VectorSpline(Keys(X, y), ends=((1, given), (2, given[::-1])))
+    at = np.linspace(-1.0, 9.0, 50)
+    assert np.allclose(spline(at), expected(at), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("count", [4, 5, 9])
+def test_a_loop_is_scipy_s_periodic_spline(count):
+    x = np.linspace(0.0, 2.0 * np.pi, count)
+    y = np.column_stack([np.cos(x), np.cos(x) + 2.0, np.sin(2.0 * x)])
+    y[-1] = y[0]
+    expected = CubicSpline(x, y, bc_type="periodic")
+    spline = cubic.VectorSpline(Keys(x, y), "LOOP")
+    at = np.linspace(-9.0, 20.0, 60)
+    assert np.allclose(spline(at), expected(at), rtol=0, atol=1e-13)
+    assert np.allclose(spline(1.0 + 2.0 * np.pi), spline(1.0), rtol=0, atol=1e-14)
+    assert np.allclose(spline.integrate(-9.0, 20.0), expected.integrate(-9.0, 20.0), rtol=0, atol=1e-12)
+
+
+def test_a_loop_of_three_keys_has_one_slope():
+    """gh-11758 of scipy: found by hand, the slope is -48 at all three."""
+    spline = cubic.VectorSpline(Keys([1.0, 2.75, 3.0], [1.0, 15.0, 1.0]), "LOOP")
+    assert np.allclose(spline.derivative(1)([1.0, 2.75, 3.0]), -48.0, rtol=0, atol=1e-11)
+
+
+def test_the_second_derivative_of_a_loop_does_not_jump():
+    """gh-11758 of scipy."""
+    x = [0.9, 1.3, 1.9, 2.1, 2.6, 3.0, 3.9, 4.4, 4.7, 5.0, 6.0, 7.0, 8.0, 9.2, 10.5, 11.3, 11.6, 12.0, 12.6, 13.0, 13.3]
+    y = [1.3, 1.5, 1.85, 2.1, 2.6, 2.7, 2.4, 2.15, 2.05, 2.1, 2.25, 2.3, 2.25, 1.95, 1.4, 0.9, 0.7, 0.6, 0.5, 0.4, 1.3]
+    spline = cubic.VectorSpline(Keys(x, y), "LOOP")
+    before = spline(np.nextafter(x[1:], -np.inf), 2)
+    after = spline([*x[1:-1], x[0]], 2)
+    assert np.abs(after - before).max() < 1e-12
+
+
+def test_short_segments_and_large_values_keep_the_conditions():
+    generator = np.random.default_rng(0)
+    x = np.sort(generator.uniform(size=100))
+    y = 1e4 + generator.uniform(size=100)
+    c, scale = cubic.VectorSpline(Keys(x, y)).to_ppoly().c[..., 0], np.diff(x)
+    ends = ((c[0] * scale + c[1]) * scale + c[2]) * scale + c[3]
+    assert np.allclose(ends[:-1], c[3, 1:], rtol=1e-13)
+    slopes = (3.0 * c[0] * scale + 2.0 * c[1]) * scale + c[2]
+    assert np.allclose(slopes[:-1], c[2, 1:], rtol=1e-8, atol=1e-9 * np.abs(c[2]).max())
+
+
+def test_whole_numbers_are_keys():
+    spline = cubic.VectorSpline(Keys(np.arange(4), np.array([-5, 2, 3, 1])))
+    assert np.allclose(spline(np.arange(4)).ravel(), [-5, 2, 3, 1], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([1 + 1j, 2, 3, 4], [1, 2, 3, 4]),
+        ([np.nan, 2, 3, 4], [1, 2, 3, 4]),
+        ([1, 2, 3, 4], [np.nan, 2, 3, 4]),
+        ([2, 1, 3, 4], [1, 2, 3, 4]),
+        ([1, 2, 3, 4], [1, 2, 3]),
+        ([[1], [2], [3], [4]], [1, 2, 3, 4]),
+        ([1, 2, 3, 4], [-1 + 1j, 0, 1, 2]),
+    ],
+)
+def test_wrong_keys_are_refused(x, y):
+    with pytest.raises(KeysError):
+        Keys(x, y)
+
+
+@pytest.mark.parametrize(
+    ("ends", "error"),
+    [
+        ("PERIODIC", ValueError),
+        (("NATURAL", (3, 10.0)), ValueError),
+        (("NATURAL", (0, 10.0)), ValueError),
+        (((1, 0.0),), TypeError),
+        ((0.0, 0.0), TypeError),
+        (None, TypeError),
+        (("NATURAL", (1.5, 0.0)), TypeError),
+        (("NATURAL", (1, "x")), TypeError),
+        (("NATURAL", (1, 2 + 0.5j)), TypeError),
+        (("NATURAL", (1, [0.0, 0.0, 0.0])), ValueError),
+        (("NATURAL", (1, [[0.0, 0.0]])), ValueError),
+        (("NATURAL", (2, np.nan)), ValueError),
+    ],
+)
+def test_wrong_ends_are_named(ends, error):
+    with pytest.raises(error, match=r"^ends"):
+        cubic.VectorSpline(Keys([1, 2, 3, 4], np.ones((4, 2))), ends=ends)
+
+
+def test_hermite_is_scipy_s_at_its_keys():
+    spline = hermite.VectorSpline(Keys([0, 2, 7], [-1, 2, 3]), velocities=[[0], [3], [7]])
+    assert np.allclose(spline([0, 2, 7]).ravel(), [-1, 2, 3], rtol=1e-15)
+    assert np.allclose(spline([0, 2, 7], 1).ravel(), [0, 3, 7], rtol=1e-15)
+
+
+CUBICS = [
+    lambda keys, cycle: tcb.VectorSpline(keys, cycle),
+    lambda keys, cycle: linear.VectorSpline(keys, cycle),
+    lambda keys, cycle: catmull_rom.VectorSpline(keys, cycle),
+    lambda keys, cycle: cubic.NaturalVectorSpline(keys, cycle),
+    lambda keys, cycle: METHODS["B_SPLINE"].values(keys, cycle),
+]
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
+@pytest.mark.parametrize("eased", [False, True])
+@pytest.mark.parametrize("made", CUBICS)
+def test_polynomials_play_what_the_spline_plays(made, eased, cycle):
+    eases = {"ease_to": [0, 0.9, 1, 0, 0, 0.2, 0, 0.5], "ease_from": [1, 0.4, 0, 0, 0.7, 0, 0, 0]} if eased else {}
+    spline = made(Keys(X, np.column_stack([Y, np.cos(Y)]), **eases), cycle)
+    polynomials = spline.to_ppoly()
+    # Not where an ease begins or ends: there the acceleration jumps, and each has another side's.
+    at = np.concatenate([np.linspace(-8.0, 17.0, 301) + 1e-3, X])
+    for nu in range(3):
+        assert np.allclose(polynomials(at, nu), spline(at, nu), rtol=1e-11, atol=1e-11)
+        assert np.allclose(polynomials.derivative(nu)(at), spline(at, nu), rtol=1e-11, atol=1e-11)
+    inside = at[(at >= X[0]) & (at <= X[-1])]
+    assert np.allclose(PPoly(polynomials.c, polynomials.x)(inside), spline(inside), rtol=1e-12, atol=1e-12)
+    if not eased and cycle == "SINGLE":
+        assert polynomials.c.shape == (4, 7, 2)
+        assert np.allclose(polynomials(at, 0, True), spline(at, 0, True), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
+@pytest.mark.parametrize("eased", [False, True])
+def test_integrals_are_those_of_many_samples(eased, cycle):
+    spline = tcb.VectorSpline(Keys(X, Y, ease_to=0.6 * eased, ease_from=0.3 * eased), cycle)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    for a, b in ((-1.0, 9.0), (0.3, 4.2), (4.2, 0.3), (-7.0, 23.0), (12.0, 15.0)):
+        edges = np.unique(np.concatenate([np.linspace(min(a, b), max(a, b), 4001)]))
+        half = np.diff(edges) / 2.0
+        samples = spline((edges[:-1] + half)[:, np.newaxis] + half[:, np.newaxis] * nodes)[..., 0]
+        expected = float(((samples * weights).sum(axis=1) * half).sum()) * (1.0 if b > a else -1.0)
+        assert abs(float(spline.integrate(a, b)[0]) - expected) < 1e-6
+
+
+def test_integrals_and_antiderivatives_are_scipy_s():
+    expected = CubicSpline(X, Y)
+    spline = cubic.VectorSpline(Keys(X, Y))
+    at = np.linspace(-4.0, 12.0, 50)
+    assert np.allclose(
+        spline.antiderivative()(at, 0, True)[:, 0], expected.antiderivative()(at), rtol=1e-12, atol=1e-12
+    )
+    assert np.allclose(
+        spline.antiderivative(2)(at, 0, True)[:, 0], expected.antiderivative(2)(at), rtol=1e-12, atol=1e-11
+    )
+    assert abs(spline.integrate(-3.0, 11.0, True)[0] - expected.integrate(-3.0, 11.0)) < 1e-11
+    assert np.allclose(spline.antiderivative().derivative()(at), spline(at), rtol=0, atol=1e-12)
+    third = spline.to_ppoly().derivative(3)
+    assert np.allclose(third(at, 0, True)[:, 0], expected(at, 3), rtol=1e-11, atol=1e-11)
+
+
+def test_beyond_the_keys_the_held_value_is_integrated():
+    spline = tcb.VectorSpline(Keys([0, 10], [[2.0, 0.0], [4.0, 1.0]]))
+    assert np.allclose(spline.integrate(-5.0, 0.0), [10.0, 0.0])
+    assert np.allclose(spline.integrate(10.0, 13.0), [12.0, 3.0])
+    assert np.allclose(tcb.VectorSpline(Keys([3], [5.0])).integrate(0.0, 10.0), 50.0)
+
+
+def test_what_is_no_cubic_says_so():
+    for module in (logarithmic, lagrange):
+        with pytest.raises(ValueError, match="no segments that are cubics"):
+            module.VectorSpline(Keys([0, 1, 2], [1.0, 2.0, 4.0])).antiderivative()
+    with pytest.raises(ValueError, match="cycle has no antiderivative"):
+        tcb.VectorSpline(Keys([0, 1, 2], [1.0, 2.0, 4.0]), "REPEAT").antiderivative()
+
+
+@pytest.mark.parametrize("kind", ["values", "rotations"])
+def test_a_derivative_is_called_as_the_spline_is(kind):
+    values = Y if kind == "values" else rotations.from_rotation_vector(np.column_stack([Y, X, Y]) * 0.1)
+    spline = getattr(METHODS["TCB"], kind)(Keys(X, values))
+    at = np.linspace(-3.0, 12.0, 20).reshape(4, 5)
+    assert (spline.derivative()(at) == spline(at, 1)).all()
+    assert (spline.derivative(1).derivative()(at, 0, True) == spline(at, 2, True)).all()
+    assert spline.derivative(2)(3.0).shape == (spline(3.0, 1).shape[-1],)
+    with pytest.raises(ValueError, match="derivatives 0 to 2"):
+        spline.derivative(3)
+    with pytest.raises(TypeError, match="nu must be an integer"):
+        spline.derivative("1")
+
+
+# RotationSpline. Its ends have the angular velocities of the turns to the second and from the last key but one.
+
+
+def ours(times, quaternions):
+    """The clamped spline with scipy's ends."""
+    turns = rotations.to_rotation_vector(
+        rotations.shorter(rotations.multiply(quaternions[1:], rotations.conjugate(quaternions[:-1])))
+    )
+    rates = turns / np.diff(times)[:, np.newaxis]
+    velocities = np.concatenate([rates[:1], rates[[-1] * (len(times) - 1)]])
+    return cubic.ClampedRotationSpline(Keys(times, quaternions), velocities=velocities)
+
+
+def wxyz(rotation):
+    return rotation.as_quat(scalar_first=True)
+
+
+def in_body(spline, frames, nu):
+    """Angular velocities and accelerations as scipy has them: in the body's frame."""
+    to_body = Rotation.from_quat(spline(frames, 0, True), scalar_first=True).inv()
+    return to_body.apply(spline(frames, nu, True))
+
+
+def test_two_rotations_turn_evenly_and_on():
+    times = np.array([0, 10])
+    given = Rotation.from_euler("xyz", [[0, 0, 0], [10, -20, 30]], degrees=True)
+    spline = ours(times, wxyz(given))
+    rate = (given[0].inv() * given[1]).as_rotvec() / 10.0
+    at = np.array([-1, 5, 12])
+    found = Rotation.from_quat(spline(at, 0, True), scalar_first=True)
+    assert np.allclose(found.as_rotvec(), rate * at[:, np.newaxis], rtol=1e-13)
+    assert np.allclose(in_body(spline, at, 1), rate, rtol=1e-13)
+    assert np.allclose(spline(at, 2, True), 0.0, atol=1e-16)
+
+
+def test_a_constant_attitude_stays():
+    times = np.arange(10)
+    spline = ours(times, wxyz(Rotation.from_rotvec(np.ones((10, 3)))))
+    at = np.linspace(-1.0, 11.0)
+    assert np.allclose(Rotation.from_quat(spline(at, 0, True), scalar_first=True).as_rotvec(), 1.0, rtol=1e-15)
+    for nu in (1, 2):
+        assert np.allclose(spline(at, nu, True), 0.0, atol=1e-16)
+        assert np.allclose(spline(5.5, nu), 0.0, atol=1e-16)
+
+
+def test_angles_are_met_and_three_derivatives_do_not_jump():
+    times = np.array([0, 5, 15, 27])
+    angles = [[-5, 10, 27], [3, 5, 38], [-12, 10, 25], [-15, 20, 11]]
+    given = Rotation.from_euler("xyz", angles, degrees=True)
+    spline, theirs = ours(times, wxyz(given)), ScipyRotationSpline(times, given)
+    assert np.allclose(Rotation.from_quat(spline(times), scalar_first=True).as_euler("xyz", degrees=True), angles)
+    step = 1e-8
+    for nu in range(3):
+        middle, before, after = (spline(times + h, nu, True) for h in (0.0, -step, step))
+        assert np.allclose(before, middle, rtol=1e-7, atol=1e-9)
+        assert np.allclose(after, middle, rtol=1e-7, atol=1e-9)
+    at = np.linspace(-2.0, 29.0, 80)
+    assert rotations.angle_between(spline(at, 0, True), wxyz(theirs(at))).max() < 1e-9
+    assert np.abs(in_body(spline, at, 1) - theirs(at, 1)).max() < 1e-9
+    assert np.abs(in_body(spline, at, 2) - theirs(at, 2)).max() < 1e-9
+
+
+def test_wrong_rotation_keys_are_refused():
+    ten = np.random.default_rng(0).normal(size=(10, 4))
+    for times in (np.arange(10.0).reshape(5, 2), np.arange(9.0), [*range(5), 0, *range(6, 10)]):
+        with pytest.raises(ValueError, match="frame"):
+            Keys(times, ten)
+    spline = tcb.RotationSpline(Keys(np.arange(10), ten))
+    with pytest.raises(ValueError, match="nu"):
+        spline(10, -1)
+    with pytest.raises(ValueError, match="one row a key"):
+        Keys(np.arange(2), np.array([[[0.0, 0, 0, 1], [1, 0, 0, 0]]]))

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""LightWave's tension, continuity and bias, and those of Kochanek and Bartels, beside what others wrote."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import splines
+from splines.quaternion import KochanekBartels, UnitQuaternion
+
+from interp import Keys, evaluate_many
+from interp.splines import catmull_rom, tcb
+from interp.splines.tcb_dialects import KochanekBartelsSpline, LightWaveSpline
+
+
+def drawn(seed, count, even=False, components=2):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(np.ones(count) if even else generator.uniform(0.5, 9.0, count))
+    return frames, generator.normal(size=(count, components)), generator.uniform(-1.0, 1.0, (3, count))
+
+
+def lightwave(frames, values, parameters, frame):
+    """One number by the rules of LightWave's own sample code for envelopes (Ernie Wright, 2000), in exact fractions.
+
+    Each tangent is T, C and B's two weights of the chords, times its span's part of both spans; without a span beside
+    it, the other weight alone.
+    """
+    t, y, (tension, continuity, bias) = (
+        [Fraction(float(each)) for each in frames],
+        [Fraction(float(each)) for each in values],
+        [[Fraction(float(each)) for each in row] for row in parameters],
+    )
+    at = Fraction(float(frame))
+    n = max(index for index in range(len(t) - 1) if t[index] <= at)
+    rise = y[n + 1] - y[n]
+
+    def weights(key, side):
+        """Of the chord before the key and of that after it; `side` is 1 for the tangent that leaves it."""
+        slack = 1 - tension[key]
+        return (
+            slack * (1 + side * continuity[key]) * (1 + bias[key]),
+            slack * (1 - side * continuity[key]) * (1 - bias[key]),
+        )
+
+    before, own = weights(n, 1)
+    leaving = own * rise
+    if n > 0:
+        leaving = (t[n + 1] - t[n]) / (t[n + 1] - t[n - 1]) * (before * (y[n] - y[n - 1]) + own * rise)
+    own, after = weights(n + 1, -1)
+    arriving = own * rise
+    if n + 2 < len(t):
+        arriving = (t[n + 1] - t[n]) / (t[n + 2] - t[n]) * (own * rise + after * (y[n + 2] - y[n + 1]))
+    u = (at - t[n]) / (t[n + 1] - t[n])
+    return float(y[n] + rise * (3 * u**2 - 2 * u**3) + leaving * (u**3 - 2 * u**2 + u) + arriving * (u**3 - u**2))
+
+
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_lightwave_is_its_own_sample_code(count, even):
+    for seed in range(6):
+        frames, values, parameters = drawn([seed, count], count, even)
+        spline = LightWaveSpline(Keys(frames, values, *parameters))
+        at = np.random.default_rng(seed).uniform(frames[0], frames[-1], 40)
+        expected = [[lightwave(frames, column, parameters, frame) for column in values.T] for frame in at]
+        assert np.abs(spline(at) - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_kochanek_and_bartels_are_those_of_the_package_splines(count, even):
+    for seed in range(6):
+        frames, values, parameters = drawn([seed, count], count, even)
+        theirs = (
+            splines.KochanekBartels(values, frames, tcb=parameters.T[1:-1])
+            if count > 2
+            else (splines.KochanekBartels(values, frames))
+        )
+        spline = KochanekBartelsSpline(Keys(frames, values, *parameters))
+        at = np.random.default_rng(seed).uniform(frames[0], frames[-1], 40)
+        for nu in range(3):
+            assert np.abs(spline(at, nu) - theirs.evaluate(at, nu)).max() < 1e-11
+        assert np.abs(spline(at) - theirs.evaluate(at)).max() < 1e-12
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_a_loop_is_a_closed_spline_of_the_package(count):
+    frames, values, parameters = drawn(count, count)
+    values[-1], parameters[:, -1] = values[0], parameters[:, 0]
+    theirs = splines.KochanekBartels(values[:-1], frames, tcb=parameters.T[:-1], endconditions="closed")
+    spline = KochanekBartelsSpline(Keys(frames, values, *parameters), "LOOP")
+    at = np.linspace(frames[0], frames[-1], 50)[:-1]
+    assert np.abs(spline(at) - theirs.evaluate(at)).max() < 1e-12
+
+
+def test_with_parameters_of_0_the_package_s_catmull_rom_is_met():
+    """After tests/test_catmullrom.py of `splines` (MIT licence): with tcb 0 both classes are the same."""
+    frames, values, _ = drawn(3, 7)
+    spline = KochanekBartelsSpline(Keys(frames, values))
+    at = np.linspace(frames[0], frames[-1], 60)
+    assert np.abs(spline(at) - splines.CatmullRom(values, frames).evaluate(at)).max() < 1e-12
+    inner = at[(at > frames[1]) & (at < frames[-2])]
+    assert np.abs(spline(inner) - catmull_rom.VectorSpline(Keys(frames, values))(inner)).max() < 1e-12
+
+
+def test_two_rotations_alike_make_a_spline():
+    """After tests/test_quaternion_kb.py of `splines` (MIT licence, its issue 44)."""
+    same = UnitQuaternion.from_unit_xyzw([0, 0, 1, 0])
+    theirs = KochanekBartels([same, same])
+    ours = tcb.RotationSpline(Keys(theirs.grid, [[0, 0, 0, 1]] * 2))
+    assert len(theirs.grid) == len(ours.keys) == 2
+    assert np.abs(ours([0.0, 0.3, 1.0]) - [0, 0, 0, 1]).max() < 1e-15
+
+
+@pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline])
+def test_between_inner_even_keys_all_dialects_are_3d_studio_s(cls):
+    frames, values, parameters = drawn(5, 8, even=True)
+    at = np.linspace(frames[1], frames[-2], 50)
+    keys = Keys(frames, values, *parameters)
+    assert np.abs(cls(keys)(at) - tcb.VectorSpline(keys)(at)).max() < 1e-13
+
+
+@pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline])
+def test_tracks_of_any_number_of_keys_and_cycle_go_together(cls):
+    made = [
+        cls(Keys(frames, values, *parameters), cycle)
+        for count in range(1, 6)
+        for cycle in ("SINGLE", "REPEAT", "LOOP")
+        for frames, values, parameters in [drawn(count, count)]
+    ]
+    at = np.linspace(-20.0, 60.0, 99)
+    for spline, found in zip(made, evaluate_many(made, at), strict=True):
+        assert np.isfinite(found).all()
+        assert (found == spline(at)).all()
+        assert np.abs(spline(spline.keys.frames[:-1]) - spline.keys.values[:-1]).max(initial=0.0) == 0.0
