@@ -126,13 +126,17 @@ class KeysError(ValueError):
 
     def on_track(self, track: str) -> KeysError:
         """Return the same fault with the track named first."""
-        return KeysError(self.fault, self.key, self.frame, track, self.component)
+        return type(self)(self.fault, self.key, self.frame, track, self.component)
 
     def on_component(self, component: int) -> KeysError:
         """Return the same fault of another component, for keys of only some of a track's components."""
         assert isinstance(self.fault, Text)
         fault = Text(self.fault.text, component, *self.fault.values[1:])
-        return KeysError(fault, self.key, self.frame, self.track, component)
+        return type(self)(fault, self.key, self.frame, self.track, component)
+
+
+class KeysTypeError(KeysError, TypeError):
+    """A `KeysError` of an argument that is no array of real numbers, or not one for each key: a TypeError, too."""
 
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
@@ -229,7 +233,7 @@ def _numbers(data: npt.ArrayLike, fault: str) -> Float64Array:
     try:
         return as_array(data).copy()
     except TypeError as error:
-        raise KeysError(Text(fault, error)) from error
+        raise KeysTypeError(Text(fault, error)) from error
 
 
 def _checked_frames(data: npt.ArrayLike) -> Float64Array:
@@ -308,7 +312,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
             parameters[row] = as_array(given)
         except (TypeError, ValueError) as error:
             fault = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
-            raise KeysError(fault) from error
+            raise (KeysTypeError if isinstance(error, TypeError) else KeysError)(fault) from error
     good = (parameters >= LOWEST) & (parameters <= HIGHEST)
     if not good.all():
         row, key = (int(index) for index in np.argwhere(~good)[0])
@@ -331,7 +335,7 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     try:
         rows = as_array(velocities).copy()
     except TypeError as error:
-        raise KeysError(n_("velocities are not an array of numbers: {!s}", error)) from error
+        raise KeysTypeError(n_("velocities are not an array of numbers: {!s}", error)) from error
     if rows.shape != (len(keys), components):
         shape = len(keys), components
         raise KeysError(n_("velocities must have the shape {!s}, one row a key, not {!s}", shape, rows.shape))

@@ -37,7 +37,7 @@ CHECKED = {
     "Progress": "Callable[[int, int], None]",
 }
 """What annotations are called where arguments are checked, and what that means."""
-FOR_BATCHES = {"batch", "chords", "curve"}
+FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """What splines have for `interp.batch`."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
@@ -75,7 +75,7 @@ The examples begin with
 
 ```pycon
 >>> import numpy as np
->>> from interp import Keys, evaluate_many, rotations, tcb
+>>> from interp import Keys, SplineBatch, evaluate_many, rotations, tcb
 >>> np.set_printoptions(precision=6, suppress=True)
 
 ```
@@ -86,11 +86,18 @@ def interp_page() -> str:
     """Return the text of docs/api_interp.md."""
     interp = importlib.import_module("interp")
     rotations, tcb = interp.rotations, interp.tcb
-    classes = [name for name, each in vars(tcb).items() if inspect.isclass(each) and name.endswith("Spline")]
+    components, cubics, cubic, dialects = (
+        importlib.import_module(f"interp.{name}")
+        for name in ("components", "cubics", "splines.cubic", "splines.tcb_dialects")
+    )
+    base = {f"components.{name}": getattr(components, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
     parts = [
         MATHEMATICS,
         *_names("interp", {name: getattr(interp, name) for name in interp.__all__}),
-        *_names("interp.tcb", {f"tcb.{name}": getattr(tcb, name) for name in classes}, _text(tcb)),
+        *_names("What all splines have", {**base, "cubics.PiecewisePolynomial": cubics.PiecewisePolynomial}),
+        *_names("interp.tcb", _splines("tcb", tcb), _text(tcb)),
+        *_names("interp.splines.tcb_dialects", _splines("tcb_dialects", dialects), _text(dialects)),
+        *_names("interp.splines.cubic", _splines("cubic", cubic), _text(cubic)),
         *_names(
             "interp.rotations",
             {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__},
@@ -98,6 +105,12 @@ def interp_page() -> str:
         ),
     ]
     return "\n".join(parts)
+
+
+def _splines(prefix: str, module: ModuleType) -> dict[str, Any]:
+    """Return the splines of a module, by the names that the page has for them."""
+    found = {name: each for name, each in vars(module).items() if inspect.isclass(each) and name.endswith("Spline")}
+    return {f"{prefix}.{name}": each for name, each in found.items() if each.__module__ == module.__name__}
 
 
 def scripts_page(animation: ModuleType) -> str:

@@ -36,7 +36,7 @@ class LightWaveSpline(ComponentSpline):
     --------
     >>> from interp.splines.tcb_dialects import LightWaveSpline
     >>> LightWaveSpline(Keys([0, 10, 30], [0, 1, 0], tension=0.5))([5, 20]).ravel()
-    array([0.53125, 0.5625 ])
+    array([0.5625, 0.5625])
     """
 
     continuity: Continuity = "C1"
@@ -75,7 +75,7 @@ class KochanekBartelsSpline(ComponentSpline):
     --------
     >>> from interp.splines.tcb_dialects import KochanekBartelsSpline
     >>> KochanekBartelsSpline(Keys([0, 10, 30], [0, 1, 0]))([5, 20]).ravel()
-    array([0.59375, 0.625  ])
+    array([0.59375, 0.875  ])
     """
 
     continuity: Continuity = "C1"
