@@ -185,6 +185,25 @@ class _Polynomials:
         values = np.where(met >= 0, data[:, met], self._scaled(total * product, exponent, segment))
         return values * self._length[segment] ** nu
 
+    def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
+        """Return the value or derivative by u at one place, shape (components,): the same bits.
+
+        Powers of 2 change no digits, and a product of 1000 mantissas is not too small to be a number.
+        """
+        data, first, stop = self._derivatives_at_keys(nu), self._first[segment], self._last[segment] + 1
+        distance = (self._frames[segment] - self._frames[first:stop]) + u * self._length[segment]
+        length: float = self._length[segment] ** nu
+        if not distance.all():
+            met: Float64Array = data[:, first + np.flatnonzero(distance == 0.0)[-1]] * length
+            return met
+        total = np.cumsum(self._weights[first:stop] / distance * data[:, first:stop], axis=1)[:, -1]
+        mantissas, exponents = np.frexp(distance)
+        product, shift = np.frexp(np.cumprod(mantissas)[-1])
+        exponent = int(exponents.sum()) + int(shift) - int(self._scale[segment])
+        with np.errstate(over="ignore"):
+            value: Float64Array = np.ldexp(total * product, min(exponent, -_LOWEST)) * length
+        return value
+
 
 METHOD = Method(
     "LAGRANGE",
