@@ -28,28 +28,29 @@ def words(name: str, change) -> Any:
     return damage
 
 
-def row(name: str, value: Any, where: int = 1) -> Any:
-    """Change a field of a row."""
+def entry(array: str, name: str, value: Any, where: int | slice = slice(None)) -> Any:
+    """Change a field of entries of an array."""
 
     def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table.rows import ROW
+        from bl_ext.user_default.tcb_animation.animation.store.table.custom_property import _ARRAYS
 
-        rows = numbers.view(ROW)
-        rows[name][where] = value
-        return rows.view(np.int32)
+        entries = numbers.view(_ARRAYS[array])
+        entries[name][where] = value
+        return entries.view(np.int32)
 
-    return words("rows", change)
+    return words(array, change)
 
 
 def track(name: str, value: Any) -> Any:
-    def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table.custom_property import _TRACK
+    return entry("tracks", name, value)
 
-        tracks = numbers.view(_TRACK)
-        tracks[name] = value
-        return tracks.view(np.int32)
 
-    return words("tracks", change)
+def row(name: str, value: Any) -> Any:
+    return entry("rows", name, value, 1)
+
+
+def own(name: str, value: Any) -> Any:
+    return entry("own", name, value, 1)
 
 
 def put(name: str, value: Any) -> Any:
@@ -132,17 +133,72 @@ BAKED_DAMAGE = {
     "fewer generated keys": words("generated", lambda numbers: numbers[:-2]),
     "an extrapolation is none": words("channels", lambda numbers: np.where(np.arange(len(numbers)) == 2, 9, numbers)),
     "a count below 0": words("channels", lambda numbers: np.where(numbers == 4, -4, numbers)),
+    "an own key's value is none": own("value", np.nan),
+    "an own key's value is infinite": own("value", np.inf),
+    "an own key's value is another": own("value", 777.0),
+    "an own key's place is none": own("co", np.nan),
+    "an own key's place is infinite": own("co", np.inf),
+    "an own key's place is another": own("co", 777.0),
+    "an own key's handle is none": own("handle_right", np.nan),
+    "an own key's interpolation is none": own("interpolation", 200),
+    "an own key's interpolation is another": own("interpolation", 0),
+    "an own key's handle type is none": own("handle_left_type", 9),
+    "an own key's placed handles are none": own("placed", 200),
+    "an own key's identity is another": own("identity", 77),
+    "a generated key's frame is none": entry("generated", "frame", np.nan, 1),
+    "a generated key's value is infinite": entry("generated", "value", np.inf, 1),
+    "a generated key's value is another": entry("generated", "value", 777.0, 1),
+    "generated keys not in order": entry("generated", "frame", 777.0, 1),
+    "a channel's flags are none": entry("channels", "flags", 8),
+    "a channel's number is below 0": entry("channels", "index", -1),
+    "a channel's track is none": entry("channels", "track", 7, 1),
+    "a value before the bake is none": entry("channels", "rest", np.nan),
+    "baked is none": track("baked", 7),
     "options are no numbers": track("options", np.nan),
     "options out of range": track("options", -7.0),
 }
+POSSIBLE = {
+    "rows are missing",
+    "all rows are missing",
+    "a row's number is another",
+    "a row is another track's",
+    "a digest is another",
+    "another path",
+    "no stamp",
+    "another stamp",
+    "the stamp a string",
+    "the stamp an array",
+    "no rows",
+    "an own key's value is another",
+    "an own key's interpolation is another",
+    "an own key's identity is another",
+    "a generated key's value is another",
+}
+"""What the extension could have written itself: only the checksum tells that it did not."""
 WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}
 
 
-def damaged(animation, item: bpy.types.Object, damage: str) -> None:
+def damaged(animation, item: bpy.types.Object, damage: str, stamp_anew: bool = False) -> None:
+    """Damage the table; with `stamp_anew` as a program does that gives it the right lengths and checksum."""
     action: Any = item.animation_data.action
     if damage in WHOLE:
         del action["tcb_animation"]
         action["tcb_animation"] = WHOLE[damage]
     else:
         (DAMAGE | BAKED_DAMAGE)[damage](action["tcb_animation"])
+    if stamp_anew:
+        _stamp(animation, action["tcb_animation"])
     forget(animation)
+
+
+def _stamp(animation, stored: Any) -> None:
+    """Write the lengths and the checksum of the arrays, where these can be read at all."""
+    custom_property = animation.store.table.custom_property
+    dtypes = custom_property._ARRAYS
+    try:
+        arrays = {name: custom_property._words(stored, name, dtype).view(dtype) for name, dtype in dtypes.items()}
+        stamp = custom_property.Table(arrays, stored["paths"]).stamp
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return
+    stored["lengths"] = [len(each) for each in arrays.values()]
+    stored["stamp"] = stamp

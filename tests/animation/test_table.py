@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.animation.curves import (
     KEYS,
     PARAMETERS,
     bag_of,
+    bits,
     co,
     curve,
     differences,
@@ -28,7 +30,7 @@ from tests.animation.curves import (
     new_object,
     snapshot,
 )
-from tests.animation.damage import BAKED_DAMAGE, DAMAGE, WHOLE, damaged, forget
+from tests.animation.damage import BAKED_DAMAGE, DAMAGE, POSSIBLE, WHOLE, damaged, forget
 from tests.animation.properties import RENAMES, custom, keys_of, rig
 from tests.lines_run import lines_run
 from tools.edit_kinds import editor, mark_selected
@@ -586,11 +588,18 @@ def refusal_of(animation, change) -> str:
     return "; ".join(report.refused)
 
 
-@pytest.mark.parametrize(("damage", "bake_first"), CASES)
-def test_a_damaged_table_is_told_and_nothing_changed(animation, ball, damage: str, bake_first: bool) -> None:
+STAMPED_CASES = [
+    (*case, stamp_anew) for case in CASES for stamp_anew in (False, True) if not (stamp_anew and case[0] in POSSIBLE)
+]
+
+
+@pytest.mark.parametrize(("damage", "bake_first", "stamp_anew"), STAMPED_CASES)
+def test_a_damaged_table_is_told_and_nothing_changed(
+    animation, ball, damage: str, bake_first: bool, stamp_anew: bool
+) -> None:
     if bake_first:
         animation.bake(ball)
-    damaged(animation, ball, damage)
+    damaged(animation, ball, damage, stamp_anew)
     before = snapshot(ball)
     for change in (
         lambda: animation.bake(ball),
@@ -604,17 +613,34 @@ def test_a_damaged_table_is_told_and_nothing_changed(animation, ball, damage: st
     assert snapshot(ball) == before
 
 
-@pytest.mark.parametrize(("damage", "bake_first"), CASES)
-def test_remove_always_takes_a_damaged_table_away(animation, ball, damage: str, bake_first: bool) -> None:
+@pytest.mark.parametrize(("damage", "bake_first", "stamp_anew"), STAMPED_CASES)
+def test_remove_always_takes_a_damaged_table_away(
+    animation, ball, damage: str, bake_first: bool, stamp_anew: bool
+) -> None:
     if bake_first:
         animation.bake(ball)
-    damaged(animation, ball, damage)
+    damaged(animation, ball, damage, stamp_anew)
     report = animation.remove(ball)
     assert any("damaged" in note for note in report.notes)
     assert not has_table(ball)
     assert [co(fcurve)[:, 0].tolist() for fcurve in fcurves(ball)] == [[0, 10, 25, 40]] * 3
     animation.bake(ball)
     animation.restore(ball)
+
+
+@pytest.mark.parametrize("damage", sorted(POSSIBLE))
+@pytest.mark.parametrize("work", ["bake", "restore", "apply", "remove"])
+def test_a_stamped_table_of_what_could_have_been_written_does_no_harm(animation, ball, damage: str, work: str) -> None:
+    animation.bake(ball)
+    damaged(animation, ball, damage, stamp_anew=True)
+    with contextlib.suppress(animation.AnimationError):
+        getattr(animation, work)(ball)
+    if has_table(ball):
+        animation.remove(ball)
+    assert not has_table(ball)
+    for fcurve in fcurves(ball):
+        floats = [np.frombuffer(each, np.float32) for each in bits(fcurve).values() if isinstance(each, bytes)]
+        assert np.isfinite(np.concatenate(floats)).all()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -638,10 +664,8 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
     scale = action["tcb_animation"]["paths"].split("\n").index("scale")
     tracks["choices"][scale] = 200
     # As another version may have written it.
-    arrays = {"rows": rows_of(animation, ball), "tracks": tracks}
-    action["tcb_animation"]["stamp"] = animation.store.table.custom_property.Table(
-        arrays, action["tcb_animation"]["paths"]
-    ).stamp
+    table = animation.store.table.custom_property.read_table(action)
+    action["tcb_animation"]["stamp"] = type(table)({**table.arrays, "tracks": tracks}, table.paths).stamp
     action["tcb_animation"]["tracks"] = numbers
     assert "damaged" in refusal_of(animation, lambda: animation.restore(ball, ["scale"]))
     assert animation.remove(ball, ["scale"]).tracks == 1

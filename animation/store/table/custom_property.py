@@ -154,7 +154,7 @@ class Table:
     @property
     def lines(self) -> list[str]:
         """Return the path of each track."""
-        return self.paths.split("\n") if len(self.arrays["tracks"]) else []
+        return self.paths.split("\n") if self.paths else []
 
     @cached_property
     def _channels(self) -> tuple[Identities, npt.NDArray[np.intp]]:
@@ -267,15 +267,15 @@ class Table:
         return Table({"rows": self.rows, **arrays}, "\n".join(paths))
 
     @cached_property
-    def rows_checksum(self) -> int:
-        """Return the checksum of the rows."""
-        return zlib.crc32(self.rows.view(np.uint8).data)
+    def checksums(self) -> Mapping[str, int]:
+        """Return the checksums of the arrays."""
+        return {name: _checksum(array) for name, array in self.arrays.items()}
 
     @property
     def stamp(self) -> int:
-        """Return the checksum of rows, tracks and paths: a signed integer of 32 bits."""
-        crc = zlib.crc32(self.arrays["tracks"].view(np.uint8).data, self.rows_checksum)
-        return zlib.crc32(self.paths.encode(), crc) - (1 << 31)
+        """Return the checksum of everything in the table: a signed integer of 32 bits."""
+        numbers = np.array([self.checksums[name] for name in _ARRAYS], dtype="<u4")
+        return zlib.crc32(self.paths.encode(), zlib.crc32(numbers.data)) - (1 << 31)
 
     def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
         """Return the own or generated keys of the channels that are kept."""
@@ -292,8 +292,12 @@ _BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
 
 
+def _checksum(array: npt.NDArray[Any]) -> int:
+    return zlib.crc32(array.view(np.uint8).data)
+
+
 def table_stamp(action: bpy.types.Action) -> int:
-    """Read a number that changes with the action's rows and tracks; 0 where it has no table."""
+    """Read a number that changes with the action's table; 0 where it has none."""
     stored = action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
@@ -352,7 +356,7 @@ def _read(stored: Any, before: Table | None) -> Table:
     table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
     _check(table)
     if stored["stamp"] != table.stamp:
-        # Rows are missing, or another program has changed some.
+        # Something is missing, or another program has changed it.
         raise ValueError("stamp")
     return table
 
@@ -377,34 +381,50 @@ def _check(table: Table) -> None:
         counts = channels[name]
         if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[name]):
             raise ValueError(name)
-    kinds = channels["extrapolation"]
-    if (kinds < 0).any() or (kinds >= len(_EXTRAPOLATIONS)).any() or (channels["index"] < 0).any():
-        raise ValueError("channels")
     if len(table.places) != len(tracks) or len(table.identities) != len(tracks):
         raise ValueError("tracks")
+    if (tracks["baked"] < 0).any() or (tracks["baked"] > _APPROXIMATE).any():
+        raise ValueError("tracks")
+    _check_channels(channels, table.identities)
+    for name in ("own", "generated"):
+        _check_numbers(table.arrays[name], name)
+        frames = table.arrays[name]["co"][:, 0] if name == "own" else table.arrays[name]["frame"]
+        descends = np.flatnonzero(frames[1:] < frames[:-1]) + 1
+        if not np.isin(descends, np.cumsum(channels[name])).all():
+            raise ValueError(name)
 
 
 def _check_rows(rows: Rows) -> None:
     """Raise ValueError where rows are not what this schema writes."""
-    words = rows.view(np.uint32).reshape(len(rows), ROW.itemsize // 4)
-    floats, kinds = words.view(np.float32), rows.view(np.uint8).reshape(len(rows), ROW.itemsize)
-    if (words[1:, 0] <= words[:-1, 0]).any() or not all(np.isfinite(floats[:, part]).all() for part in _FLOATS):
+    identities = rows["identity"]
+    if (identities[1:] <= identities[:-1]).any():
         raise ValueError("rows")
-    if (kinds[:, _KINDS] >= _KIND_COUNTS).any():
-        raise ValueError("rows")
+    _check_numbers(rows, "rows")
 
 
-def _part_of_row(first: str, last: str, size: int) -> slice:
-    """Return the slice of a row, in numbers of `size` bytes, that the fields from `first` to `last` occupy."""
-    assert ROW.fields is not None
-    end, start = ROW.fields[last], ROW.fields[first][1]
-    return slice(start // size, (end[1] + end[0].itemsize) // size)
+def _check_channels(channels: npt.NDArray[Any], tracks: frozenset[int]) -> None:
+    """Raise ValueError where channels are not what this schema writes."""
+    for name, count in (("extrapolation", len(_EXTRAPOLATIONS)), ("flags", (_MADE | _EDITED) + 1)):
+        if (channels[name] < 0).any() or (channels[name] >= count).any():
+            raise ValueError("channels")
+    if (channels["index"] < 0).any() or not np.isfinite(channels["rest"]).all():
+        raise ValueError("channels")
+    if not tracks.issuperset(channels["track"].tolist()):
+        raise ValueError("channels")
 
 
-_FLOATS = (_part_of_row("numbers", "numbers", 4), _part_of_row("co", "period", 4))
-_KINDS = _part_of_row("interpolation", "type", 1)
-_KIND_COUNTS = np.array([16, 4, 5, 5, 8], dtype=np.uint8)
-"""The number of values that interpolation, easing, both handle types and the key type can have."""
+def _check_numbers(array: npt.NDArray[Any], name: str) -> None:
+    """Raise ValueError with the name where records of keys have a number that no key has."""
+    for field_name in array.dtype.names or ():
+        values = array[field_name]
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(name)
+        if field_name in _COUNTS and (values >= _COUNTS[field_name]).any():
+            raise ValueError(name)
+
+
+_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 4}
+"""The number of values that a field of a key can have."""
 
 
 def update(
@@ -447,9 +467,11 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
             # Assigned by itself: arrays inside a dictionary are converted number by number.
             stored[name] = array.view(np.int32)
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
-    if table.rows is before.rows:
-        # The checksum is reused: rows are many and rarely change.
-        vars(table)["rows_checksum"] = before.rows_checksum
+    # Checksums of arrays that did not change are reused: rows are many and rarely change.
+    vars(table)["checksums"] = {
+        name: before.checksums[name] if array is before.arrays[name] else _checksum(array)
+        for name, array in table.arrays.items()
+    }
     stored["baked"] = int(table.arrays["tracks"]["baked"].any())
     stored["stamp"] = table.stamp
     session.remember(action.session_uid, table, fresh)
