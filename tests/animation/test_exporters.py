@@ -45,14 +45,20 @@ def enable(animation, things: list[bpy.types.Object]) -> None:
     animation.key_set(things[0], "location", 10, tension=0.5, bias=-0.3)
 
 
+OUTPUTS = ("samples", "curves", "handles")
+
+
 def bring(animation, things: list[bpy.types.Object], state: str) -> None:
     """Bring the things into a state."""
     enable(animation, things)
     for thing in things:
         if state == "live and removed":
             thing.animation_data.action.tcb_live = True
-        if state in ("samples", "curves"):
+        if state in OUTPUTS:
             animation.bake(thing, output=state.upper())
+        if state == "applied":
+            animation.bake(thing, output="HANDLES")
+            animation.apply(thing)
         if state == "new action":
             animation.bake(thing, target="NEW_ACTION")
         if state.endswith("removed"):
@@ -60,8 +66,8 @@ def bring(animation, things: list[bpy.types.Object], state: str) -> None:
             animation.remove(thing)
 
 
-STATES = ("enabled", "samples", "curves", "new action", "removed", "live and removed")
-PLAIN = ("new action", "removed", "live and removed")
+PLAIN = ("new action", "applied", "removed", "live and removed")
+STATES = ("enabled", *OUTPUTS, *PLAIN)
 
 
 def usd(path: Path) -> Path:
@@ -110,7 +116,7 @@ def extras(file: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("state", ["enabled", "samples", "curves"])
+@pytest.mark.parametrize("state", ["enabled", *OUTPUTS])
 def test_gltf_with_custom_properties_has_the_tables_of_actions_baked_in_place(
     animation, things, tmp_path, state: str
 ) -> None:
@@ -119,8 +125,10 @@ def test_gltf_with_custom_properties_has_the_tables_of_actions_baked_in_place(
     assert extras(file) == {"animations BallAction": [TABLE], "animations RigAction": [TABLE]}
 
 
-@pytest.mark.parametrize("state", ["removed", "live and removed"])
-def test_gltf_with_custom_properties_has_nothing_after_remove(animation, things, tmp_path, state: str) -> None:
+@pytest.mark.parametrize("state", ["applied", "removed", "live and removed"])
+def test_gltf_with_custom_properties_has_nothing_after_apply_and_remove(
+    animation, things, tmp_path, state: str
+) -> None:
     bring(animation, things, state)
     assert [name for thing in things for name in thing.animation_data.action.keys()] == []  # noqa: SIM118
     found = extras(gltf(tmp_path / "scene", export_extras=True))
@@ -241,7 +249,7 @@ def translations(file: Path) -> Iterator[tuple[float, np.ndarray]]:
                 yield from zip((seconds * 24).tolist(), array(sampler["output"]), strict=True)
 
 
-@pytest.mark.parametrize("state", ["samples", "curves", "new action"])
+@pytest.mark.parametrize("state", [*OUTPUTS, "new action", "applied"])
 def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) -> None:
     bring(animation, things, state)
     played = list(translations(gltf(tmp_path / "scene", export_frame_range=False)))
