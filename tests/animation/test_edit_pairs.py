@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which edits are kept: the table's named ones, and a seeded sample of random pairs between two bakes.
 
-`TCB_PAIRS=5000 pytest tests/animation/test_edit_pairs.py` does more pairs, as `.ci/run` does.
+`TCB_PAIRS=5000 pytest tests/animation/test_edit_pairs.py` does more pairs than these 50; `.ci/run` does 150.
 `python tools/edits.py pairs --case 0/123` shows one.
 """
 
