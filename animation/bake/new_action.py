@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import bpy
 
@@ -24,7 +23,6 @@ from ..store.original_actions import bring_back, set_aside
 from ..store.paths import FRAME_FUNCTION, track_of
 from ..store.recording import plain_keys, remove_traces
 from ..store.table.custom_property import remove_table
-from ..store.tracks import Track
 from ..translation import rpt_
 from .compose import plain_keys as composed_plain_keys
 from .job import Job
@@ -66,13 +64,9 @@ def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
     report = Report.on(job.datablocks)
     report.notes += job.notes
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-
-    def fcurve_of(track: Track, index: int) -> bpy.types.FCurve:
-        return fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
-
     with selecting(copy.action) as keys:
         for plan, baked in zip(job.plans, every, strict=True):
-            report.curve_keys += _write_plain_track(plan, baked, partial(fcurve_of, plan.track), keys.write)
+            report.curve_keys += _write_plain_track(plan, baked, copy, fcurves, keys.write)
             count_track(report, plan, baked)
             note_of_one_bake(report, plan, baked)
             note_doubts(report, plan.track, plan.own.values())
@@ -80,22 +74,30 @@ def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
 
 
 def _write_plain_track(
-    plan: TrackPlan, baked: Baked, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
+    plan: TrackPlan,
+    baked: Baked,
+    copy: Channels,
+    fcurves: Mapping[tuple[str, int], bpy.types.FCurve],
+    write: Write,
 ) -> int:
-    """Write the keys of a track's channels; return how many keys were added to those that the bake has made."""
+    """Write the keys of a track's channels; return how many keys were added to those that the bake has made.
+
+    `fcurves`: the F-curves of the copy, by path and index; those that it lacks are made.
+    """
     channels: dict[int, Keyframes] = {}
     groups: dict[int, ChannelKeys] = {}
     for group in baked.channels:
         own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
         channels |= zip(group.components, composed_plain_keys(own, group), strict=True)
         groups |= dict.fromkeys(group.components, group)
+    track = plan.track
     goes_on = {index: group.handles is not None for index, group in groups.items()}
-    outside = {index: plan.track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
+    outside = {index: track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
     written: Mapping[int, Keyframes] = channels
-    if not plan.track.is_rotation and not any(group.repeats for group in groups.values()):
+    if not track.is_rotation and not any(group.repeats for group in groups.values()):
         written = with_common_frames(channels, {index: each == "LINEAR" for index, each in outside.items()})
     for index, keys in written.items():
-        fcurve = fcurve_of(index)
+        fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
         extrapolate(fcurve, outside[index])
         write(fcurve, keys, NAMES)
         repeat(fcurve, groups[index].repeats)
