@@ -10,22 +10,29 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.action_users import share, with_slots
+from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import activate, copied, paste
-from tests.animation.curves import action_bits, bag_of, given, key, keyed
+from tests.animation.curves import KEYS, action_bits, bag_of, fcurves, given, key, keyed, new_object, new_rig
 from tests.animation.properties import RENAMES, keys_of
-from tools.edit_kinds import editor
+from tools.edit_kinds import editor, mark_selected
 
 Step = Callable[[Any], object]
 
 
+def own(datablocks: Any) -> list[Any]:
+    return [each for each in datablocks if each.library is None]
+
+
 def everything() -> dict[str, Any]:
-    """Keys and tables of all actions, and who plays them how."""
+    """Keys and tables of the file's own actions, and who plays them how; what is linked, undo leaves in the file."""
     found: dict[str, Any] = {}
-    for action in bpy.data.actions:
+    for action in own(bpy.data.actions):
         table: Any = action.get("tcb_animation")
-        found[f"action {action.name}"] = (repr(table.to_dict() if table is not None else None), action_bits(action))
-    for obj in bpy.data.objects:
+        found[f"action {action.name}"] = (
+            repr(sorted(table.to_dict().items()) if table is not None else None),
+            action_bits(action),
+        )
+    for obj in own(bpy.data.objects):
         data = obj.animation_data
         action = data.action if data is not None else None
         slot = getattr(data, "action_slot", None)
@@ -34,6 +41,8 @@ def everything() -> dict[str, Any]:
             slot.handle if slot is not None else None,
             obj.rotation_mode,
             [(bone.name, bone.rotation_mode) for bone in obj.pose.bones] if obj.pose else [],
+            list(obj.keys()),
+            [(strip.name, strip.action.name) for track in data.nla_tracks for strip in track.strips] if data else [],
         )
     for keys in bpy.data.shape_keys:
         found[f"shape keys {keys.name}"] = [block.name for block in keys.key_blocks]
@@ -90,13 +99,22 @@ def make_two(animation, bake_first: bool) -> None:
         animation.bake_many([obj("One"), obj("Two")], animation.Options())
 
 
-def bake_both(animation) -> None:
-    animation.bake_many([obj("One"), obj("Two")], animation.Options(output="CURVES"))
+def playing() -> list[bpy.types.Object]:
+    """One of the file's own objects for each slot of an action that they play."""
+    objects = [each for each in bpy.data.objects if each.library is None and each.animation_data]
+    slots = {
+        (data.action, getattr(data, "action_slot", None)): each for each in objects if (data := each.animation_data)
+    }
+    return [each for (action, _), each in slots.items() if action is not None]
 
 
-def remove_both(animation) -> None:
-    for name in ("One", "Two"):
-        animation.remove(obj(name))
+def bake_all(animation) -> None:
+    animation.bake_many(playing(), animation.Options(output="CURVES"))
+
+
+def remove_all(animation) -> None:
+    for item in playing():
+        animation.remove(item)
 
 
 def set_again(animation) -> None:
@@ -139,7 +157,23 @@ def delete_channels(_animation) -> None:
         assert bpy.ops.anim.channels_delete() == {"FINISHED"}
 
 
+def duplicate_action(_animation) -> None:
+    share(obj("One").animation_data.action.copy(), obj("One"))
+
+
+def share_action(_animation) -> None:
+    share(obj("Two").animation_data.action, obj("One"))
+
+
+def push_to_nla(_animation) -> None:
+    push_down(obj("One"))
+    tweak(obj("One"))
+
+
 EDITS: dict[str, Step] = {
+    "duplicate an action": duplicate_action,
+    "share an action": share_action,
+    "push to the NLA": push_to_nla,
     "swap actions": swap,
     "paste onto another": copy_and_paste,
     "transforms to deltas": to_deltas,
@@ -151,14 +185,77 @@ EDITS: dict[str, Step] = {
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_actions_is_undone_and_redone(animation, name: str, bake_first: bool) -> None:
     make_two(animation, bake_first)
-    check(animation, EDITS[name], bake_both, remove_both)
+    check(animation, EDITS[name], bake_all, remove_all)
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+@pytest.mark.parametrize("how", ["append", "override"])
+def test_what_comes_from_another_file_is_undone_and_redone(animation, tmp_path, how: str, bake_first: bool) -> None:
+    path = str(tmp_path / "library.blend")
+    keyed("Ball")
+    animation.key_set(obj("Ball"), "location", 10, tension=0.5)
+    if bake_first:
+        animation.bake(obj("Ball"))
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    make_two(animation, bake_first)
+
+    def bring(_animation) -> None:
+        item = load(path, link=how == "override")
+        if how == "override":
+            bpy.context.scene.collection.objects.link(item.override_create())
+
+    check(animation, bring, bake_all, remove_all)
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_a_renamed_custom_property_is_undone_and_redone(animation, bake_first: bool) -> None:
+    new_object("One")["size"] = 1.0
+    key(obj("One"), '["size"]', keys_of(1))
+    animation.key_set(obj("One"), '["size"]', 10, tension=0.5)
+    if bake_first:
+        animation.bake(obj("One"))
+
+    def rename(_animation) -> None:
+        obj("One")["height"] = obj("One").pop("size")
+        for fcurve in fcurves(obj("One")):
+            fcurve.data_path = '["height"]'
+
+    check(animation, rename, bake_all, remove_all)
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_keys_that_are_pasted_onto_a_plain_bone_are_undone_and_redone(animation, bake_first: bool) -> None:
+    left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
+    item = new_rig("Arm.L", "Arm.R")
+    key(item, left, KEYS)
+    key(item, right, KEYS[:1])
+    animation.key_set(item, left, 10, tension=0.5)
+    if bake_first:
+        animation.bake(item)
+
+    def paste_flipped(_animation) -> None:
+        activate(obj("Rig"))
+        bpy.ops.object.mode_set(mode="POSE")
+        for bone in obj("Rig").pose.bones:
+            (bone if hasattr(bone, "select") else bone.bone).select = True
+        for fcurve in fcurves(obj("Rig")):
+            fcurve.select = False
+            for point in fcurve.keyframe_points:
+                mark_selected(point, fcurve.data_path == left and point.co.x in (10, 25))
+        with editor("DOPESHEET"):
+            bpy.ops.action.copy()
+            bpy.context.scene.frame_set(60)
+            assert bpy.ops.action.paste(flipped=True) == {"FINISHED"}
+
+    check(animation, paste_flipped, bake_all, remove_all)
 
 
 @with_slots
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_slots_that_are_merged_and_separated_are_undone_and_redone(animation, bake_first: bool) -> None:
     make_two(animation, bake_first)
-    check(animation, merge, set_again, separate, bake_both, remove_both)
+    check(animation, merge, set_again, separate, bake_all, remove_all)
 
 
 def present(name: str) -> Any:
