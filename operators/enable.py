@@ -22,8 +22,8 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
     keep_look: BoolProperty(
         name="Keep Look",
-        description="Give keys with Bezier handles the parameters with which they play most as they do now; "
-        "otherwise all are 0",
+        description="Give Bezier keys the parameters with which they play most as they do now, and leave keys of other "
+        "interpolations to Blender; otherwise parameters are 0, and linear and easing keys are TCB, too",
         default=True,
     )
 

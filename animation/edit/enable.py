@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -19,12 +20,13 @@ from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.keyframes import INTERPOLATION
 from ..report import Report
-from ..sampling.fcurves import has_bezier_segments, played_parts
+from ..sampling.fcurves import played_parts
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.recording import Numbers, enable_read
-from ..store.table.rows import PARAMETERS
+from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 
@@ -45,7 +47,8 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     keep_look : bool
-        Give keys the parameters that fit their present motion best, as in `enable_many`. Otherwise parameters are 0.
+        Give keys the parameters that fit their present motion best, as in `enable_many`. Otherwise parameters are 0,
+        and linear and easing keys are keys of the spline.
 
     Returns
     -------
@@ -82,8 +85,9 @@ def enable_many(
     selected : mapping of bpy.types.ID to iterable of str, or None
         For each datablock the prefixes of its tracks' paths; None: all tracks.
     keep_look : bool
-        Give the keys of tracks with Bezier segments the parameters that fit their present motion best; the report gives
-        the change. Otherwise, and in other tracks, keys have the defaults.
+        Give Bezier keys the parameters that fit their present motion best; the report gives the change. Segments of
+        other interpolations go on as Blender plays them, and a note says so. Otherwise all keys have the defaults, and
+        linear and easing keys are keys of the spline.
     defaults : mapping, optional
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
 
@@ -109,6 +113,9 @@ def enable_many(
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
     numbers = None
     if keep_look:
+        originals = [
+            _with_interpolations(track, own, report) for (_, track), own in zip(made.values(), originals, strict=True)
+        ]
         with scratch_curves.kept():
             numbers = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
     enable_read(list(made.values()), originals, numbers=numbers)
@@ -165,6 +172,30 @@ def _find_plain(
         report.add(Report.on([datablock]))
 
 
+def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
+    """Return the track's keys with all interpolations but Bezier as chosen ones, which Blender plays; note that.
+
+    Keys that already have parameters, as pasted ones, are returned as they are.
+    """
+    if _have_parameters(originals):
+        return dict(originals)
+    other = {
+        index: ~np.isin(own.keys.interpolation, (INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]))
+        for index, own in originals.items()
+    }
+    if any(each[:-1].any() for each in other.values()):
+        text = rpt_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB")
+        report.notes.append(track.note(text))
+    return {
+        index: replace(own, chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
+        for index, own in originals.items()
+    }
+
+
+def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:
+    return any((~np.isnan(own.numbers)).any() for own in originals.values())
+
+
 def _keep_look(
     tracks: Sequence[Track],
     originals: Sequence[Mapping[int, OwnKeys]],
@@ -212,9 +243,9 @@ def _of_channels(
 def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
     """Return the splines with segments; none where the track is to have the defaults.
 
-    It is where it has no Bezier segments, already has parameters, or can't be baked.
+    It is where Blender plays all of its segments, it already has parameters, or can't be baked.
     """
-    if any((~np.isnan(own.numbers)).any() for own in originals.values()) or not has_bezier_segments(originals):
+    if _have_parameters(originals):
         return []
     try:
         splines = track_splines(track, track.settings, originals, {})

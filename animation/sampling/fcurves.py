@@ -14,18 +14,12 @@ from ...interp.splines import tcb
 from ..bake.plans.splines import Float64Array, TrackSpline, own_motion, quaternions_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray, Joined
+from ..fcurves.keyframes import Float32Array, IndexArray, Joined
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
-
-def has_bezier_segments(originals: Mapping[int, OwnKeys]) -> bool:
-    """Return whether any channel has a Bezier segment."""
-    return any((own.keys.interpolation[:-1] == INTERPOLATION["BEZIER"]).any() for own in originals.values())
-
-
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track with the animator's keys, and its splines of two keys or more, without CONSTANT segments."""
+"""A track with the animator's keys, and its splines of two keys or more, without segments that Blender plays."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:

@@ -14,6 +14,7 @@ from tests.animation.curves import (
     PARAMETERS,
     curve,
     differences,
+    fcurves,
     given,
     key,
     new_object,
@@ -152,14 +153,75 @@ def test_without_keeping_the_look_there_are_no_parameters(animation) -> None:
     assert not parameters(animation, thing, "location")
 
 
-@pytest.mark.parametrize("interpolation", ["LINEAR", "CONSTANT", "SINE"])
-def test_other_interpolations_get_plain_defaults(animation, interpolation) -> None:
+OTHERS = ("LINEAR", "CONSTANT", "SINE", "BOUNCE", "ELASTIC", "BACK")
+EVERY = np.arange(-2.0, 45.0, 0.25)
+
+
+def interpolated(kind, rows=tuple(range(5)), path="location"):
     thing = keyed()
-    for index in range(3):
-        for point in curve(thing, "location", index).keyframe_points:
-            point.interpolation = interpolation
-    assert animation.enable(thing, ["location"], keep_look=True).looks_kept == 0
+    for fcurve in fcurves(thing):
+        if fcurve.data_path == path:
+            for row in rows:
+                fcurve.keyframe_points[row].interpolation = kind
+    return thing
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_keys_of_other_interpolations_play_as_before_to_the_bit(animation, kind, output) -> None:
+    thing = interpolated(kind)
+    before = motion(thing, "location", 3, EVERY)
+    report = animation.enable(thing, ["location"], keep_look=True)
+    assert report.looks_kept == 0
     assert not parameters(animation, thing, "location")
+    said = ['"Thing", location: Blender goes on playing its keys that are not Bezier; make them Bezier for TCB']
+    assert report.notes == ([] if kind == "CONSTANT" else said)
+    animation.bake(thing, output=output)
+    assert np.array_equal(motion(thing, "location", 3, EVERY), before)
+    animation.remove(thing)
+    assert {point.interpolation for point in curve(thing, "location").keyframe_points} == {kind}
+
+
+@pytest.mark.parametrize("kind", ["LINEAR", "BOUNCE"])
+@pytest.mark.parametrize("path", ["location", "rotation_euler"])
+def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path, kind) -> None:
+    thing = interpolated(kind, [1], path=path)
+    inside = np.linspace(FRAMES[1], FRAMES[2], 21)
+    before = motion(thing, path, 3, inside)
+    report = animation.enable(thing, [path], keep_look=True)
+    assert report.looks_kept == 1
+    assert any("not Bezier" in note for note in report.notes)
+    animation.bake(thing, output="CURVES")
+    assert np.array_equal(motion(thing, path, 3, inside), before)
+
+
+def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
+    """Also where they were baked before, and are so again after Restore."""
+    thing, other = interpolated("LINEAR"), interpolated("BEZIER")
+    animation.enable(thing, ["location"], keep_look=True)
+    animation.enable(other, ["location"])
+    for item in (thing, other):
+        animation.bake(item)
+    for fcurve in fcurves(thing):
+        if fcurve.data_path == "location":
+            for point in fcurve.keyframe_points:
+                point.interpolation = "BEZIER"
+    for item in (thing, other):
+        animation.bake(item)
+    assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
+    animation.restore(thing)
+    animation.bake(thing)
+    assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
+
+
+def test_live_keeps_linear_keys_as_they_play(animation) -> None:
+    thing = interpolated("LINEAR")
+    before = motion(thing, "location", 3, EVERY)
+    bpy.context.view_layer.objects.active = thing
+    thing.select_set(True)
+    bpy.ops.tcb.enable(live=True)
+    bpy.ops.tcb.sync()
+    assert np.array_equal(motion(thing, "location", 3, EVERY), before)
 
 
 def test_keys_around_a_step_are_not_bent_by_it(animation) -> None:
