@@ -22,7 +22,15 @@ from bpy.props import BoolProperty
 from ..animation import AnimationError, Options, Report, bake_many, enable_many
 from ..animation.datablocks import of_object, users_of
 from ..animation.fcurves.layers import layered_reason, layered_refusals
-from ..animation.live.update import Watch, check_remaining, is_unsure, refresh, refresh_all, standing_of
+from ..animation.live.update import (
+    Watch,
+    check_remaining,
+    is_unsure,
+    notes_of_linear,
+    refresh,
+    refresh_all,
+    standing_of,
+)
 from ..animation.store.live_switch import is_live, switch_off
 from ..animation.store.original_actions import is_set_aside
 from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
@@ -46,6 +54,7 @@ _MOST_NOTES = 100
 """Most notes of an action."""
 _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
+_INTERPOLATING = ("ACTION_OT_interpolation_type", "GRAPH_OT_interpolation_type")
 
 
 class _State:
@@ -124,9 +133,17 @@ def flush(keyed: bool | None = None) -> Report:
     `keyed`: whether keys were just inserted at the current frame; None: whether the last operator did.
     """
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    was_keyed = _was_keyed()
-    new = was_keyed if keyed is None else keyed
-    return _update_each(numbers, lambda action: refresh_all(_state.watches, action, *_update_options(action, new)))
+    last = _last_edit()
+    last = last if keyed is None else last._replace(keyed=keyed)
+    return _update_each(numbers, lambda action: _update(action, last, refresh_all))
+
+
+def _update(action: bpy.types.Action, last: _LastEdit, compare: Callable[..., Report]) -> Report:
+    """Update the action by a comparison, and note what the last operator can have meant and left no trace of."""
+    report = compare(_state.watches, action, *_update_options(action, last.keyed))
+    if last.made_linear:
+        report.notes += notes_of_linear(_state.watches, action)
+    return report
 
 
 def _update_options(
@@ -143,8 +160,8 @@ def _flush_soon() -> None:
     """Update marked actions by a fast comparison, and leave the full one for later."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
-    keyed = _was_keyed()
-    _update_each(numbers, lambda action: refresh(_state.watches, action, *_update_options(action, keyed)))
+    last = _last_edit()
+    _update_each(numbers, lambda action: _update(action, last, refresh))
 
 
 def _continue_comparison() -> None:
@@ -234,17 +251,34 @@ def _shown_scenes() -> list[Any]:
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
 
 
-def _was_keyed() -> bool:
-    """Check whether the last operator inserted keys, since the last update."""
+class _LastEdit(NamedTuple):
+    """What the last operator, since the last update, may have done that keys do not show."""
+
+    keyed: bool = False
+    """It inserted keys."""
+    made_linear: bool = False
+    """It made keys linear."""
+
+
+def _last_edit() -> _LastEdit:
+    last = _new_operator()
+    if last is None:
+        return _LastEdit()
+    # The operator's window is not known.
+    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
+    return _LastEdit(
+        bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING)),
+        last.bl_idname in _INTERPOLATING and last.properties.type == "LINEAR",
+    )
+
+
+def _new_operator() -> Any:
+    """Return the last operator, if it was done since the last update; else None."""
     context: Any = bpy.context
     operators = context.window_manager.operators
     last = operators[-1] if len(operators) else None
     before, _state.operator = _state.operator, last.as_pointer() if last else 0
-    if last is None or _state.operator == before:
-        return False
-    # The operator's window is not known.
-    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
-    return bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING))
+    return None if _state.operator == before else last
 
 
 def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
@@ -385,9 +419,9 @@ def _playback_of(obj: bpy.types.Object, action: bpy.types.Action) -> _Playback:
 
 def _update_now(actions: list[bpy.types.Action]) -> None:
     """Update edited actions without a window, and note what is doubtful of them."""
-    keyed = _was_keyed()
+    last = _last_edit()
     edited = {action.session_uid for action in actions if is_live(action) or is_set_aside(action) or _is_edited(action)}
-    report = _update_each(edited, lambda action: _update_action(action, keyed))
+    report = _update_each(edited, lambda action: _update(action, last, _compare_in_full))
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
 
@@ -397,10 +431,15 @@ def _is_edited(action: bpy.types.Action) -> bool:
     return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
 
 
-def _update_action(action: bpy.types.Action, keyed: bool) -> Report:
-    options_for, frames, is_baked = _update_options(action, keyed)
-    report = refresh(_state.watches, action, options_for, frames, is_baked)
-    report.add(check_remaining(_state.watches, action, options_for, is_live=is_baked))
+def _compare_in_full(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    options_for: Callable[[list[bpy.types.ID]], Options] | None,
+    frames: list[float],
+    is_baked: bool,
+) -> Report:
+    report = refresh(watches, action, options_for, frames, is_baked)
+    report.add(check_remaining(watches, action, options_for, is_live=is_baked))
     return report
 
 

@@ -37,6 +37,7 @@ from ..report import Report
 from ..store.digest import RESTORED, shape_of
 from ..store.frame_functions import function_of
 from ..store.live_switch import is_live as is_switched_on
+from ..store.own_keys import read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.recording import are_up_to_date
 from ..store.table.custom_property import table_stamp
@@ -267,6 +268,19 @@ def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action)
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
     """Return whether some tracks of the action are not fully checked."""
     return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
+
+
+def notes_of_linear(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
+    """Return a note where selected own keys, just made linear, are among samples, which show all own keys as linear."""
+    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+        sampled = [
+            track for track in watch.baked if track.settings.options and track.settings.options.output == "SAMPLES"
+        ]
+        for track, kept in zip(sampled, read_all_own_keys(sampled), strict=True):
+            if any((own.keys.select_control_point & ~own.ends_spline)[:-1].any() for own in kept.values()):
+                text = rpt_("among samples all keys are linear: to go straight from one, choose so in Set Parameters")
+                return [track.note(text)]
+    return []
 
 
 def refresh_all(

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, curve, fcurves, key, new_object, new_rig
 from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, set_value
+from tools.edit_kinds import editor
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
@@ -218,3 +220,37 @@ def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited
     set_value(ball, 7.0)
     let_time_pass(animation)
     assert said(animation, ball) == [noise]
+
+
+def make(animation, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    """As by T in the Dope Sheet. Without a window Blender lists no operators."""
+    done = SimpleNamespace(bl_idname="ACTION_OT_interpolation_type", properties=SimpleNamespace(type=kind))
+    monkeypatch.setattr(handlers_of(animation), "_new_operator", lambda: done)
+    with editor("DOPESHEET"):
+        bpy.ops.action.interpolation_type(type=kind)
+    let_time_pass(animation)
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_that_keys_among_samples_are_linear_already_is_said_and_elsewhere_linear_is_played(
+    animation, monkeypatch, output: str, live: bool
+) -> None:
+    item = live_object(animation, "Typed", output)
+    item.animation_data.action.tcb_live = live
+    let_time_pass(animation)
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.co.x == 10.0
+    make(animation, monkeypatch, "LINEAR")
+    line = '"Typed", location: among samples all keys are linear: to go straight from one, choose so in Set Parameters'
+    assert (line in said(animation, item)) == (output == "SAMPLES")
+    if output != "SAMPLES":
+        animation.bake(item, output=output)
+        play = [curve(item, "location").evaluate(frame) for frame in (15.0, 20.0)]
+        assert play == pytest.approx([5.0 - 4.0 / 3.0, 5.0 - 8.0 / 3.0], abs=1e-6)
+    let_be_read(animation)
+    make(animation, monkeypatch, "SINE")
+    set_value(item, 3.0)
+    let_time_pass(animation)
+    assert not live or line not in said(animation, item)
