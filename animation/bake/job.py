@@ -222,6 +222,8 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
 def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
     """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
     try:
-        return plan_track(track, replace(track.settings, options=options), own, options)
+        settings = track.settings
+        settings = settings if settings.options is options else replace(settings, options=options)
+        return plan_track(track, settings, own, options)
     except KeysError as error:
         raise track.error(translated(error.fault), error.frame) from error

@@ -138,7 +138,7 @@ def rebake(
         try:
             if not kept:
                 raise track.error(rpt_("it has no keys"))
-            options = track.settings.options or otherwise
+            options = track.settings.options or otherwise.as_kept()
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
             asked = samples_asked(track, own, options)

@@ -75,7 +75,9 @@ def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write)
     for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
         plan.track.state = state
         count_track(report, plan, baked, found)
-    update(job.channels.action, job.rows, written, known=job.plans[0].track.table)
+    table = update(job.channels.action, job.rows, written, known=job.plans[0].track.table)
+    for plan in job.plans:
+        plan.track.table = table
 
 
 def _state_of(channels: Channels, plan: TrackPlan) -> State:

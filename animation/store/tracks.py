@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -177,7 +177,8 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
     """Return the tracks as they are now: the rotation mode and other properties of the owner may have changed."""
     timing = [curve for track in tracks for curve in (track.frame_curve, track.datablock_frame_curve)]
     own = [fcurve for track in tracks for fcurve in track.channels.values()]
-    return _tracks_among(datablock, channels, [*own, *(fcurve for fcurve in timing if fcurve is not None)])
+    fcurves = [*own, *(fcurve for fcurve in timing if fcurve is not None)]
+    return _tracks_among(datablock, channels, fcurves, {track.path: track for track in tracks})
 
 
 class Properties:
@@ -226,7 +227,13 @@ def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[
     return _tracks_among(datablock, channels, fcurves)
 
 
-def _tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
+def _tracks_among(
+    datablock: bpy.types.ID,
+    channels: Channels,
+    fcurves: Iterable[bpy.types.FCurve],
+    before: Mapping[str, Track] | None = None,
+) -> list[Track]:
+    """Find the tracks of F-curves; `before`: tracks by path, whose states are taken where the table is still theirs."""
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     own_timing: list[tuple[str, bpy.types.FCurve]] = []
@@ -254,12 +261,12 @@ def _tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable
     found = [track for track in tracks.values() if track is not None]
     for track in found:
         track.datablock, track.datablock_frame_curve = datablock, timing
-    _give_states(channels, found)
+    _give_states(channels, found, before or {})
     _mark_driven(datablock, found)
     return found
 
 
-def _give_states(channels: Channels, tracks: list[Track]) -> None:
+def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
     """Find the entry of each track in the action's table: by slot and path, or by where its keys are now."""
     table = read_table(channels.action)
     for track in tracks:
@@ -267,6 +274,10 @@ def _give_states(channels: Channels, tracks: list[Track]) -> None:
     if table.fault:
         return
     for track in tracks:
+        known = before.get(track.path)
+        if known is not None and known.table is table and known.slot == track.slot:
+            track.state = known.state
+            continue
         try:
             track.state = table.state(channels.slot_handle, track.path)
         except ValueError as error:

@@ -87,9 +87,8 @@ class OwnHandles(Plan):
         shown = None
         if fitted is not None and np.count_nonzero(fitted.signs < 0):
             shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
-        chosen = np.array(
-            [self.scope.own[self.spline.components[row]].chosen & np.uint8(CHOSEN_HANDLES) for row in rows]
-        )
+        chosen = np.array([self.scope.own[self.spline.components[row]].chosen for row in rows])
+        chosen &= np.uint8(CHOSEN_HANDLES)
         is_chosen = bool(np.count_nonzero(chosen))
         keys = ChannelKeys(
             [self.spline.components[row] for row in rows],
@@ -157,33 +156,33 @@ class OwnHandles(Plan):
     @property
     def _repeats(self) -> bool:
         """Return whether Cycles modifiers can play the track outside its keys."""
-        curves = self.scope.track.channels.values()
-        whole = bool((self.baked | self.spline.between)[:-1].all())
-        return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
+        if self.scope.cycle == "SINGLE" or not (self.baked | self.spline.between)[:-1].all():
+            return False
+        return all(map(can_repeat, self.scope.track.channels.values()))
 
     def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
             return none, none
-        left, right = (chosen & CHOSEN_LEFT) != 0, (chosen & CHOSEN_RIGHT) != 0
-        return (
-            self._side(fitted.left, left, fitted, rows, "left"),
-            self._side(fitted.right, right, fitted, rows, "right"),
-        )
-
-    def _side(
-        self, fitted_side: Float32Array, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
-    ) -> Float32Array:
-        places: Float32Array = fitted_side.transpose(1, 0, 2)[rows]
+        places = np.stack((fitted.left, fitted.right)).transpose(0, 2, 1, 3)
+        left, right = places if len(rows) == places.shape[1] else places[:, rows]
         if np.count_nonzero(chosen):
-            places = np.where(chosen[..., np.newaxis], np.nan, places)
+            left, right = (
+                np.where(((chosen & bit) != 0)[..., np.newaxis], np.nan, side)
+                for side, bit in ((left, CHOSEN_LEFT), (right, CHOSEN_RIGHT))
+            )
         negated = fitted.signs < 0
         if np.count_nonzero(negated):
             own = [self.scope.own[self.spline.components[row]].keys for row in rows]
-            others = np.array([getattr(keys, f"handle_{side}") for keys in own]) * np.array([1.0, -1.0], np.float32)
-            places = np.where(np.isnan(places) & negated[:, np.newaxis], others, places)
-        return places
+            flip = np.array([1.0, -1.0], np.float32)
+            left, right = (
+                np.where(
+                    np.isnan(side) & negated[:, np.newaxis], np.array([getattr(k, name) for k in own]) * flip, side
+                )
+                for side, name in ((left, "handle_left"), (right, "handle_right"))
+            )
+        return left, right
 
 
 def approximate(track: Track, error: float, frame: float) -> str:

@@ -433,8 +433,8 @@ def update(
     states: Iterable[State] = (),
     removed: Iterable[int] = (),
     known: Table | None = None,
-) -> None:
-    """Add rows to the action's table, add tracks, and remove others by their identities.
+) -> Table:
+    """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
 
     The action must be editable, and its table without a fault. `known`: the table as it was just read; where it is the
     last one that was read or written, it is not read again.
@@ -442,7 +442,9 @@ def update(
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
-    write(action, before, table.with_tracks(added, gone) if added or gone else table, rows)
+    table = table.with_tracks(added, gone) if added or gone else table
+    write(action, before, table, rows)
+    return table
 
 
 def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> None:

@@ -120,10 +120,10 @@ def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.in
 
 def merge(rows: Rows, more: Rows) -> Rows:
     """Merge two arrays of rows by identity, each identity once; `rows`, which are sorted, take precedence."""
-    fresh = more[find(rows, more["identity"]) < 0] if len(more) else more
+    fresh = more[find(rows, more["identity"]) < 0] if len(more) and len(rows) else more
     if not len(fresh):
         return rows
-    fresh = fresh[first_of_each(fresh["identity"])[1]]
+    fresh = fresh.view(_WHOLE)[first_of_each(fresh["identity"])[1]].view(ROW)
     if not len(rows):
         return fresh
     new = np.zeros(len(rows) + len(fresh), dtype=np.bool_)
