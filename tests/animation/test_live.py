@@ -653,3 +653,38 @@ def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animatio
     let_time_pass(animation)
     assert handlers.notes_of(thing.animation_data.action) == []
     assert is_as_baked(animation, thing)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation, output: str) -> None:
+    update = animation.live.update
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (40, (3, -1, 0))])
+    key(thing, "scale", [(1, (1, 1, 1)), (20, (1, 2, 1)), (40, (2, 2, 2))])
+    animation.enable(thing)
+    animation.bake(thing, **OUTPUTS[output])
+    watches: dict[Any, Any] = {}
+    update.refresh_all(watches, thing.animation_data.action)
+    for path in ("location", "scale"):
+        for index in range(3):
+            curve(thing, path, index).keyframe_points[-1].co_ui.y += 1.0
+    assert update.refresh(watches, thing.animation_data.action).tracks == 2
+    (watch,) = watches.values()
+    tracks = list(watch.tracks.values())
+    points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
+    read = update._key_places(points), update._bake_inputs(tracks, points), update._other_state(tracks, points)
+    for noted, each in zip((watch.key_places, watch.bake_inputs, watch.other_state), read, strict=True):
+        assert noted == dict(zip(watch.tracks, each, strict=True))
+
+
+def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
+    keyframes = animation.fcurves.keyframes
+    thing = new_object()
+    key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
+    channels = keyframes.read_joined(rows(thing)).channels
+    assert np.shares_memory(keyframes.end_to_end(channels[:2]).co, channels[1].co)
+    for some in ([0, 1, 2], [1, 2], [2, 0], [1, 1]):
+        joined = keyframes.end_to_end([channels[number] for number in some])
+        for name in keyframes.NAMES:
+            wanted = np.concatenate([getattr(keyframes.read(rows(thing)[number]), name) for number in some])
+            assert np.array_equal(getattr(joined, name), wanted), (some, name)
