@@ -142,6 +142,10 @@ class Spline(Protocol):
         """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         ...
 
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Return values or derivatives at frames of any shape."""
+        ...
+
     def with_keys(self, keys: Keys) -> Self:
         """Return the same spline with other keys, not checked: of the same frames and components."""
         ...

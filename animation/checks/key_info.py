@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...interp import evaluate_many, rotations
+from ...interp import rotations
 from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
 from ..errors import AnimationError
@@ -141,8 +141,7 @@ def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dic
     result: dict[int, float] = {}
     frame = _played(track, frame)
     for spline in _splines(track, defaults):
-        values = evaluate_many([spline.spline], [frame])[0]
-        result |= zip(spline.components, map(float, values[0]), strict=True)
+        result |= zip(spline.components, map(float, spline.spline(frame)), strict=True)
     return dict(sorted(result.items()))
 
 
@@ -158,9 +157,9 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple
         angles, axes = spline.spline.turn_from_key([frame])
     else:
         before = spline.frames[spline.frames < frame - _AT][-1:]
-        turns = evaluate_many([spline.spline], [frame])[0]
+        turns = spline.spline([frame])
         if len(before):
-            start = evaluate_many([spline.spline], before)[0]
+            start = spline.spline(before)
             turns = rotations.multiply(turns, rotations.conjugate(start))
         axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
     return float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2]))
