@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from .translation import rpt_
+from .translation import n_, rpt_
+
+# Reasons that several modules give.
+FRAME_NOT_FINITE = n_("a key stands at a frame that is not a finite number")
+KEYED_APART = n_("its channels are keyed at different frames; key them together first")
+LOCKED = n_("locked; unlock its channels first")
+NOT_TCB = n_("not a TCB track; enable it first")
+NO_FLOAT_KEYS = n_("it has no keys on a float property")
+PLAYED_NOT_FINITE = n_("what it plays is not a finite number")
+VALUE_NOT_FINITE = n_("its value is not a finite number")
+ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
 
 
 def note_on(name: str, text: str, track: str = "", frame: float | None = None) -> str:

@@ -133,6 +133,9 @@ class Total:
         )
 
 
+IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
+
+
 class Ticker:
     """Prints the progress of one file, but not too often."""
 

@@ -70,6 +70,9 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         return status
 
 
+IMPORT_STEPS = n_("{:d} of {:d} steps of the import done")
+
+
 class Progress:
     """Progress of a bake: at the mouse pointer, and without a window in lines."""
 

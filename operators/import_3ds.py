@@ -20,7 +20,7 @@ from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, report_notes
-from .bake import Progress
+from .bake import IMPORT_STEPS, Progress
 from .files import path_of, read_file
 from .in_steps import InSteps
 
@@ -152,7 +152,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type
         collection: Any = context.collection
         self._is_alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
         self._read, self._into, self._how = scenes, scene, options
-        progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
+        progress = Progress(context.window_manager, IMPORT_STEPS)
         return self.start(context, import_steps(scenes, scene, collection, options), progress, self._finish)
 
     def _finish(self, context: bpy.types.Context, result: Exchanged) -> Status:

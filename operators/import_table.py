@@ -12,10 +12,10 @@ from bpy_extras.io_utils import ImportHelper
 from ..animation import AnimationError
 from ..animation.datablocks import bone_path
 from ..animation.tables.import_table import TableKeys, import_table
-from ..animation.translation import n_, rpt_, translated
+from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.reporting import Status, finish
-from .bake import Progress
+from .bake import IMPORT_STEPS, Progress
 from .files import path_of, read_file
 
 ROTATION_ITEMS = (
@@ -66,7 +66,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         how = TableKeys(
             self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
         )
-        progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
+        progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
             report = import_table(obj, read, how, active_bone(context), progress)
         except AnimationError as refusal:

@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation.translation import rpt_
+from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.reporting import Status, finish, for_each, poll_selection
+
+NOTHING_IS_TCB = n_("Nothing that is selected is TCB")
+"""The message of greyed buttons for what is TCB."""
 
 
 class WithData:

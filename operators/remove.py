@@ -7,7 +7,7 @@ import bpy
 
 from .. import animation
 from ..animation.translation import n_
-from .on_selection import OnSelection
+from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class TCB_OT_remove(OnSelection, bpy.types.Operator):
@@ -19,4 +19,4 @@ class TCB_OT_remove(OnSelection, bpy.types.Operator):
     work = staticmethod(animation.remove)
     done = n_("Removed TCB from {:s}")
     works_on = "TCB"
-    nothing = n_("Nothing that is selected is TCB")
+    nothing = NOTHING_IS_TCB

@@ -18,7 +18,7 @@ from ..ui.bake_options import RANGE_ITEMS, CustomRange, step
 from ..ui.reporting import Status, finish, for_each, poll_selection
 from .files import path_of, write_file
 from .import_table import rate_of
-from .on_selection import OnSelection, WithData
+from .on_selection import NOTHING_IS_TCB, OnSelection, WithData
 
 QUANTITY_ITEMS = (
     ("VELOCITY", "Velocity", "How fast and where to, by component; of rotations radians about the parent's axes"),
@@ -82,7 +82,7 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
     bl_label = "Write Velocities"
 
     works_on = "TCB"
-    nothing = n_("Nothing that is selected is TCB")
+    nothing = NOTHING_IS_TCB
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...interp import KeysError
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import NO_FLOAT_KEYS, AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
@@ -79,7 +79,7 @@ def collected_jobs(
         if tracks:
             found.append((Job(users, channels, [], []), tracks))
         else:
-            reason = rpt_("it has no keys on a float property")
+            reason = rpt_(NO_FLOAT_KEYS)
             report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.

@@ -16,7 +16,7 @@ from ...interp import evaluate_many, retiming, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import bone_path
 from ..edit.selected_keys import TrackKeys, keys_of
-from ..errors import AnimationError
+from ..errors import KEYED_APART, NOT_TCB, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
@@ -63,7 +63,7 @@ class Mover:
         if reason:
             raise track.error(reason)
         if not track.enabled:
-            raise track.error(rpt_("not a TCB track; enable it first"))
+            raise track.error(rpt_(NOT_TCB))
         self.prefix, self.name = owner_and_kind(track)
         self.settings = track.settings
         self.function = function_of(track)
@@ -73,7 +73,7 @@ class Mover:
             index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
-            raise track.error(rpt_("its channels are keyed at different frames; key them together first"))
+            raise track.error(rpt_(KEYED_APART))
         self.slots = [
             (index, row)
             for index, own in sorted(self.originals.items())

@@ -27,7 +27,7 @@ from ..bake.plans.rotation_channels import followed
 from ..bake.plans.sample_frames import Sampling
 from ..bake.plans.splines import options_of, quaternions_of, track_splines
 from ..datablocks import bone_path
-from ..errors import AnimationError
+from ..errors import FRAME_NOT_FINITE, KEYED_APART, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import union
@@ -156,12 +156,12 @@ class _Motion:
             raise track.error(rpt_("its velocities are given in its parent's axes; choose another method"))
         kept = read_own_keys(track)
         if len({own.keys.frames.tobytes() for own in kept.values()}) > 1:
-            raise track.error(rpt_("its channels are keyed at different frames; key them together first"))
+            raise track.error(rpt_(KEYED_APART))
         self.item, self.bone, self.track, self.kept = item, bone, track, kept
         self.defaults = options.defaults
         self.keys = union([own.keys.frames for own in kept.values()])
         if not np.isfinite(self.keys).all():
-            raise track.error(rpt_("a key stands at a frame that is not a finite number"))
+            raise track.error(rpt_(FRAME_NOT_FINITE))
         if len(self.keys) < 2:
             raise track.error(rpt_("it takes two keys to interpolate between"))
         every = np.ones(len(self.keys), dtype=np.bool_)

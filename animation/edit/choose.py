@@ -10,7 +10,7 @@ import bpy
 from ..arguments import checked
 from ..bake.plans.splines import made_by
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import NOT_TCB, AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
 from ..store.table.custom_property import update
@@ -108,7 +108,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     check_editable(datablock)
     found = find_track(datablock, track)
     if not found.enabled:
-        raise found.error(found.table.fault or rpt_("not a TCB track; enable it first"))
+        raise found.error(found.table.fault or rpt_(NOT_TCB))
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)

@@ -12,7 +12,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.write import take_channel
 from ..datablocks import name_of
-from ..errors import AnimationError, note_on
+from ..errors import LOCKED, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
@@ -255,7 +255,7 @@ def _why_left(track: Track, removes: bool) -> str | None:
     """Return why a track is left as it is, with no text where that needs none; None where it is not left."""
     if track.locked:
         has_traces = track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values())
-        return rpt_("locked; unlock its channels first") if has_traces else ""
+        return rpt_(LOCKED) if has_traces else ""
     return None if removes else track.table.fault or None
 
 

@@ -13,6 +13,8 @@ SAME_FRAME = 1e-3
 distance below which Blender takes two keys as one."""
 ONE_KEY = 0.0101
 """Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
+LAST_FRAME = 1_048_574
+"""Blender's last frame."""
 
 
 @memoized

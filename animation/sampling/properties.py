@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import PLAYED_NOT_FINITE, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
 from ..store.own_keys import key_frames
@@ -64,7 +64,7 @@ class PropertySampler:
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
                 frame = float(self.frames[np.argmin(finite)])
-                raise AnimationError(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
+                raise AnimationError(name_of(owner), rpt_(PLAYED_NOT_FINITE), path, frame)
         return result
 
     def _stepped(self, owner: bpy.types.ID, paths: Sequence[str]) -> dict[str, Values]:

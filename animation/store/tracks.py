@@ -17,7 +17,7 @@ from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import name_of
-from ..errors import AnimationError, note_on
+from ..errors import LOCKED, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import Keyframes, read_attribute
@@ -415,7 +415,7 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
     if not track.in_use:
         return rpt_(NOT_IN_USE)
     if track.locked:
-        return rpt_("locked; unlock its channels first")
+        return rpt_(LOCKED)
     if track.driven:
         return rpt_("driven: the driver decides its value, not the keys")
     for index, fcurve in track.channels.items():

@@ -18,7 +18,14 @@ from ...interp import rotations
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import name_of, of_object
-from ..errors import AnimationError, LayeredActionError
+from ..errors import (
+    NO_FLOAT_KEYS,
+    PLAYED_NOT_FINITE,
+    VALUE_NOT_FINITE,
+    ZERO_QUATERNION,
+    AnimationError,
+    LayeredActionError,
+)
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import BoolArray, Float32Array
@@ -26,7 +33,7 @@ from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, find_tracks, tracks_shown
-from ..translation import rpt_
+from ..translation import n_, rpt_
 
 Content = Literal["KEYS", "MOTION"]
 Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]
@@ -133,7 +140,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
     kept = [(track, path, read_own_keys(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
-        raise AnimationError(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+        raise AnimationError(name_of(item), rpt_(NO_FLOAT_KEYS), nothing_to_do=True)
     properties = []
     for track, path, originals in kept:
         values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
@@ -141,7 +148,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
             own = original.keys
             if not np.isfinite(own.co).all():
                 bad = ~np.isfinite(own.co).all(axis=1)
-                raise track.error(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
+                raise track.error(rpt_(VALUE_NOT_FINITE), float(own.frames[np.argmax(bad)]))
             rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
             # The union has only one frame for keys that are closer than rounding.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
@@ -159,23 +166,23 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
         if math.isfinite(point.co.x)
     ]
     if not ends:
-        raise AnimationError(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+        raise AnimationError(name_of(item), rpt_(NO_FLOAT_KEYS), nothing_to_do=True)
     low, high = how.frame_range or (min(ends), max(ends))
     steps = (high - low) / how.step * (1.0 + 1e-12)
-    asked = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
-    if asked > how.sample_limit:
-        raise AnimationError(
-            name_of(item),
-            rpt_(
-                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
-                "take a larger step or a shorter range",
-                asked,
-                how.sample_limit,
-            ),
-        )
+    samples = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
+    check_sample_count(name_of(item), samples, how.sample_limit)
     count = math.floor(steps) + 1
     frames = (low + np.arange(count) * how.step).astype(np.float32)
     return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
+
+
+def check_sample_count(name: str, count: float, limit: int) -> None:
+    """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
+    if count > limit:
+        text = n_(
+            "about {:,.0f} samples were asked for, more than the limit of {:,}: take a larger step or a shorter range"
+        )
+        raise AnimationError(name, rpt_(text, count, limit))
 
 
 def _played(track: Track, path: str, frames: Float32Array, how: TableContent) -> Property:
@@ -188,7 +195,7 @@ def _played(track: Track, path: str, frames: Float32Array, how: TableContent) ->
         values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
-        raise track.error(rpt_("what it plays is not a finite number"), float(frames[np.argmin(finite)]))
+        raise track.error(rpt_(PLAYED_NOT_FINITE), float(frames[np.argmin(finite)]))
     return _property(track, path, components, values, frames, how)
 
 
@@ -237,7 +244,7 @@ def _converted(
     raw[:, list(components)] = values[there]
     zero = ~raw.any(axis=1)
     if track.kind == "QUATERNION" and zero.any():
-        raise track.error(rpt_("the quaternion is zero, which is no rotation"), float(frames[there][np.argmax(zero)]))
+        raise track.error(rpt_(ZERO_QUATERNION), float(frames[there][np.argmax(zero)]))
     quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
     owner = _owner(path)
     if how.rotation == "QUATERNION":

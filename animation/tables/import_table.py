@@ -18,10 +18,10 @@ from ..arguments import Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import AnimationError, note_on
+from ..errors import ZERO_QUATERNION, AnimationError, note_on
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import union
+from ..fcurves.frames import LAST_FRAME, union
 from ..fcurves.keyframes import BoolArray, Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
@@ -34,8 +34,6 @@ from ..translation import rpt_, translated
 
 Float64Array = npt.NDArray[np.float64]
 
-LAST_FRAME = 1048574.0
-"""Blender's last frame."""
 _LARGEST = float(np.finfo(np.float32).max)
 _SHEARED = 1e-4
 """Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
@@ -217,7 +215,7 @@ def _keyed(
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
-            raise _at(datablock, path, table, rows, zero, rpt_("the quaternion is zero, which is no rotation"))
+            raise _at(datablock, path, table, rows, zero, rpt_(ZERO_QUATERNION))
         yield _rotation(owned, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
     else:
         mode = _mode(datablock, owner)

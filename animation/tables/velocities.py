@@ -36,6 +36,7 @@ from ..store.paths import BONES, split
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, blocking_reason, find_tracks, is_derived
 from ..translation import n_, rpt_
+from .export_table import check_sample_count
 
 Float64Array = npt.NDArray[np.float64]
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
@@ -231,7 +232,8 @@ def velocity_table(
         )
     ends = [each.ends for _, each in found]
     first, last = min(start for start, _ in ends), max(end for _, end in ends)
-    _check_count(how, name_of(found[0][0]), sum(len(each.track.rest) for _, each in found) * _count(how, first, last))
+    count = sum(len(each.track.rest) for _, each in found) * _count(how, first, last)
+    check_sample_count(name_of(found[0][0]), count, how.sample_limit)
     frames = _frames(how, first, last)
     several = len({datablock for datablock, _ in found}) > 1
     properties = []
@@ -268,21 +270,9 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         if report.errors:
             raise AnimationError.of_all(report.errors)
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
-    _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
+    count = sum(len(each.track.rest) * _count(how, *each.ends) for each in found)
+    check_sample_count(name_of(datablock), count, how.sample_limit)
     return found
-
-
-def _check_count(how: Velocities, name: str, asked: float) -> None:
-    if asked > how.sample_limit:
-        raise AnimationError(
-            name,
-            rpt_(
-                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
-                "take a larger step or a shorter range",
-                asked,
-                how.sample_limit,
-            ),
-        )
 
 
 def _count(how: Velocities, first: float, last: float) -> float:

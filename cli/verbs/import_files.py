@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ...animation.translation import n_, rpt_, translated
+from ...animation.translation import rpt_, translated
 from ...exchange.conversion import Conversion, Float64Array, axes_of, stretch_of
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
 from ...exchange.rotation_keys import Choices
@@ -16,7 +16,7 @@ from ...formats import three_ds
 from ..arguments.parser import Job
 from ..blend_files import Source, UnusableError, check_target, save, version_of
 from ..log import write_result
-from ..outcome import Outcome, Ticker
+from ..outcome import IMPORT_STEPS, Outcome, Ticker
 from ..streams import signals_held_back
 
 
@@ -38,7 +38,7 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
     context: Any = bpy.context
     given = job.exchange
     options = _options(given, context.scene)
-    ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
+    ticker = Ticker(outcome.file, IMPORT_STEPS)
     done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
     set_range(context.scene, [read], options.conversion, None if given["keep_time"] else given["rate"])
     outcome.notes += [*done.lines(), *done.notes]

@@ -14,14 +14,14 @@ from ...animation.datablocks import bone_path
 from ...animation.tables.export_table import TableContent, export_table
 from ...animation.tables.import_table import TableKeys, import_table
 from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
-from ...animation.translation import n_, rpt_, translated
+from ...animation.translation import rpt_, translated
 from ...formats import table
 from ...formats.headings import Unit
 from ..arguments.parser import Job
 from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
 from ..choosing import choose, named
 from ..log import write_result
-from ..outcome import Outcome, Ticker
+from ..outcome import IMPORT_STEPS, Outcome, Ticker
 
 
 def import_keys(job: Job, number: int, outcome: Outcome) -> None:
@@ -44,7 +44,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
         given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
     )
     try:
-        ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
+        ticker = Ticker(outcome.file, IMPORT_STEPS)
         outcome.report = import_table(obj, read, how, _bone(obj, given["bone"]), ticker)
     except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal

@@ -17,6 +17,7 @@ from ...animation.bake.job import approximately
 from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
 from ...animation.errors import TooManySamplesError
+from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
@@ -34,8 +35,6 @@ from .plan_objects import Planned, note, plan
 
 SAMPLE_LIMIT = 5_000_000
 """Most samples in one import, some seconds of work, unless it is raised; handles play what would come to more."""
-_LAST_FRAME = 1_048_574
-"""Blender's last frame."""
 _FAR = 1.0
 """Degrees: handles that are farther off are replaced by samples."""
 _AT_ONCE = 200
@@ -178,7 +177,7 @@ def _baked_to_the_end(
 
     `ends`: first and last frame of each file.
     """
-    ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
+    ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
     done = Report()
     for cycles, frame_range in ((False, None), (True, whole)):
@@ -304,7 +303,7 @@ def set_range(
     scene: bpy.types.Scene, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None
 ) -> None:
     """Let the scene play what the files play; at `rate` frames a second, where one is given."""
-    ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -_LAST_FRAME, _LAST_FRAME)
+    ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -LAST_FRAME, LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:
         # Blender has a whole number, and a divisor.

@@ -22,6 +22,7 @@ from .scene import COMPONENTS, Float32Array, FrameArray, Track, WordArray
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 _NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
 """The parameters' names in messages."""
+_NO_ROOM = n_("has no room for its key {:d}")
 _LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 LAST_FRAME = 1 << 24
@@ -151,7 +152,7 @@ def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, .
     if at > end:
         # Found only now: this loop takes most of the time of reading keys of different sizes.
         late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
-        raise ChunkError(starts[late], n_("has no room for its key {:d}", keys[late]))
+        raise ChunkError(starts[late], Text(_NO_ROOM, keys[late]))
     return starts, at
 
 
@@ -162,7 +163,7 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
     for key in keys:
         starts.append(at)
         if at + _HEAD.itemsize > end or at + sizes[data[at + _FLAGS_AT]] > end:
-            raise ChunkError(at, n_("has no room for its key {:d}", key))
+            raise ChunkError(at, Text(_NO_ROOM, key))
         name = at + sizes[data[at + _FLAGS_AT]]
         stop = data.find(b"\0", name, end)
         if stop < 0:

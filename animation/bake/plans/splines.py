@@ -16,7 +16,7 @@ from ....interp import Keys, KeysError, evaluate_many, rotations
 from ....interp.batch import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines.methods import METHODS
-from ...errors import AnimationError
+from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, are_apart, union
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Keyframes, end_to_end
@@ -117,7 +117,7 @@ def _check_frames(track: Track, keys: Keyframes) -> None:
     if are_apart(keys.frames):
         return
     if not np.isfinite(keys.frames).all():
-        raise track.error(rpt_("a key stands at a frame that is not a finite number"))
+        raise track.error(rpt_(FRAME_NOT_FINITE))
     same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
     if len(same):
         raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
@@ -320,7 +320,7 @@ def _rotation_spline(
     """Return the spline, and the angles from key to key where the keys' values include whole turns."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
-        raise track.error(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
+        raise track.error(rpt_(VALUE_NOT_FINITE), float(frames[np.argmin(finite)]))
     made = made_by(track, settings)
     options = _options(track, settings, own, frames)
     parameters = read_parameters(track, own, frames, defaults)
