@@ -19,6 +19,10 @@ PROPERTIES = (PROPERTY, _CONVERSION)
 """Names of the custom properties that hold it."""
 
 
+class DamagedStateError(Exception):
+    """What a datablock keeps of its node in the file can't be read."""
+
+
 def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:
     """Keep the node, as bytes of a file, and its conversion, as `as_converted` returns it."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
@@ -33,15 +37,22 @@ def as_converted(conversion: Conversion, choices: Choices) -> str:
 
 
 def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices] | None:
-    """Return the node that the datablock was, and its conversion; None where it comes from no file."""
+    """Return the node that the datablock was, and its conversion; None where it comes from no file.
+
+    Raises
+    ------
+    DamagedStateError
+        What it keeps of the file can't be read.
+    """
     kept = datablock.get(PROPERTY)
-    if not isinstance(kept, bytes):
+    if kept is None or (not isinstance(kept, bytes) and datablock.get(_CONVERSION) is None):
+        # A property of that name may be somebody else's.
         return None
     try:
         values = json.loads(datablock[_CONVERSION])
-        values["axes"] = np.array(values["axes"])
+        values["axes"] = np.array(values["axes"], dtype=np.float64).reshape(3, 3)
         (node,) = three_ds.read(kept).nodes
         choices = Choices(*values.pop("choices"))
         return node, Conversion(**values), choices
-    except (three_ds.ThreeDSError, KeyError, TypeError, ValueError):
-        return None
+    except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DamagedStateError from error

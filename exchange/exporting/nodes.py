@@ -20,7 +20,7 @@ from ...interp import rotations
 from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion, Float64Array, Frame
-from ..imported_state import recall
+from ..imported_state import DamagedStateError, recall
 from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name
 from .file_tracks import numbers_track, turns_track
@@ -96,7 +96,11 @@ def upright_spaces(items: Iterable[Any]) -> set[Any]:
 
 def find_source(gathered: Gathered, conversion: Conversion) -> None:
     """Find the node that the object was imported from, if it would be written by the same conversion."""
-    kept = recall(gathered.obj)
+    try:
+        kept = recall(gathered.obj)
+    except DamagedStateError:
+        gathered.add_note(rpt_("what it keeps of its imported file (3ds) is damaged: it is written anew"))
+        return
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
     node, before, choices = kept

@@ -57,6 +57,32 @@ def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, 
     assert after.track("POSITION").values.tolist() == before.track("POSITION").values.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("3ds", b"MM"),
+        ("3ds", "a string"),
+        ("3ds_conversion", "{"),
+        ("3ds_conversion", "[]"),
+        ("3ds_conversion", 5),
+        ("3ds_conversion", '{"axes": [1, 2], "choices": []}'),
+        ("3ds_conversion", None),
+    ],
+)
+def test_what_can_not_be_written_as_it_was_read_is_noted(
+    give: Export, shared_data: Path, said, name: str, value: object
+) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
+    whole = tracks(give())
+    assert "damaged" not in said()
+    item = bpy.data.objects["Tri"]
+    del item[name]
+    if value is not None:
+        item[name] = value
+    assert tracks(give()).keys() == whole.keys()
+    assert '"Tri": what it keeps of its imported file (3ds) is damaged: it is written anew' in said()
+
+
 def forget_sources() -> None:
     for item in bpy.data.objects:
         item.pop("3ds", None)
