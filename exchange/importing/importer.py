@@ -102,7 +102,7 @@ def import_steps(
     collection: bpy.types.Collection,
     options: ImportOptions,
 ) -> Steps[Exchanged]:
-    """As `import_files`, step by step: object by object, and then track by track."""
+    """Do what `import_files` does in steps: object by object, and then track by track."""
     report = Exchanged()
     made = Made(collection)
     try:
