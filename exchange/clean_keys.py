@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..animation.translation import counted, n_, rpt_
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.batch import Cycle
-from .conversion import Conversion, Float64Array, Frame
+from .conversion import Conversion, Frame
 
-BoolArray = npt.NDArray[np.bool_]
 AddNote = Callable[[str], None]
 """Takes a note on what was found and done."""
 

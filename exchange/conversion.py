@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
 
+from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
 from ..interp import rotations
-
-Float64Array = npt.NDArray[np.float64]
 
 _FLOAT32 = 1e-6
 """Blender's properties round what a person enters by less."""

@@ -10,10 +10,11 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
-from .conversion import Float64Array, Frame
+from .conversion import Frame
 from .mesh_import import sound_faces
 
 IndexArray = npt.NDArray[Any]

@@ -10,10 +10,10 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
-from .clean_keys import AddNote, BoolArray
-from .conversion import Float64Array
+from .clean_keys import AddNote
 
 _FLAT = 1e-12
 """Of a matrix's determinant, over the product of its axes' lengths: below it the axes lie in a plane."""

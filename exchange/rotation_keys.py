@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import EULER_ORDERS
 from ..animation.translation import counted, n_, rpt_, translated
@@ -21,7 +22,6 @@ from ..interp import KeysError, rotations
 from ..interp.rotations.orientations import Path
 from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
-from .conversion import Float64Array
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _HALF_TURN = np.pi - 1e-3

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.batch import Spline
@@ -24,7 +23,7 @@ from ...interp.fitting.tangents import tcb_of_tangents
 from ...interp.rotations.representations import rotation_representation
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
-from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Joined, Keyframes, read, read_joined
+from ..fcurves.keyframes import NO_KEYS, BoolArray, Float64Array, IndexArray, Joined, Keyframes, read, read_joined
 from ..store.frame_functions import function_of
 from ..store.keys_without_bake import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.own_keys import OwnKeys
@@ -38,8 +37,6 @@ from ..translation import n_, rpt_
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
 from .plans.splines import TrackSpline, bends_by_parameters, track_splines
-
-Float64Array = npt.NDArray[np.float64]
 
 _SHORTEST = 1e-3
 """Frames. A shorter handle, above or below its key, is taken to be this long."""

@@ -18,11 +18,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError
+from ..fcurves.keyframes import BoolArray
 from ..sampling.depsgraph import placed
 from ..sampling.properties import (
     STEP,
@@ -66,8 +66,6 @@ _NAMES = {
 _FOCUS = ("dof.use_dof", "dof.focus_distance")
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

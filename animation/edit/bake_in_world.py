@@ -17,7 +17,6 @@ from typing import Any
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...interp import evaluate_many, rotations
 from ..arguments import Parameters, Positive, checked
@@ -34,14 +33,13 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
+from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
-
-Values = npt.NDArray[np.float64]
 
 _SKEWED = 1e-4
 """Relative: how unequal in length, or how far from orthogonal, a parent's axes may be."""

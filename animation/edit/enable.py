@@ -13,14 +13,14 @@ import numpy as np
 from ...interp import evaluate_many, rotations
 from ...interp.fitting.tcb_parameters import FLOAT32, Part, fit_parameters, sample_frames
 from ..arguments import Parameters, checked
-from ..bake.plans.splines import Float64Array, TrackSpline, last_place, track_splines
+from ..bake.plans.splines import TrackSpline, last_place, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import INTERPOLATION
+from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..report import Report
 from ..sampling.fcurves import played_parts
 from ..store.own_keys import OwnKeys, read_all_own_keys

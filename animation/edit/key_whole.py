@@ -13,11 +13,11 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.sample_frames import APART
-from ..bake.plans.splines import Float64Array, values_at
+from ..bake.plans.splines import values_at
 from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import FLAGS, Float32Array
+from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size

@@ -12,9 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, Keyframes, made_like, merged
-
-Float64Array = npt.NDArray[np.float64]
+from .keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, Keyframes, made_like, merged
 
 _SOLVED = 1e-12
 """Relative to the segment's length: far below the precision of a float32 frame."""

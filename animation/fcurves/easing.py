@@ -15,11 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray
+from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray, Float64Array
 
-Float64Array = npt.NDArray[np.float64]
 Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """A function's values, and its first and second derivatives."""
 

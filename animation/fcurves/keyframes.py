@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 Float32Array = npt.NDArray[np.float32]
+Float64Array = npt.NDArray[np.float64]
 EnumArray = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.intp]

@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from . import beziers, easing
-from .keyframes import INTERPOLATION, Float32Array, IndexArray, Keyframes, end_to_end
-
-Float64Array = npt.NDArray[np.float64]
+from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Keyframes, end_to_end
 
 
 @dataclass(frozen=True, eq=False)

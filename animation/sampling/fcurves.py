@@ -11,10 +11,10 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.tcb_parameters import SAMPLES, Part, sample_frames
 from ...interp.splines import tcb
-from ..bake.plans.splines import Float64Array, TrackSpline, own_motion, quaternions_of
+from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import Float32Array, IndexArray, Joined
+from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 

@@ -20,16 +20,13 @@ from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
-from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
+from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray, Keyframes
 from .table import identity
 from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities
 from .table.stamps import is_generated, is_stamped
-
-Float64Array = npt.NDArray[np.float64]
 
 _ROUNDING = 3e-6
 """Relative. Means and shifts of float32 values are rounded a few times."""

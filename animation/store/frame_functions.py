@@ -23,12 +23,10 @@ import numpy.typing as npt
 from ..datablocks import of_object
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
-from ..fcurves.keyframes import INTERPOLATION, coordinates_of, read, read_coordinates, read_unplaced
+from ..fcurves.keyframes import INTERPOLATION, Float64Array, coordinates_of, read, read_coordinates, read_unplaced
 from ..memoize import memoized
 from .paths import FRAME_FUNCTION
 from .tracks import Track
-
-Frames = npt.NDArray[np.float64]
 
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """These depend on positions and handles alone."""
@@ -47,11 +45,11 @@ class FrameFunction:
 
     curves: tuple[bpy.types.FCurve, ...]
 
-    def __call__(self, frames: npt.ArrayLike) -> Frames:
+    def __call__(self, frames: npt.ArrayLike) -> Float64Array:
         """Return F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each curve."""
         return _played(self, np.asarray(frames, dtype=np.float64))
 
-    def with_rates(self, frames: npt.ArrayLike) -> tuple[Frames, Frames, Frames]:
+    def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return F(t) and its first and second derivatives, by differences over a quarter of a frame to each side.
 
         At a corner they are one-sided, of the part that follows; where a jump lies ahead, and at the last key, of the
@@ -108,7 +106,7 @@ class FrameFunction:
 
 
 @memoized
-def _played(function: FrameFunction, frames: Frames) -> Frames:
+def _played(function: FrameFunction, frames: Float64Array) -> Float64Array:
     """Evaluate a frame function, with a cache: most tracks that it plays have their keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)

@@ -22,7 +22,7 @@ from ..errors import ZERO_QUATERNION, AnimationError, note_on
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME, union
-from ..fcurves.keyframes import BoolArray, Float32Array
+from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..sampling.properties import driven_components
@@ -31,8 +31,6 @@ from ..store.paths import split
 from ..store.recording import enable_tracks
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks
 from ..translation import rpt_, translated
-
-Float64Array = npt.NDArray[np.float64]
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SHEARED = 1e-4

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...formats.headings import Unit
 from ...formats.table import Property, Table
@@ -28,6 +27,7 @@ from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import editable_channels
+from ..fcurves.keyframes import Float64Array
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..store.frame_functions import FrameFunction, function_of
@@ -38,7 +38,6 @@ from ..store.tracks import Track, blocking_reason, find_tracks, is_derived
 from ..translation import n_, rpt_
 from .export_table import check_sample_count
 
-Float64Array = npt.NDArray[np.float64]
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
 QUANTITIES: tuple[Quantity, ...] = ("VELOCITY", "ACCELERATION", "SPEED")
 _WORDS = {

@@ -8,8 +8,9 @@ from typing import Any
 
 import bpy
 
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import rpt_, translated
-from ...exchange.conversion import Conversion, Float64Array, axes_of, stretch_of
+from ...exchange.conversion import Conversion, axes_of, stretch_of
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
 from ...exchange.rotation_keys import Choices
 from ...formats import three_ds

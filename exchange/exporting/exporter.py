@@ -15,11 +15,12 @@ import numpy as np
 
 from ...animation import AnimationError
 from ...animation.fcurves.channels import channels_of
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds
 from ...interp.splines.tcb import Construction
-from ..conversion import Conversion, Float64Array, Frame
+from ..conversion import Conversion, Frame
 from ..importing.new_objects import WATTS
 from ..importing.plan_objects import DEGREES_MM, DUMMY, note
 from ..left_out import count_in_file, count_in_scene, left_of_objects

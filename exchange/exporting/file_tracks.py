@@ -8,12 +8,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
 from ..clean_keys import APART, AddNote, Keys
-from ..conversion import Conversion, Float64Array
+from ..conversion import Conversion
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 _LARGEST = float(np.finfo(np.float32).max)

@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..conversion import Conversion, Float64Array, Frame
+from ...animation.fcurves.keyframes import Float64Array
+from ..conversion import Conversion, Frame
 from ..importing.plan_objects import DUMMY, node_name
 from ..mesh_export import GEOMETRY
 from .names import Names

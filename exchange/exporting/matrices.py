@@ -10,9 +10,9 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import rpt_
 from ...interp import rotations
-from ..conversion import Float64Array
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from ...animation import AnimationError
 from ...animation.fcurves.channels import channels_of
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import rpt_
 from ...formats import three_ds
 from ...interp import rotations
 from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys, still
-from ..conversion import Conversion, Float64Array, Frame
+from ..conversion import Conversion, Frame
 from ..imported_state import DamagedStateError, recall
 from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.bake.plans.splines import TrackSpline
+from ...animation.fcurves.keyframes import Float64Array
 from ...interp import Keys as SplineKeys
 from ...interp import evaluate_many, rotations
 from ...interp.batch import Spline, end_to_end
@@ -24,7 +25,7 @@ from ...interp.keys import PARAMETERS
 from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline
 from ...interp.splines import tcb
 from ..clean_keys import Keys
-from ..conversion import Conversion, Float64Array
+from ..conversion import Conversion
 from ..rotation_keys import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))

@@ -15,6 +15,7 @@ from ...animation import AnimationError
 from ...animation.bake.plans.splines import TrackSpline, track_splines
 from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.table.settings import Settings
@@ -24,7 +25,7 @@ from ...interp import evaluate_many, rotations
 from ...interp.splines.methods import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
-from ..conversion import Conversion, Float64Array
+from ..conversion import Conversion
 from ..rotation_keys import PROPERTIES, ModeKeys
 from .segments import joined_keys
 

@@ -18,12 +18,13 @@ from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
 from ...animation.errors import TooManySamplesError
 from ...animation.fcurves.frames import LAST_FRAME
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
 from ...animation.translation import rpt_, translated
 from ...formats import three_ds
-from ..conversion import Conversion, Float64Array
+from ..conversion import Conversion
 from ..imported_state import as_converted, remember
 from ..left_out import count_in_file, count_in_scene, left_of_file
 from ..report import Exchanged, count_found

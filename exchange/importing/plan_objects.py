@@ -12,11 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
 from ..clean_keys import AddNote, Keys, turn_keys, vector_keys
-from ..conversion import Conversion, Float64Array, Frame
+from ..conversion import Conversion, Frame
 from ..mesh_import import local_points, mirrors
 from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
 from ....interp.rotations.representations import rotation_representation
-from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...store.tracks import Track
 from ...translation import rpt_
-from .protocol import Baked, ChannelKeys, Derivatives, Float64Array, Plan, PoseKeys, Results, Scope
+from .protocol import Baked, ChannelKeys, Derivatives, Plan, PoseKeys, Results, Scope
 from .rotation_channels import other_turns, signs_through
 from .sample_frames import GUARD, Sampling
 from .splines import TrackSpline

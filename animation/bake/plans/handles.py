@@ -11,14 +11,14 @@ import numpy as np
 
 from ....interp.fitting.handles import Handles, Request
 from ...fcurves.cycles import can_repeat
-from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import n_, rpt_
 from .curves import tolerance_of
 from .protocol import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import other_turns
-from .splines import Float64Array, TrackSpline, last_place
+from .splines import TrackSpline, last_place
 
 RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
 _LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")

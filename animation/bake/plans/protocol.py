@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from ....interp import rotations
 from ....interp.batch import Spline
@@ -22,7 +21,7 @@ from ....interp.fitting.curves import Fit, Request
 from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
-from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, IndexArray
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
@@ -31,8 +30,6 @@ from ...store.tracks import Track
 from ...translation import n_, rpt_
 from .sample_frames import Sampling, hosts
 from .splines import TrackSpline, quaternions_of
-
-Float64Array = npt.NDArray[np.float64]
 
 OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has any."""

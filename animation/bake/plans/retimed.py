@@ -16,12 +16,12 @@ import numpy as np
 from ....interp import evaluate_many, rotations
 from ....interp.fitting.samples import fit_samples
 from ...fcurves.frames import is_among, union
-from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
 from ...translation import rpt_
 from .curves import tolerance_of
-from .protocol import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Results, Scope
+from .protocol import Baked, ChannelKeys, Evaluation, OwnChannels, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline

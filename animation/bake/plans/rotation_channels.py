@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ....interp import evaluate_many, rotations
-from ...fcurves.keyframes import Float32Array
+from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.tracks import Track
 from ...translation import rpt_
 from .protocol import Scope
 from .splines import TrackSpline
-
-Float64Array = npt.NDArray[np.float64]
 
 _ARRIVES = 1e-3
 """Radians, or units of a quaternion. A channel that arrives at a key with a larger difference jumps there."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...fcurves.keyframes import Float32Array
 from ...memoize import memoized
-
-Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
 """Frames between a CONSTANT sample and the key after it, where a channel must jump: motion blur shows the jump in
@@ -32,7 +31,7 @@ class Sampling:
     end: float | None = None
 
     @memoized
-    def count(self, keys: Frames, cycle: str) -> float:
+    def count(self, keys: Float32Array, cycle: str) -> float:
         """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
         if not np.isfinite(keys).all():
             return 0.0
@@ -47,7 +46,7 @@ class Sampling:
         return frames / self.step + seams
 
     @memoized
-    def cycled(self, keys: Frames, cycle: str) -> float:
+    def cycled(self, keys: Float32Array, cycle: str) -> float:
         """Return about how many Bezier keys the cycles outside a channel's keys will have."""
         first, last = float(keys[0]), float(keys[-1])
         if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
@@ -60,7 +59,7 @@ class Sampling:
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
     @memoized
-    def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
+    def segments(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
         """Return which segments, after each key (False for the last key), the range touches.
 
         Whole segments are baked: to bake half of one would change the other half.
@@ -70,12 +69,12 @@ class Sampling:
         touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)
         return touched
 
-    def touches(self, keys: Frames, cycle: str) -> bool:
+    def touches(self, keys: Float32Array, cycle: str) -> bool:
         """Return whether there is anything to bake: a segment, or cycles outside the keys."""
         return bool(self.segments(keys).any()) or cycle != "SINGLE"
 
     @memoized
-    def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
+    def samples(self, keys: Float32Array, baked: npt.NDArray[np.bool_], cycle: str) -> Float32Array:
         """Return the frames of samples in the segments that are `baked`; there is none at a key.
 
         Unless the cycle is SINGLE, samples continue outside the keys.
@@ -89,7 +88,7 @@ class Sampling:
             inside = np.unique(np.concatenate((inside, self._beyond(keys, cycle))))
         return away_from(inside, keys)
 
-    def _beyond(self, keys: Frames, cycle: str) -> Frames:
+    def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
         """Return the samples of the cycles outside the keys, with the frames at which cycles start."""
         first, last = float(keys[0]), float(keys[-1])
         low, high = self.bounds(first, last)
@@ -105,25 +104,25 @@ class Sampling:
         outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
         return every[outside]
 
-    def _grid(self, low: float, high: float) -> Frames:
+    def _grid(self, low: float, high: float) -> Float32Array:
         steps = np.arange(math.ceil((low - self.origin) / self.step), math.floor((high - self.origin) / self.step) + 1)
         return np.asarray(self.origin + steps * self.step, dtype=np.float32)
 
 
-def away_from(frames: Frames, keys: Frames) -> Frames:
+def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return those of the frames that are not close to a key; both ascend."""
-    apart: Frames = frames[_gap(frames, keys) > APART]
+    apart: Float32Array = frames[_gap(frames, keys) > APART]
     return apart
 
 
-def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
+def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
     """Return which of the frames are so close to a key that the two can't be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 
 
 @memoized
-def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArray[np.intp] | None:
+def hosts(frames: Float32Array, held: npt.NDArray[np.bool_], own: Float32Array) -> npt.NDArray[np.intp] | None:
     """Return the keys that replace generated ones at `frames`, where these would be too close to them.
 
     Returns
@@ -150,10 +149,10 @@ def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArr
     return host
 
 
-def _gap(frames: Frames, keys: Frames) -> Frames:
+def _gap(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return the distance of the nearest key from each frame; infinite where there is no key."""
     if not len(keys):
         return np.full(len(frames), np.inf, dtype=np.float32)
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
-    gap: Frames = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
+    gap: Float32Array = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
     return gap

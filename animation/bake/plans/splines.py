@@ -19,7 +19,7 @@ from ....interp.splines.methods import METHODS
 from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, are_apart, union
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Keyframes, end_to_end
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes, end_to_end
 from ...fcurves.segments import ChannelSegments
 from ...store.own_keys import OwnKeys
 from ...store.parameters import read_parameters, read_velocities
@@ -27,8 +27,6 @@ from ...store.recording import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated
-
-Float64Array = npt.NDArray[np.float64]
 
 _LARGEST = 1e37
 """TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
