@@ -41,7 +41,7 @@ def bake(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     progress: Progress | None = None,
-    whole: bool = True,
+    whole: bool = False,
 ) -> Report:
     """Bake the TCB tracks of the datablocks; where one has none, enable and bake all of its tracks.
 
@@ -60,12 +60,12 @@ def bake(
     progress
         Called with the number of tracks done and the number of all.
     whole
-        Leave a datablock unchanged if one of its tracks can't be baked; otherwise bake its other tracks.
+        Leave a datablock unchanged if a key of one of its tracks is at fault; otherwise bake its other tracks.
 
     Returns
     -------
     Report
-        Tracks that can't be baked are in `errors`, with the key, and are not changed; the other datablocks are baked.
+        Tracks that can't be baked are in `errors`, with the key, and are not changed; all others are baked.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def bake_steps(
     datablocks: Iterable[bpy.types.ID],
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
-    whole: bool = True,
+    whole: bool = False,
     at_once: int | None = None,
 ) -> Steps[Report]:
     """Bake as `bake` does, step by step; yield the number of tracks done and the number of all.

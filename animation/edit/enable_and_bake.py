@@ -29,7 +29,7 @@ def enable_and_bake(
     options: Options,
     keep_look: bool,
     progress: Progress | None = None,
-    whole: bool = True,
+    whole: bool = False,
 ) -> Report:
     """Make the tracks of `plain` TCB, and bake those of `selected`; those of `plain` that can't be baked stay plain.
 

@@ -446,10 +446,18 @@ def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make, tar
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))])
     reason = make(animation, thing)
     before, actions = snapshot(thing), len(bpy.data.actions)
+    # A frame function times all tracks.
+    left = {"location", "rotation_euler"} if make is timed else {"location" if make is b_spline else "rotation_euler"}
     with pytest.raises(animation.AnimationError, match=reason):
-        animation.bake(thing, output="HANDLES", target=target)
+        animation.bake(thing, output="HANDLES", target=target, prefixes=left)
     assert differences(before, snapshot(thing)) == []
     assert len(bpy.data.actions) == actions
+    if make is not timed:
+        (error,) = animation.bake(thing, output="HANDLES").errors
+        assert reason in str(error)
+        now = snapshot(thing)
+        assert differences(*([each for each in state if each["path"][0] in left] for state in (before, now))) == []
+        assert differences(before, now) != []
 
 
 @pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])

@@ -357,10 +357,52 @@ def test_one_bad_track_of_an_object_that_was_never_enabled_is_left_out(animation
     assert [state for state in snapshot(thing) if state["path"][0] == "scale"] == before
 
 
-def test_a_bad_key_in_one_track_leaves_the_whole_object(animation, thing) -> None:
-    key(thing, "scale", KEYS)
-    set_value(curve(thing, "scale"), 1, math.nan)
-    refused(animation, thing, "Ball", "scale", "frame 10")
+def with_bad_scale(name: str) -> bpy.types.Object:
+    item = new_object(name)
+    key(item, "location", KEYS)
+    key(item, "scale", KEYS)
+    set_value(curve(item, "scale"), 1, math.nan)
+    return item
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("by", ["bake", "bake_many", "enable_and_bake", "operator"])
+def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(
+    animation, by: str, target: str, keep_look: bool
+) -> None:
+    bad, good = with_bad_scale("Bad"), keyed(keys=KEYS)
+    before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
+    options = animation.Options(target=target)
+    bpy.ops.object.select_all(action="DESELECT")
+    bad.select_set(True)
+    bpy.context.view_layer.objects.active = bad
+    if by == "bake":
+        said = list(map(str, animation.bake(bad, target=target).errors))
+    elif by == "bake_many":
+        said = list(map(str, animation.bake_many([bad, good], options).errors))
+    elif by == "enable_and_bake":
+        both = dict.fromkeys((bad, good))
+        said = list(map(str, animation.enable_and_bake(both, both, options, keep_look).errors))
+    else:
+        with pytest.raises(RuntimeError) as error:
+            bpy.ops.tcb.bake(target=target, keep_look=keep_look)
+        said = [str(error.value).removeprefix("Error: ").strip()]
+    assert ['"Bad", scale, frame 10' in line for line in said] == [True]
+    assert len(co(curve(bad, "location"))) > len(KEYS)
+    if target == "IN_PLACE":
+        assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
+    else:
+        assert len(co(curve(bad, "scale"))) == len(KEYS)
+
+
+def test_with_whole_a_bad_key_in_one_track_leaves_all_of_its_object(animation, thing) -> None:
+    bad = with_bad_scale("Bad")
+    before = snapshot(bad)
+    report = animation.bake_many([bad, thing], animation.Options(), whole=True)
+    assert ['"Bad", scale, frame 10' in str(error) for error in report.errors] == [True]
+    assert snapshot(bad) == before
+    assert len(co(curve(thing, "location"))) > len(KEYS)
 
 
 def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) -> None:
