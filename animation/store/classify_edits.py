@@ -398,8 +398,10 @@ class _History:
             if not len(gone) or (stays, gone.tobytes()) in seen:
                 continue
             seen.add((stays, gone.tobytes()))
-            if len(gone) > _MOST_MERGED:
+            if len(gone) > _MOST_MERGED or len(self.keys) == 1:
+                # Where one key is left, all others were merged into it, whatever other means coincide.
                 yield gone, nothing, nothing + len(gone)
+            if len(gone) > _MOST_MERGED:
                 continue
             at = int(np.searchsorted(gone, source))
             first = np.arange(at + 1 if stays else len(gone) + 1)
