@@ -28,7 +28,7 @@ from .compose import plain_keys as composed_plain_keys
 from .job import Job
 from .plans.protocol import Baked, ChannelKeys, TrackPlan
 from .united_frames import with_common_frames
-from .write import count_track, note_doubts, note_of_one_bake
+from .write import count_track, holds_outside, note_doubts, note_of_one_bake
 
 
 def write_new_actions(jobs: Sequence[Job], every: Sequence[list[Baked]]) -> Report:
@@ -91,8 +91,10 @@ def _write_plain_track(
         channels |= zip(group.components, composed_plain_keys(own, group), strict=True)
         groups |= dict.fromkeys(group.components, group)
     track = plan.track
-    goes_on = {index: group.handles is not None for index, group in groups.items()}
-    outside = {index: track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
+    outside = {
+        index: "CONSTANT" if holds_outside(group) or index not in plan.own else track.extrapolation(index)
+        for index, group in groups.items()
+    }
     written: Mapping[int, Keyframes] = channels
     if not track.is_rotation and not any(group.repeats for group in groups.values()):
         written = with_common_frames(channels, {index: each == "LINEAR" for index, each in outside.items()})

@@ -10,6 +10,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign
 from ..fcurves.cycles import repeat
 from ..fcurves.editable import editable_channels
@@ -194,6 +195,32 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
             reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
             report.notes.append(plan.track.note(reason))
             break
+    if _is_held(plan, baked):
+        reason = rpt_(
+            "its extrapolation is Linear: this bake holds the values before and after the keys, handles go on"
+        )
+        report.notes.append(plan.track.note(reason))
+
+
+def holds_outside(keys: ChannelKeys) -> bool:
+    """Return whether the bake of these keys holds the first and the last value, whatever the curve's extrapolation."""
+    return keys.handles is None and bool(keys.baked[:-1].all())
+
+
+def _is_held(plan: TrackPlan, baked: Baked) -> bool:
+    """Return whether the bake holds values where a curve of the animator's goes on in a line."""
+    track = plan.track
+    if plan.settings.cycle != "SINGLE" or track.frame_curve is not None:
+        return False
+    held = [index for keys in baked.channels if holds_outside(keys) for index in keys.components]
+    for index, own in plan.own.items():
+        if index not in held or track.extrapolation(index) != "LINEAR" or track.channels[index].modifiers:
+            continue
+        ends = own.keys.take(np.array([0, -1]))
+        outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)
+        if (scratch_curves.evaluate(own.keys, own.edited, "LINEAR", outside) != ends.values).any():
+            return True
+    return False
 
 
 _OPPOSITE = n_("quaternions of opposite signs: glTF's exporter samples it anew; a new action has keys that it takes")
@@ -278,7 +305,7 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
     keys = ChannelKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
-    extrapolation: Extrapolation | None = "CONSTANT" if keys.baked[:-1].all() and keys.handles is None else None
+    extrapolation: Extrapolation | None = "CONSTANT" if holds_outside(keys) else None
     is_ended = np.array([each.is_ended for each in own])
     composed = baked_keys([_played(each, keys) for each in own], keys, is_ended)
     standing = [each.standing for each in own if each.standing is not None]

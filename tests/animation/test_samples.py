@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import PARAMETERS, co, curve, key, new_object, play, seen
+from tests.animation.curves import PARAMETERS, co, curve, fcurves, key, new_object, play, seen
 from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
 
 
@@ -174,13 +174,46 @@ def test_segments_outside_the_range_play_as_before(animation, interpolation: str
         assert curve(thing, "location").evaluate(frame) == curve(plain, "location").evaluate(frame), frame
 
 
-def test_the_value_is_held_outside_the_keys(animation) -> None:
+SLOPES = {"BEZIER": 2.0, "LINEAR": 1.0}
+"""Of the last handle, and of the last two keys."""
+
+
+@pytest.mark.parametrize("interpolation", SLOPES)
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_the_value_is_held_outside_the_keys_and_that_is_said_where_it_went_on(
+    animation, output: str, target: str, interpolation: str
+) -> None:
     thing = new_object()
-    keyed(thing, animation)
-    curve(thing, "location").extrapolation = "LINEAR"
-    animation.bake(thing)
-    assert curve(thing, "location").evaluate(-100) == VALUES[0][0]
-    assert curve(thing, "location").evaluate(1000) == VALUES[-1][0]
+    key(thing, "location", [(0, (0, 0, 0)), (10, (10, 10, 10))])
+    for fcurve in fcurves(thing):
+        for point in fcurve.keyframe_points:
+            point.interpolation = interpolation
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left = (point.co.x - 1, point.co.y - 2)
+            point.handle_right = (point.co.x + 1, point.co.y + 2)
+    curve(thing, "location", 1).extrapolation = "LINEAR"
+    went_on = curve(thing, "location", 1).evaluate(15)
+    assert went_on == pytest.approx(10.0 + 5.0 * SLOPES[interpolation])
+    report = animation.bake(thing, output=output, target=target)
+    said = [note for note in report.notes if "extrapolation" in note]
+    goes_on = output == "HANDLES"
+    assert len(said) == (0 if goes_on else 1)
+    assert curve(thing, "location", 1).evaluate(15) == (10.0 if not goes_on else pytest.approx(20.0))
+    assert curve(thing, "location", 0).evaluate(15) == 10.0
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, output: str) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (10, 10, 10))])
+    for fcurve in fcurves(thing):
+        fcurve.extrapolation = "LINEAR"
+        for point in fcurve.keyframe_points:
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left, point.handle_right = (point.co.x - 1, point.co.y), (point.co.x + 1, point.co.y)
+    assert curve(thing, "location").evaluate(15) == 10.0
+    assert animation.bake(thing, output=output).notes == []
 
 
 def test_no_sample_stands_so_near_a_key_that_blender_would_merge_them(animation) -> None:
