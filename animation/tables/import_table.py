@@ -21,8 +21,16 @@ from ..edit.restore import remove_tracks
 from ..errors import ZERO_QUATERNION, AnimationError, note_on
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import LAST_FRAME, union
-from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array
+from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
+from ..fcurves.keyframes import (
+    INTERPOLATION,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+    read,
+    read_attribute,
+)
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..sampling.properties import driven_components
@@ -58,7 +66,8 @@ class TableKeys:
     use_tcb: bool = True
     """Make the tracks TCB."""
     replace: bool = False
-    """Replace keys that the properties already have; otherwise the import is refused."""
+    """Replace keys that the properties already have, but not their interpolation where rows are at their frames;
+    otherwise the import is refused."""
     rotation: Literal["OBJECT", "TABLE"] = "OBJECT"
     """The rotation mode: that of the object or bone, or that of the table."""
     known_only: bool = False
@@ -441,7 +450,9 @@ def _write(
                 report.notes.append(each.track.note(rpt_("it rotates in mode {:s} now", each.mode)))
             for index, values in zip(each.components, each.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
+                before = read(fcurve)
                 key_curve(fcurve, each.frames, values)
+                _keep_interpolation(fcurve, before, each.frames)
         report.tracks += 1
         report.keys += len(union([each.frames for each in parts]))
         if tell is not None:
@@ -451,6 +462,19 @@ def _write(
     if how.use_tcb:
         enable_tracks(channels, tracks)
     channels.action.update_tag()
+
+
+def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
+    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these."""
+    former = before.take(before.interpolation != INTERPOLATION["BEZIER"])
+    former = former.take(is_among(former.frames, frames))
+    if not len(former):
+        return
+    rows = rows_of(former.frames, frames)
+    for name in ("interpolation", "easing", "back", "amplitude", "period"):
+        array = read_attribute([fcurve.keyframe_points], [len(frames)], name)
+        array[rows] = getattr(former, name)
+        fcurve.keyframe_points.foreach_set(name, array)
 
 
 def _group_of(path: str) -> str:

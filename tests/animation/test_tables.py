@@ -299,6 +299,40 @@ def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, anim
     assert not any("tension" in c.data_path for c in fcurves(thing))
 
 
+@pytest.mark.parametrize("state", ["plain", "TCB", "SAMPLES"])
+@pytest.mark.parametrize("use_tcb", [True, False])
+@pytest.mark.parametrize("kind", ["CONSTANT", "LINEAR", "ELASTIC"])
+def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind, use_tcb, state):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3)), (5, (2, 3, 4)), (9, (4, 5, 6)), (13, (7, 8, 9))])
+    for fcurve in fcurves(thing):
+        point = fcurve.keyframe_points[1]
+        point.interpolation, point.easing = kind, "EASE_IN_OUT"
+        point.amplitude, point.period = 1.5, 3.0
+    other = new_object("Other")
+    key(other, "location", [(1, (1, 1, 1)), (5, (2, 2, 2)), (11, (0, 0, 0))])
+    for fcurve in fcurves(other):
+        point = fcurve.keyframe_points[1]
+        point.interpolation, point.easing = kind, "EASE_IN_OUT"
+        point.amplitude, point.period = 1.5, 3.0
+    if state != "plain":
+        animation.enable(thing)
+    if state == "SAMPLES":
+        animation.bake(thing)
+    bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
+    for index in range(2):
+        points = curve(thing, "location", index).keyframe_points
+        assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
+        assert points[1].easing == "EASE_IN_OUT"
+        # Identities of TCB keys lie in the low bits of numbers.
+        frames = [5.5, 7.0, 9.25]
+        played, wanted = ([curve(each, "location", index).evaluate(f) for f in frames] for each in (thing, other))
+        assert played == pytest.approx(wanted, rel=2e-2 if kind == "ELASTIC" else 1e-6)
+    if use_tcb and kind == "CONSTANT":
+        animation.bake(thing)
+        assert [curve(thing, "location").evaluate(frame) for frame in (5.5, 10.0)] == [2.0, 2.0]
+
+
 @pytest.mark.parametrize("use_tcb", [True, False])
 def test_the_frame_function_of_a_track_stays_when_its_keys_are_replaced(bring, animation, use_tcb):
     thing = new_object()
