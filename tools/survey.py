@@ -23,7 +23,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -245,11 +245,28 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
     """
     items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
     found: dict[str, list[Any]] = {item.name: [] for item in items}
-    for frame in frames:
-        scene.frame_set(int(frame))
-        for item in items:
-            found[item.name].append(np.array(item.matrix_world))
+    with depending_on(items, scene):
+        for frame in frames:
+            scene.frame_set(int(frame))
+            for item in items:
+                found[item.name].append(np.array(item.matrix_world))
     return {name: np.array(each) for name, each in found.items()}
+
+
+@contextlib.contextmanager
+def depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
+    """Let a visible object depend on all of these: Blender evaluates hidden ones only where something does."""
+    import bpy
+
+    probe = bpy.data.objects.new("Probe", None)
+    scene.collection.objects.link(probe)
+    for item in items:
+        constraint: Any = probe.constraints.new("COPY_TRANSFORMS")
+        constraint.target = item
+    try:
+        yield
+    finally:
+        bpy.data.objects.remove(probe)
 
 
 def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:

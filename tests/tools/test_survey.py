@@ -102,6 +102,27 @@ def test_a_curve_that_is_changed_in_its_last_bit_is_seen(ball):
     assert before.played_otherwise(after) == 1
 
 
+@pytest.mark.parametrize("hide", ["viewport", "eye", "keyed"])
+def test_matrices_of_hidden_objects_are_read_as_they_move(ball, hide):
+    child = new_object("Child")
+    child.parent = ball
+    shown = survey.matrices(bpy.context.scene, [1, 10, 25])
+    for item in (ball, child):
+        if hide == "viewport":
+            item.hide_viewport = True
+        elif hide == "eye":
+            item.hide_set(True)
+        else:
+            key(item, "hide_viewport", [(0, 1)])
+    # Those that hidden objects had before are of no use to Blender.
+    bpy.context.scene.frame_set(100)
+    hidden = survey.matrices(bpy.context.scene, [1, 10, 25])
+    assert [each.name for each in bpy.context.scene.objects] == ["Ball", "Child"]
+    for name in ("Ball", "Child"):
+        assert hidden[name][:, :3, 3].tolist() == [[0, 1, 2], [5, -1, 2], [6, 1, 2]]
+        assert np.array_equal(hidden[name], shown[name])
+
+
 def test_identities_are_left_out_where_they_may_differ(ball):
     before = survey.Curves()
     point = fcurves(ball)[0].keyframe_points[1]
