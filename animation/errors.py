@@ -16,14 +16,27 @@ VALUE_NOT_FINITE = n_("its value is not a finite number")
 ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
 
 
+class Note(str):
+    """The text of a note, with the names of the datablock and the track that it is about."""
+
+    name: str
+    track: str
+
+    def __new__(cls, text: str, name: str, track: str) -> Note:
+        """Make the note of its whole text."""
+        note = super().__new__(cls, text)
+        note.name, note.track = name, track
+        return note
+
+
 def note_on(name: str, text: str, track: str = "", frame: float | None = None) -> str:
-    """Return the text behind the names of the datablock, the track and the key that it is about."""
+    """Return, as a `Note`, the text behind the names of the datablock, the track and the key that it is about."""
     place = [f'"{name}"']
     if track:
         place.append(track)
     if frame is not None:
         place.append(rpt_("frame {:g}", frame))
-    return f"{', '.join(place)}: {text}"
+    return Note(f"{', '.join(place)}: {text}", name, track)
 
 
 class AnimationError(Exception):

@@ -16,13 +16,13 @@ from ...animation import Options, Report
 from ...animation.bake.job import approximately
 from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
-from ...animation.errors import TooManySamplesError
+from ...animation.errors import Note, TooManySamplesError, note_on
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
-from ...animation.translation import rpt_, translated
+from ...animation.translation import n_, rpt_, translated
 from ...formats import three_ds
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
@@ -148,24 +148,23 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
             prefixes[datablock] = paths
     # What these steps count is part of what was counted.
     done = yield from _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"))
-    places = _places(far)
-    baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
-    left = _places(done.handles)
-    far = [each for each, place in zip(far, places, strict=True) if place not in left]
+    sampled = set(map(_track_of, far))
+    baked.notes = [note for note in baked.notes if not (isinstance(note, Note) and (note.name, note.track) in sampled)]
+    baked.notes += done.notes
+    sampled -= set(map(_track_of, done.handles))
+    far = [each for each in far if _track_of(each) in sampled]
     baked.handles = [each for each in baked.handles if each not in far]
     turns = [each["error"] for each in baked.handles if each["rotation"]]
     baked.rotation_error = math.radians(max(turns, default=0.0))
     baked.samples += done.samples
     baked.errors += done.errors
-    baked.notes += [
-        place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", error)
-        for place, error in zip(_places(far), (each["error"] for each in far), strict=True)
-    ]
+    text = n_("baked as samples, as handles would be off by up to {:.2g} degrees")
+    baked.notes += [note_on(each["datablock"], rpt_(text, each["error"]), each["track"]) for each in far]
 
 
-def _places(errors: Sequence[HandleError]) -> tuple[str, ...]:
-    """Return how notes on these tracks begin."""
-    return tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in errors)
+def _track_of(error: HandleError) -> tuple[str, str]:
+    """Return the names of the datablock and the track."""
+    return error["datablock"], error["track"]
 
 
 def _baked_to_the_end(

@@ -358,6 +358,27 @@ def test_a_cycle_goes_on_to_the_end_of_the_file(bring: Import) -> None:
     assert world("Box", 33)[0, 3] == pytest.approx(world("Box", 3)[0, 3], abs=1e-6)
 
 
+def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
+    tcb_animation, bring: Import, said, monkeypatch
+) -> None:
+    """And what they say of other tracks stays; in any language."""
+    importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+    note_on = importlib.import_module(f"{tcb_animation.__name__}.animation.errors").note_on
+    bake = importer.bake_steps
+
+    def with_notes(datablocks, options, *rest, **more):
+        report = yield from bake(datablocks, options, *rest, **more)
+        if options.output == "HANDLES":
+            report.notes += [note_on("Box", f"of {track}", track, 10.0) for track in ("rotation_euler", "location")]
+        return report
+
+    monkeypatch.setattr(importer, "bake_steps", with_notes)
+    bring(spun(TILTED, (*UNIT, 170), (*UNIT, 20)), output="HANDLES", rotations="EULER")
+    lines = said()
+    assert "of rotation_euler" not in lines
+    assert '"Box", location, frame 10: of location' in lines
+
+
 def turning_places(axis: tuple[float, float, float], degrees: float) -> three_ds.Scene:
     """A box that goes 20 frames and back at once, again and again up to frame 2,000, and turns there as it goes."""
     places = track("POSITION", (0, 0, 0, 0), (20, 5, 0, 0), flags=2)
