@@ -183,6 +183,8 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
         index: ~np.isin(own.keys.interpolation, (INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]))
         for index, own in originals.items()
     }
+    if not any(each.any() for each in other.values()):
+        return dict(originals)
     if any(each[:-1].any() for each in other.values()):
         text = rpt_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB")
         report.notes.append(track.note(text))
