@@ -79,8 +79,8 @@ class LayeredActionError(AnimationError):
 
 
 class TooManySamplesError(AnimationError):
-    """A bake, all its datablocks together, of more samples than the limit; `asked` is their number."""
+    """A bake, all its datablocks together, of more samples than the limit; `count` is their number."""
 
-    def __init__(self, name: str, reason: str, asked: float) -> None:
+    def __init__(self, name: str, reason: str, count: float) -> None:
         super().__init__(name, reason)
-        self.asked = asked
+        self.count = count

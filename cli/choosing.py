@@ -63,7 +63,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
             elif only_in_strips(datablock) or _is_layered(datablock):
-                not_read[datablock] = why_without_channels(datablock)
+                not_read[datablock] = reason_without_channels(datablock)
         return something
 
     if not job.patterns:
@@ -109,7 +109,7 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
     return data.action is not None and bool(layered_reason(data.action))
 
 
-def why_without_channels(datablock: bpy.types.ID) -> str:
+def reason_without_channels(datablock: bpy.types.ID) -> str:
     """Return why no F-curves animate the datablock; empty where some do."""
     try:
         channels_of(datablock)
@@ -139,7 +139,7 @@ def _has_tcb_data(track: Track) -> bool:
 
 
 _HAS_WORK: dict[str, Callable[[Track], bool]] = {
-    "bake": lambda track: track.enabled or bool(track.table.fault),
+    "bake": lambda track: track.enabled or bool(track.table.error),
     "enable-and-bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
@@ -154,7 +154,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     if _is_layered(datablock):
         # An error where it would be done to other actions; nothing is known of the tracks but the table.
         table = read_table(data.action)
-        return work in ("enable-and-bake", "enable") or bool(table.fault or table.places)
+        return work in ("enable-and-bake", "enable") or bool(table.error or table.places)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")

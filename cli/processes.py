@@ -167,14 +167,14 @@ class _Workers:
                         worker.process.terminate()
                 return
             busy = sum(worker.thread.is_alive() for worker in self.workers)
-            fault = next((worker.fault for worker in self.workers if worker.fault), "")
+            failure = next((worker.failure for worker in self.workers if worker.failure), "")
             try:
-                if not fault and busy < self.most and self._is_worth_another(busy + 1):
+                if not failure and busy < self.most and self._is_worth_another(busy + 1):
                     self.workers.append(_Worker(self.job, self.command, self.files, self.done))
             except OSError as error:
-                fault = rpt_("no process could be started to help: {}", error.strerror)
-            if fault:
-                announce(fault)
+                failure = rpt_("no process could be started to help: {}", error.strerror)
+            if failure:
+                announce(failure)
                 return
 
     def _is_worth_another(self, at_work: int) -> bool:
@@ -202,7 +202,7 @@ class _Worker:
         self.files = files
         self.done = done
         self.is_ready = False
-        self.fault = ""
+        self.failure = ""
         """Why it never was ready."""
         self.process = subprocess.Popen(
             command,
@@ -220,7 +220,7 @@ class _Worker:
         if not self._answer():
             status, command = self.process.wait(), _words(self.process)
             text = n_("a process that was to help ended with status {:d} while it started: {:s}")
-            self.fault = rpt_(text, status, command)
+            self.failure = rpt_(text, status, command)
         else:
             self.is_ready = True
             while (number := self.files.take()) is not None:

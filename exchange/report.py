@@ -106,7 +106,7 @@ class Exchanged:
             lines.append(rpt_("Matched {:d} by name: {:s}", len(self.matched), ", ".join(pairs)))
         return lines
 
-    def tell_left(self, left: Counter[str]) -> None:
+    def note_left(self, left: Counter[str]) -> None:
         """Note how much was left out of each kind."""
         if left.total():
             self.notes.append(rpt_("Left out: {:s}", _counted(left)))

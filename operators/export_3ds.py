@@ -17,7 +17,7 @@ from ..formats import three_ds
 from ..ui.reporting import Status
 from .bake import Progress
 from .files import path_of, write_file
-from .import_3ds import TIMING_ITEMS, draw_options, tell_of
+from .import_3ds import TIMING_ITEMS, draw_options, report_exchange
 from .in_steps import InSteps
 
 OTHERS_ITEMS = (
@@ -95,5 +95,5 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ExportHelper):  # type
             write_file(path_of(given.filepath), three_ds.write(made))
         except (OSError, three_ds.ThreeDSError) as error:
             return self._failed(context, error)
-        tell_of(self, report)
+        report_exchange(self, report)
         return {"FINISHED"}

@@ -54,7 +54,7 @@ class _OfLevel:
         if operator.level == "SCENE":
             datablock, track = scene, ""
         elif found is None:
-            operator.report({"ERROR"}, selection.why_no_track(context))
+            operator.report({"ERROR"}, selection.reason_for_no_track(context))
             return {"CANCELLED"}
         else:
             datablock, track = found[0], found[1].path if operator.level == "TRACK" else ""

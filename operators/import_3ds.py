@@ -166,7 +166,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
         _select(context, report.items)
-        tell_of(self, report)
+        report_exchange(self, report)
         redraw_editors()
         return {"FINISHED"}
 
@@ -214,7 +214,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
             column.prop(operator, name)
 
 
-def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
+def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Report what was done and the notes, with all of these in the console."""
     for line in report.lines():
         operator.report({"INFO"}, line)

@@ -61,10 +61,10 @@ def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: b
     layout.label(text=as_measured if measured.continuity else iface_("It jumps as measured; most:"), translate=False)
     for order, jump in enumerate(measured.jumps):
         if order or jump.is_seen:
-            layout.label(text=_said(order, jump, is_rotation), translate=False)
+            layout.label(text=_jump_text(order, jump, is_rotation), translate=False)
 
 
-def _said(order: int, jump: Jump, is_rotation: bool) -> str:
+def _jump_text(order: int, jump: Jump, is_rotation: bool) -> str:
     name = iface_(_DERIVATIVES[order])
     if not jump.is_seen:
         return iface_("{:s}: none", name)

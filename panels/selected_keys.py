@@ -42,7 +42,7 @@ class _KeysPanel:
         layout = self.layout
         chosen = selection.chosen_keys(context)
         if not chosen:
-            reason = selection.why_no_key_is_chosen(context) or iface_("Only generated keys are selected")
+            reason = selection.reason_no_key_is_chosen(context) or iface_("Only generated keys are selected")
             layout.label(text=reason, icon="INFO", translate=False)
             return
         draw_key_heading(layout, _count(chosen))

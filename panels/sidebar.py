@@ -75,8 +75,8 @@ class TCB_PT_tracks(_InSidebar):
             if layered:
                 draw_text(layout, context, str(layered[0]))
             else:
-                layout.label(text=_why_no_tracks(context), icon="INFO", translate=False)
-            if not selection.why_nothing_is_selected(context):
+                layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)
+            if not selection.reason_nothing_is_selected(context):
                 _draw_enable(context, layout, [])
             return
         draw_live(layout, context)
@@ -231,7 +231,7 @@ def _needs_whole_keys(track: Track) -> bool:
     return bool(own) and not is_keyed_whole(track, own)
 
 
-def _why_no_tracks(context: bpy.types.Context) -> str:
+def _reason_for_no_tracks(context: bpy.types.Context) -> str:
     if context.object is None:
         return iface_("No active object")
     if context.mode == "POSE":

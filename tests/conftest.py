@@ -128,7 +128,7 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
     def read(datablock: bpy.types.ID, path: str, name: str, component: int = 0) -> dict[float, float]:
         channels = animation.fcurves.channels.channels_of(datablock)
         table = store.table.custom_property.read_table(channels.action)
-        assert not table.fault
+        assert not table.error
         state = table.state(channels.slot_handle, path)
         found: dict[float, float] = {}
         of_one = name == "velocity" and "rotation_" not in path

@@ -107,7 +107,7 @@ def report_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Check whether something is selected that can be worked on; if not, the greyed button says why."""
-    reason = selection.why_nothing_is_selected(context)
+    reason = selection.reason_nothing_is_selected(context)
     if reason:
         operator.poll_message_set(reason)
     return not reason
@@ -115,7 +115,7 @@ def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Contex
 
 def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Check for a key to work on: in an animation editor a selected one, elsewhere the sidebar's."""
-    reason = selection.why_no_key_is_chosen(context)
+    reason = selection.reason_no_key_is_chosen(context)
     if reason:
         operator.poll_message_set(reason)
     return not reason

@@ -76,7 +76,7 @@ def _owner(obj: bpy.types.Object, track: str) -> bpy.types.ID:
     return obj
 
 
-def why_nothing_is_selected(context: bpy.types.Context) -> str:
+def reason_nothing_is_selected(context: bpy.types.Context) -> str:
     """Return why there is nothing to work on; empty where there is something."""
     if context.mode == "POSE":
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
@@ -105,7 +105,7 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
             continue
         else:
             table = read_table(channels.action)
-            if table.fault or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
+            if table.error or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
                 return True
             if kind == "TCB" and any(track_of(fcurve.data_path) for fcurve in channels):
                 return True
@@ -259,22 +259,22 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
     return list(context.editable_fcurves or ())
 
 
-def why_no_key_is_chosen(context: bpy.types.Context) -> str:
+def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Return why there is no key to work on; empty where there may be one."""
     if in_animation_editor(context):
         shown = editable_fcurves(context)
-        return why_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
-    return "" if active_track(context) else why_no_track(context)
+        return reason_for_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
+    return "" if active_track(context) else reason_for_no_track(context)
 
 
-def why_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
+def reason_for_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
     """Return why none of the selected keys can be worked on, where all are of actions with several layers."""
     actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
     refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
     return str(refused[0][0]) if refused and all(refused) else ""
 
 
-def why_no_track(context: bpy.types.Context) -> str:
+def reason_for_no_track(context: bpy.types.Context) -> str:
     """Return why there is no active track, where there is none."""
     for datablock in of_object(context.object) if context.object is not None else ():
         try:

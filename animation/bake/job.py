@@ -81,11 +81,11 @@ def collected_jobs(
         else:
             reason = rpt_(NO_FLOAT_KEYS)
             report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
-    asked = [_asked_for(tracks) for _, tracks in found]
+    to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
-    originals = iter(read_keys_to_write([track for ones in asked for track, reason in ones if not reason]))
+    originals = iter(read_keys_to_write([track for ones in to_bake for track, reason in ones if not reason]))
     jobs = []
-    for (job, tracks), ones in zip(found, asked, strict=True):
+    for (job, tracks), ones in zip(found, to_bake, strict=True):
         kept = [{} if reason else next(originals) for _, reason in ones]
         try:
             _collect(job, tracks, ones, kept, options, report)
@@ -105,13 +105,13 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
     return [next(users) if job.channels.action.users > given[job.channels.action] else job.datablocks for job in jobs]
 
 
-def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
+def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked, or "".
 
     Where TCB tracks have lost their F-curves, the others stay plain.
     """
     # Where the table is damaged, the tracks' states are not known.
-    enabled = [track for track in tracks if track.enabled or track.table.fault]
+    enabled = [track for track in tracks if track.enabled or track.table.error]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
     return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
 
@@ -119,7 +119,7 @@ def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
 def _collect(
     job: Job,
     tracks: Sequence[Track],
-    asked: Sequence[tuple[Track, str]],
+    to_bake: Sequence[tuple[Track, str]],
     originals: Sequence[dict[int, OwnKeys]],
     options: Options,
     report: Report,
@@ -134,15 +134,15 @@ def _collect(
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += [track.note(rpt_("not TCB, so left as it is; Enable it to bake it too")) for track in left]
     left_alone = []
-    implied = may_imply([track for track, _ in asked], originals)
-    for (track, reason), kept, implies in zip(asked, originals, implied, strict=True):
+    implied = may_imply([track for track, _ in to_bake], originals)
+    for (track, reason), kept, implies in zip(to_bake, originals, implied, strict=True):
         if kept:
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             job.notes += notes
             job.kept.append((track, own, options))
         else:
             left_alone.append((track, track.error(reason or rpt_("it has no keys"))))
-    if not asked:
+    if not to_bake:
         raise AnimationError(
             name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
         )
@@ -162,12 +162,12 @@ def too_near_keys(step: float) -> str:
     return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
 
 
-def too_many(asked: float, limit: int) -> str:
+def too_many(count: float, limit: int) -> str:
     """Return why a bake of so many samples is refused."""
     return rpt_(
         "about {:s} samples were asked for, more than the limit of {:,}: "
         "take a larger step, a shorter range or fewer objects, or raise the sample limit",
-        approximately(asked),
+        approximately(count),
         limit,
     )
 
@@ -177,7 +177,7 @@ def approximately(count: float) -> str:
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 
-def samples_asked(track: Track, own: OwnChannels, options: Options) -> float:
+def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
     """Return about how many samples the bake of a track will have; computed before any is made."""
     if options.output == "HANDLES":
         return 0.0

@@ -105,8 +105,8 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         before, identities = rows_.joined(written, OWN), np.concatenate([own.identities for own in owns])
         implies = identities != before["identity"]
         stand = _stands(joined.keys, before)
-        meant, flags = _meant(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
-        implies |= meant & (flags[0] | flags[1])
+        may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
+        implies |= may_be_dragged & (flags[0] | flags[1])
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
     return result
@@ -128,7 +128,7 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
         if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
         elif goals:
-            notes += [_said(track, part, row, _FIXED) for row in goals]
+            notes += [_note_on_key(track, part, row, _FIXED) for row in goals]
     return result, notes
 
 
@@ -225,12 +225,12 @@ def _sides_dragged(
     none = np.zeros(len(own.keys), dtype=np.bool_)
     if written is None or not stand.any():
         return none, none
-    meant, flags = _meant(own.keys, stand, np.bool_(not moved))
-    if not (meant & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
+    may_be_dragged, flags = _may_be_dragged(own.keys, stand, np.bool_(not moved))
+    if not (may_be_dragged & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
         return none, none
     now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
     left, right = (
-        meant & selected & _is_moved(now, written, name, placed)
+        may_be_dragged & selected & _is_moved(now, written, name, placed)
         for name, selected, placed in zip(_SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
@@ -242,7 +242,7 @@ def _stands(keys: Keyframes, written: Written) -> BoolArray:
     return stands
 
 
-def _meant(
+def _may_be_dragged(
     keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
     """Return which keys may have a dragged handle, and which have the left and the right one selected.
@@ -250,8 +250,8 @@ def _meant(
     `stand`: they are where they were written; `all_stand`: so are all others.
     """
     # Scaling values does not move keys with a value of 0, but does move their handles.
-    meant = stand & (all_stand | ~keys.select_control_point)
-    return meant, (
+    may_be_dragged = stand & (all_stand | ~keys.select_control_point)
+    return may_be_dragged, (
         keys.select_left_handle | keys.select_control_point,
         keys.select_right_handle | keys.select_control_point,
     )
@@ -349,13 +349,13 @@ def _bent(
         key = _Key.of(track, own, row, defaults)
         found = key.bent(sides)
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
-            notes.append(_said(track, own, row, _FIXED if found is None else _NEAREST))
+            notes.append(_note_on_key(track, own, row, _FIXED if found is None else _NEAREST))
         if found is not None:
             own = key.with_bending(found.parameters)
     return own
 
 
-def _said(track: Track, own: OwnChannels, row: int, reason: str) -> str:
+def _note_on_key(track: Track, own: OwnChannels, row: int, reason: str) -> str:
     frame = float(next(iter(own.values())).keys.frames[row])
     return track.note(rpt_(reason), frame)
 

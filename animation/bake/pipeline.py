@@ -25,7 +25,7 @@ from ..store.own_keys import read_keys_to_write
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason
 from ..translation import rpt_, translated
-from .job import Job, collected_jobs, plan_tracks, samples_asked, too_many, too_near_keys
+from .job import Job, collected_jobs, count_samples, plan_tracks, too_many, too_near_keys
 from .new_action import write_new_actions
 from .parameters_from_edits import may_imply, with_implied
 from .plans.protocol import Baked, Results, TrackPlan
@@ -96,13 +96,13 @@ def bake_steps(
     options = options if reason else options.as_kept()
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    asked = sum(samples_asked(*kept) for job in jobs for kept in job.kept)
+    samples = sum(count_samples(*kept) for job in jobs for kept in job.kept)
     if reason:
         report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
-    if asked > options.sample_limit:
-        reason = too_many(asked, options.sample_limit)
-        report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, asked) for job in jobs]
+    if samples > options.sample_limit:
+        reason = too_many(samples, options.sample_limit)
+        report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, samples) for job in jobs]
         return report
     with scratch_curves.kept():
         jobs = [job for job in jobs if plan_tracks(job, report, whole)]
@@ -141,9 +141,9 @@ def rebake(
             options = track.settings.options or otherwise.as_kept()
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
-            asked = samples_asked(track, own, options)
-            if asked > otherwise.sample_limit:
-                raise track.error(too_many(asked, otherwise.sample_limit))
+            samples = count_samples(track, own, options)
+            if samples > otherwise.sample_limit:
+                raise track.error(too_many(samples, otherwise.sample_limit))
             job.kept.append((track, own, options))
         except AnimationError as refusal:
             report.errors.append(refusal)

@@ -78,10 +78,10 @@ class Relaxation:
         return self.after <= self.tolerance
 
     def __str__(self) -> str:
-        return f'"{self.name}": {self._said}'
+        return f'"{self.name}": {self._message}'
 
     @property
-    def _said(self) -> str:
+    def _message(self) -> str:
         if not self.keys:
             text = n_("nothing to change: the largest error was {:.4g} (frame {:g})")
             return rpt_(text, self.before, self.before_frame)

@@ -165,9 +165,9 @@ class _Motion:
         every = np.ones(len(self.keys), dtype=np.bool_)
         every[-1] = False
         sampling = Sampling(options.step, math.floor(float(self.keys[0])))
-        asked = len(track.rest) * sampling.count(self.keys, "SINGLE")
-        if asked > options.sample_limit:
-            raise track.error(too_many(asked, options.sample_limit))
+        count = len(track.rest) * sampling.count(self.keys, "SINGLE")
+        if count > options.sample_limit:
+            raise track.error(too_many(count, options.sample_limit))
         samples = sampling.samples(self.keys, every, "SINGLE")
         self.frames = np.union1d(self.keys, samples)
         self.raw = np.empty((len(self.keys), len(track.rest)))

@@ -108,7 +108,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     check_editable(datablock)
     found = find_track(datablock, track)
     if not found.enabled:
-        raise found.error(found.table.fault or rpt_(NOT_TCB))
+        raise found.error(found.table.error or rpt_(NOT_TCB))
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)

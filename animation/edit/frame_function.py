@@ -149,7 +149,7 @@ def retime(  # noqa: PLR0913
         _map_fraction(fcurve, first, last)
     else:
         fcurve.extrapolation = "LINEAR"
-    _tell(fcurve)
+    _notify(fcurve)
     return Timing(fcurve)
 
 
@@ -185,7 +185,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     if fcurve is None:
         raise none
     _check_unlocked(datablock, track, fcurve)
-    _tell(fcurve)
+    _notify(fcurve)
     channels.remove(fcurve)
 
 
@@ -296,7 +296,7 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
     points.foreach_set("handle_right", right.ravel())
     fcurve.extrapolation = "CONSTANT"
     fcurve.update()
-    _tell(fcurve)
+    _notify(fcurve)
 
 
 def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
@@ -308,7 +308,7 @@ def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
 
 
-def _tell(fcurve: bpy.types.FCurve) -> None:
+def _notify(fcurve: bpy.types.FCurve) -> None:
     """Notify Blender, and so Live, of the edit."""
     action: Any = fcurve.id_data
     action.update_tag()

@@ -80,7 +80,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         own = read_own_keys(track)
         if not own or is_keyed_whole(track, own):
             continue
-        reason = blocking_reason(track) or track.table.fault
+        reason = blocking_reason(track) or track.table.error
         frames = union([each.keys.frames for each in own.values()])
         near = np.flatnonzero(np.diff(frames) <= APART)
         if reason or len(near):

@@ -206,18 +206,18 @@ def _take_away(
     remove_strays(channels)
     tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
     table = read_table(action)
-    if table.fault and (table.newer or strip is None):
-        raise AnimationError(name_of(datablock), table.fault)
-    if table.fault:
+    if table.error and (table.newer or strip is None):
+        raise AnimationError(name_of(datablock), table.error)
+    if table.error:
         return _remove_damaged(channels, tracks, report, strip or _strip)
     before = {id(track): track.state for track in tracks}
     damaged: list[int] = []
     for track in tracks:
-        reason = _why_left(track, strip is not None)
+        reason = _reason_left(track, strip is not None)
         if reason is not None:
             report.errors += [track.error(reason)] if reason else []
             continue
-        if track.table.fault and strip is not None:
+        if track.table.error and strip is not None:
             strip(track)
             identity = track.table.identity_at(track.slot, track.path)
             damaged += [] if identity is None else [identity]
@@ -251,12 +251,12 @@ def _update_table(action: bpy.types.Action, states: list[State], damaged: list[i
         update(action, states=states)
 
 
-def _why_left(track: Track, removes: bool) -> str | None:
+def _reason_left(track: Track, removes: bool) -> str | None:
     """Return why a track is left as it is, with no text where that needs none; None where it is not left."""
     if track.locked:
         has_traces = track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values())
         return rpt_(LOCKED) if has_traces else ""
-    return None if removes else track.table.fault or None
+    return None if removes else track.table.error or None
 
 
 def _remove_damaged(

@@ -255,7 +255,7 @@ def adopt_tracks(action: bpy.types.Action) -> None:
     table = read_table(action)
     at = session.rows.find(_spelled(action))
     owners = set(session.rows["track"][at[at >= 0]].tolist())
-    if table.fault or owners <= table.identities:
+    if table.error or owners <= table.identities:
         return
     states = {}
     for datablock in users_of(action):
@@ -274,7 +274,7 @@ def clear_orphans(action: bpy.types.Action) -> None:
     layers, are left alone.
     """
     table = read_table(action)
-    if table.fault or not (len(table.rows) or table.places) or layered_reason(action):
+    if table.error or not (len(table.rows) or table.places) or layered_reason(action):
         return
     kept = _rows_in_use(action, table)
     if kept.tobytes() == table.rows.tobytes():
@@ -308,7 +308,7 @@ def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
 def play_restored(action: bpy.types.Action) -> None:
     """Include restored tracks in Live again."""
     table = read_table(action)
-    if table.fault:
+    if table.error:
         return
     states = []
     for slot, path in table.places:

@@ -271,7 +271,7 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
     table = read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
-    if table.fault:
+    if table.error:
         return
     for track in tracks:
         known = before.get(track.path)
@@ -281,9 +281,9 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
         try:
             track.state = table.state(channels.slot_handle, track.path)
         except ValueError as error:
-            track.table = replace(table, fault=str(error))
+            track.table = replace(table, error=str(error))
     if len(session.rows):
-        _follow_keys(channels, [track for track in tracks if track.state is None and not track.table.fault])
+        _follow_keys(channels, [track for track in tracks if track.state is None and not track.table.error])
 
 
 def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
@@ -410,8 +410,8 @@ NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
     """Return why the track can't be baked now; empty where it can, or would but for F-curves `without_keys`."""
-    if track.table.fault:
-        return track.table.fault
+    if track.table.error:
+        return track.table.error
     if not track.in_use:
         return rpt_(NOT_IN_USE)
     if track.locked:

@@ -269,13 +269,13 @@ def _check_size(
 def _known(owned: Properties, path: str) -> Track:
     track = owned.track(path)
     if track is None:
-        raise _UnknownError(owned.name, _why_unknown(owned.datablock, path), path)
+        raise _UnknownError(owned.name, _reason_unknown(owned.datablock, path), path)
     if not _is_own(owned.datablock, path):
         raise _UnknownError(owned.name, rpt_("it is no property of its own that can be animated"), path)
     return track
 
 
-def _why_unknown(datablock: bpy.types.ID, path: str) -> str:
+def _reason_unknown(datablock: bpy.types.ID, path: str) -> str:
     owner = split(path)[0].removesuffix(".")
     try:
         is_empty = bool(owner) and datablock.path_resolve(owner) is None

@@ -19,7 +19,7 @@ from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.tracks import Track
 from ...animation.translation import rpt_
 from ..arguments.parser import Job
-from ..choosing import named, only_in_strips, tracks_of, why_without_channels
+from ..choosing import named, only_in_strips, reason_without_channels, tracks_of
 from ..outcome import Outcome
 
 
@@ -29,7 +29,7 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not only_in_strips(datablock):
             continue  # it has drivers, or had an action
-        trouble = why_without_channels(datablock)
+        trouble = reason_without_channels(datablock)
         if trouble:
             outcome.notes.append(trouble)
             continue

@@ -28,7 +28,7 @@ from ..mesh_export import GEOMETRY, mesh_of
 from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
 from .instances import Instances
-from .matrices import Matrices, frames_of, looked_at, why_more_than_keys
+from .matrices import Matrices, frames_of, looked_at, reason_to_sample
 from .names import Names
 from .nodes import (
     TARGET_KINDS,
@@ -102,9 +102,9 @@ def export_steps(
     gathered = _gathered(objects, scene, options, report)
     shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
     places = {node.obj: index for index, node in reversed([*enumerate(gathered)]) if node.obj is not None}
-    whys = {node: _why_sampled(node) for node in gathered}
+    reasons = {node: _reason_to_sample(node) for node in gathered}
     rolls = [node for node in gathered if node.kind in TARGET_KINDS and (node.target is None or not node.is_upright)]
-    sampled = [*(node for node in gathered if whys[node]), *rolls]
+    sampled = [*(node for node in gathered if reasons[node]), *rolls]
     items = {node.obj for node in sampled} - {None}
     ends: Any = scene
     limit = SampleLimit(options.sample_limit)
@@ -119,7 +119,7 @@ def export_steps(
             yield done, steps
         writer = Writer(scene, options.conversion, options.samples_others, matrices, limit)
         for done, node in enumerate(gathered, start=len(matrices) + 1):
-            writer.write(node, whys[node])
+            writer.write(node, reasons[node])
             yield done, steps
         nodes = [_node(index, node, places) for index, node in enumerate(gathered)]
         ends.frame_set(ends.frame_start)
@@ -131,7 +131,7 @@ def export_steps(
     written = three_ds.Scene(editor, keyframer)
     count_found(written, report.made)
     report.in_file, report.in_scene = count_in_file(written), count_in_scene(shown)
-    report.tell_left(left)
+    report.note_left(left)
     return written, report
 
 
@@ -278,10 +278,10 @@ def _depth(obj: Any) -> int:
     return depth
 
 
-def _why_sampled(node: Gathered) -> str:
+def _reason_to_sample(node: Gathered) -> str:
     if node.obj is None or node.kind == "AMBIENT":
         return ""
-    return why_more_than_keys(node.obj, node.parent, node.kind in TARGET_KINDS)
+    return reason_to_sample(node.obj, node.parent, node.kind in TARGET_KINDS)
 
 
 def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:

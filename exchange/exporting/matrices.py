@@ -20,7 +20,7 @@ _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
 
-def why_more_than_keys(obj: Any, parent: bpy.types.Object, aims: bool) -> str:
+def reason_to_sample(obj: Any, parent: bpy.types.Object, aims: bool) -> str:
     """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
 
     `parent`: what it hangs from in the file.

@@ -128,9 +128,9 @@ class Writer:
         self.matrices = matrices
         self.limit = limit
 
-    def write(self, gathered: Gathered, why_sampled: str) -> None:
-        if why_sampled:
-            gathered.add_note(rpt_("{:s}: its motion is written as samples", why_sampled))
+    def write(self, gathered: Gathered, reason: str) -> None:
+        if reason:
+            gathered.add_note(rpt_("{:s}: its motion is written as samples", reason))
         kind = gathered.kind
         if gathered.obj is None:
             self._sight(gathered)
@@ -139,7 +139,7 @@ class Writer:
             datablock, path = gathered.colored
             self._color(gathered, self._tracks(datablock), path)
             return
-        self._place(gathered, why_sampled)
+        self._place(gathered, reason)
         if kind == "OBJECT":
             self._hide(gathered)
             self._morph(gathered)
@@ -166,10 +166,10 @@ class Writer:
         elif source is None or read is not None or len(now) > 1 or (now.values != _DEFAULTS.get(kind)).any():
             gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.add_note))
 
-    def _place(self, gathered: Gathered, why_sampled: str) -> None:
+    def _place(self, gathered: Gathered, reason: str) -> None:
         obj, add_note = gathered.obj, gathered.add_note
         frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
-        if why_sampled:
+        if reason:
             places, turns, scales, shears = self.matrices.local(obj, gathered.parent)
             if shears:
                 add_note(rpt_("it is sheared, which the file can't say: it is written without"))

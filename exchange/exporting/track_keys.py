@@ -164,13 +164,13 @@ class Tracks:
         """Return the frames at which a track is sampled, and note them."""
         frames = _whole_frames(track)
         self.limit.take(len(frames), track.error)
-        reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
+        reason = _reason_to_sample(track) or rpt_("its components have keys, or splines that end, at different frames")
         add_note(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
         return frames
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components; none where something else plays it."""
-        reason = _why_sampled(track)
+        reason = _reason_to_sample(track)
         if reason and not self.samples_others:
             raise track.error(rpt_("{:s}; let it be sampled, or make it TCB", reason))
         if not _is_played_by_splines(track):
@@ -236,7 +236,7 @@ def _of(track: Track, text: str) -> str:
     return rpt_("{:s}: {:s}", track.path, text)
 
 
-def _why_sampled(track: Track) -> str:
+def _reason_to_sample(track: Track) -> str:
     """Return why keys of the file can't play the track; empty where they can."""
     if not track.enabled:
         return rpt_("not TCB")

@@ -30,7 +30,7 @@ from ..left_out import count_in_file, count_in_scene, left_of_file
 from ..report import Exchanged, count_found
 from ..rotation_keys import Choices
 from .apply_plan import Applied, apply
-from .match_objects import match_objects, tell_differences, why_left
+from .match_objects import match_objects, note_differences, reason_left
 from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
 
@@ -208,7 +208,7 @@ def _played_by_handles(refused: Sequence[TooManySamplesError], limit: int) -> st
         "{:s}: played by handles, as about {:s} samples would be more than the limit of {:,}: raise the sample limit, "
         "or bake a shorter range",
         names,
-        approximately(refused[0].asked),
+        approximately(refused[0].count),
         limit,
     )
 
@@ -248,7 +248,7 @@ def _import(
     report.animated += applied.datablocks
     report.cyclic |= applied.cyclic
     if not options.matches:
-        report.tell_left(left_of_file(scene))
+        report.note_left(left_of_file(scene))
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
@@ -257,7 +257,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
     for index, one in enumerate(planned):
         if one.kind == "WORLD":
             items[index] = into.world
-        reason = "" if items[index] is None else why_left(items[index])
+        reason = "" if items[index] is None else reason_left(items[index])
         if items[index] is None or reason:
             items[index] = None
             note(report.notes, one.name, rpt_("left: {:s}", reason) if reason else rpt_("left: no object of this name"))
@@ -269,7 +269,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
             continue
         if item.data is not None and one.kind in ("CAMERA", "LIGHT"):
             made.keep(item.data)
-        tell_differences(one, item, None if one.parent is None else items[one.parent], report.notes)
+        note_differences(one, item, None if one.parent is None else items[one.parent], report.notes)
         item.matrix_parent_inverse.identity()
         report.matched[one.name] = item.name
         action = item.animation_data.action if item.animation_data else None

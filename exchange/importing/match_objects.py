@@ -63,7 +63,7 @@ def _fits(planned: Planned, obj: bpy.types.Object) -> bool:
     return obj.type not in ("CAMERA", "LIGHT")
 
 
-def why_left(obj: bpy.types.Object) -> str:
+def reason_left(obj: bpy.types.Object) -> str:
     """Return why an object, or a world, can't be animated; empty where it can."""
     shown = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
     if obj.library is not None or shown.library is not None:
@@ -73,7 +73,7 @@ def why_left(obj: bpy.types.Object) -> str:
     return ""
 
 
-def tell_differences(planned: Planned, obj: Any, parent: Any, notes: list[str]) -> None:
+def note_differences(planned: Planned, obj: Any, parent: Any, notes: list[str]) -> None:
     """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
     add_note = partial(note, notes, planned.name)
     own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]

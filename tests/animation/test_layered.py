@@ -195,4 +195,4 @@ def test_bake_in_world_space_says_it_of_a_parent(animation, layer) -> None:
 
 def test_an_editor_says_why_there_is_no_key(tcb_animation, animation, layer) -> None:
     layer(ball().animation_data.action)
-    assert is_said(tcb_animation.ui.selection.why_no_track(bpy.context))
+    assert is_said(tcb_animation.ui.selection.reason_for_no_track(bpy.context))

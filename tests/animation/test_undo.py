@@ -77,7 +77,7 @@ def check(animation, *steps: Step) -> None:
         assert bpy.ops.ed.undo() == {"FINISHED"}
         look(animation)
         assert everything() == expected
-        assert not any(animation.store.table.custom_property.read_table(action).fault for action in bpy.data.actions)
+        assert not any(animation.store.table.custom_property.read_table(action).error for action in bpy.data.actions)
     for expected in stops[1:]:
         assert bpy.ops.ed.redo() == {"FINISHED"}
         look(animation)
@@ -319,7 +319,7 @@ def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
     for expected in stops[-2::-1]:
         assert bpy.ops.ed.undo() == {"FINISHED"}
         assert everything() == expected
-        assert not animation.find_track(obj("Ball"), "location").table.fault
+        assert not animation.find_track(obj("Ball"), "location").table.error
     for expected in stops[1:]:
         assert bpy.ops.ed.redo() == {"FINISHED"}
         assert everything() == expected

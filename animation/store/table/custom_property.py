@@ -2,7 +2,7 @@
 """The table: a custom property of an action, with the rows of its keys, its TCB tracks, and what was last written.
 
 It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
-copies as they are, and one string for the paths. A table that can't be read is left alone, and its `fault` gives the
+copies as they are, and one string for the paths. A table that can't be read is left alone, and its `error` gives the
 reason.
 """
 
@@ -126,15 +126,15 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The contents of an action's table; `fault` says why it can't be read."""
+    """The contents of an action's table; `error` says why it can't be read."""
 
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
     """The arrays by the names under which they are stored."""
     paths: str = ""
     """The paths of the tracks, one a line."""
-    fault: str = ""
+    error: str = ""
     newer: bool = False
-    """True where the fault is that a newer version of the extension saved the table."""
+    """True where the error is that a newer version of the extension saved the table."""
 
     @property
     def rows(self) -> Rows:
@@ -310,14 +310,14 @@ def has_baked_tracks(action: bpy.types.Action) -> bool:
 
 
 def read_table(action: Any) -> Table:
-    """Read the action's table; one that can't be read has a `fault`."""
+    """Read the action's table; one that can't be read has an `error`."""
     if PROPERTY not in action:
         return Table()
     before = remembered_tables().get(action.session_uid)
     try:
         table = _read(action[PROPERTY], before)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        return Table(fault=rpt_(_DAMAGED, str(error)))
+        return Table(error=rpt_(_DAMAGED, str(error)))
     if table is not before:
         session.remember(action.session_uid, table, table.rows)
     return table
@@ -335,7 +335,7 @@ def _read(stored: Any, before: Table | None) -> Table:
         raise TypeError("schema")
     if schema > SCHEMA:
         reason = rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", schema, SCHEMA)
-        return Table(fault=reason, newer=True)
+        return Table(error=reason, newer=True)
     words = {name: _words(stored, name, dtype) for name, dtype in _ARRAYS.items()}
     lengths = [4 * len(each) // dtype.itemsize for each, dtype in zip(words.values(), _ARRAYS.values(), strict=True)]
     if list(stored["lengths"]) != lengths:
@@ -436,7 +436,7 @@ def update(
 ) -> Table:
     """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
 
-    The action must be editable, and its table without a fault. `known`: the table as it was just read; where it is the
+    The action must be editable, and its table without an error. `known`: the table as it was just read; where it is the
     last one that was read or written, it is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
