@@ -366,7 +366,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
         for path in parts_of(prop):
             other = form_of.setdefault(path, prop.form)
             if other != prop.form:
-                reason = n_("{:s} is told twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
+                reason = n_("{:s} is given twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
                 raise TableError(reason, line)
 
 

@@ -707,7 +707,7 @@ LEGEND = """## Words
 | *whole key* | where one channel of a rotation was keyed, all have a key |
 | *kept in doubt* | keys that may have been keyed by hand are kept, and a note says so |
 | *refused* | nothing is baked, and the reason is said |
-| *told* | the report has a note on it |
+| *noted* | the report has a note on it |
 | - | this Blender has no such edit, or it does nothing to keys |
 """
 
@@ -757,4 +757,4 @@ def _word(row: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
     if verdict in ("kept", "idle"):
         return word
     known = " (known)" if row["known"] and verdict in BAD else ""
-    return word + known + (", told" if cell["notes"] else "")
+    return word + known + (", noted" if cell["notes"] else "")

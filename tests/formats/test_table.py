@@ -141,7 +141,7 @@ def test_an_empty_cell_is_no_key():
         ("frame,euler_xyz_deg.x,euler_zyx_deg.y\n1,2,3", 1, 3, "does not go with column 2"),
         ("frame,m00,m01\n1,2,3", 1, 2, "9 or 16"),
         ("frame,m00,m01,m02,m10,m11,m12,m20,m21,m23\n1,1,0,0,0,1,0,0,0,1", 1, 2, "not 3 times 3"),
-        ("frame,qw,qx,qy,qz,rotation_euler[0]\n1,1,0,0,0,0", 1, None, "told twice"),
+        ("frame,qw,qx,qy,qz,rotation_euler[0]\n1,1,0,0,0,0", 1, None, "given twice"),
         ("frame,x\n1,2\n2,3\0", 3, None, "no text"),
     ],
 )

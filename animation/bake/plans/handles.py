@@ -110,8 +110,8 @@ class OwnHandles(Plan):
         if np.count_nonzero(far):
             far &= ~(errors <= self._rounding(fitted))
         is_approximate = bool(np.count_nonzero(far))
-        told = np.where(far, errors, 0.0) if is_approximate else errors
-        key, channel = divmod(int(told.argmax()), told.shape[1])
+        reported = np.where(far, errors, 0.0) if is_approximate else errors
+        key, channel = divmod(int(reported.argmax()), reported.shape[1])
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
         return Baked([keys], notes, error, frame, is_approximate)
 
