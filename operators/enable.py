@@ -9,7 +9,8 @@ from bpy.props import BoolProperty
 from .. import animation
 from ..animation import Report
 from ..animation.translation import n_, rpt_
-from ..ui import handlers, selection
+from ..ui import selection
+from ..ui.live import handlers
 from ..ui.reporting import Status, finish
 from .on_selection import OnSelection
 

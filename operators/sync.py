@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..animation.translation import n_, rpt_
-from ..ui import handlers
+from ..ui.live import handlers
 from ..ui.reporting import Status, finish
 
 

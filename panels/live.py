@@ -11,7 +11,9 @@ from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.table.options import Options
 from ..animation.translation import iface_
-from ..ui import handlers, redraw, selection
+from ..ui import redraw, selection
+from ..ui.live import handlers
+from ..ui.live.messages import note_seen, notes_of
 from .track_text import settings_error
 from .widgets import draw_text, wrapped
 
@@ -41,7 +43,7 @@ class MessagesPanel:
             if free < len(lines) + (len(messages) > 1) and free < _LINES:
                 break
             draw_text(column, context, text)
-            handlers.note_seen(notes)
+            note_seen(notes)
             free -= len(lines)
             messages.pop(0)
         if messages:
@@ -54,7 +56,7 @@ class MessagesPanel:
 def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
     """Return the messages, each with the notes that it stands for."""
     actions = selection.active_actions(context)
-    notes = one_of_each(line for action in actions for line in handlers.notes_of(action))
+    notes = one_of_each(line for action in actions for line in notes_of(action))
     messages = list(notes.items())
     if any(map(is_live, actions)) and _has_other_options(context):
         messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB takes these"), []))

@@ -245,13 +245,12 @@ class Case(Edits):
     def _keep_notes(self) -> None:
         """Store the notes of automatic updates."""
         action = self.live.animation_data.action
-        self.noted += self._handlers.notes_of(action) if action is not None else []
+        self.noted += self._live("messages").notes_of(action) if action is not None else []
         # Keys that were kept in doubt are the animator's from now on, and their twin has none.
         self.values &= not any(DOUBT in note for note in self.noted)
 
-    @property
-    def _handlers(self) -> Any:
-        return importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".ui.handlers")
+    def _live(self, module: str) -> Any:
+        return importlib.import_module(f"{self.animation.__name__.removesuffix('.animation')}.ui.live.{module}")
 
     def on_both(self, work: Callable[[Any], None]) -> None:
         refused = []
@@ -316,9 +315,9 @@ class Case(Edits):
     def _flush(self) -> Any:
         action = self.live.animation_data.action
         if action is not None:
-            self._handlers.mark(action)
+            self._live("handlers").mark(action)
         with quietly():
-            return self._handlers.flush()
+            return self._live("handlers").flush()
 
     def judge(self) -> Verdict:
         """Update, restore, and compare the result with the twin."""

@@ -21,7 +21,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler, UnknownMotionError
 from ...animation.translation import iface_
-from ...ui import handlers
+from ...ui.live import handlers
 from ...ui.redraw import layout_of
 from .draw_paths import Picture, draw
 from .paths import Path, Plan, Trace, path, plan

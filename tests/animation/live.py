@@ -29,7 +29,11 @@ def removed(thing: bpy.types.Object) -> None:
 
 
 def handlers_of(animation) -> Any:
-    return importlib.import_module(animation.__name__.replace(".animation", ".ui.handlers"))
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.handlers"))
+
+
+def messages_of(animation) -> Any:
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.messages"))
 
 
 def let_time_pass(animation) -> None:
@@ -42,9 +46,9 @@ def let_time_pass(animation) -> None:
 
 def let_be_read(animation) -> None:
     """Let all notes have been drawn long enough."""
-    handlers = handlers_of(animation)
-    lines = [line for action in bpy.data.actions for line in handlers.notes_of(action)]
-    handlers.note_seen([*lines, *handlers.seen_notes()], since=time.monotonic() - handlers.READING)
+    messages = messages_of(animation)
+    lines = [line for action in bpy.data.actions for line in messages.notes_of(action)]
+    messages.note_seen([*lines, *messages.seen_notes()], since=time.monotonic() - messages.READING)
 
 
 def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import co, curve, differences, key, new_object, snapshot
-from tests.animation.live import handlers_of, let_time_pass
+from tests.animation.live import let_time_pass, messages_of
 
 KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
 
@@ -50,7 +50,7 @@ def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> li
 
 
 def said(animation, obj: bpy.types.Object) -> list[str]:
-    return list(handlers_of(animation).notes_of(obj.animation_data.action))
+    return list(messages_of(animation).notes_of(obj.animation_data.action))
 
 
 @pytest.mark.parametrize(("row", "side", "to"), [(1, "right", (14, 7)), (1, "left", (7, 2)), (2, "right", (29, 6))])

@@ -135,7 +135,7 @@ def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
     before = action_bits(action)
     action.tcb_live = True
     assert not action.tcb_live
-    (line,) = tcb_animation.ui.handlers.notes_of(action)
+    (line,) = tcb_animation.ui.live.messages.notes_of(action)
     assert is_said(line)
     assert (action_bits(action), table_of(item)) == (before, {})
 
@@ -145,12 +145,12 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
     action = item.animation_data.action
     animation.enable(item)
     action.tcb_live = True
-    tcb_animation.ui.handlers.flush_all()
+    tcb_animation.ui.live.handlers.flush_all()
     layer(action)
     curve(item, "location").keyframe_points[1].co.y = 7.0
     before, rows = action_bits(action), table_of(item)
-    tcb_animation.ui.handlers.flush_all()
-    assert [is_said(line) for line in tcb_animation.ui.handlers.notes_of(action)] == [True]
+    tcb_animation.ui.live.handlers.flush_all()
+    assert [is_said(line) for line in tcb_animation.ui.live.messages.notes_of(action)] == [True]
     assert (action_bits(action), table_of(item)) == (before, rows)
 
 

@@ -23,6 +23,7 @@ from tests.animation.live import (
     let_be_read,
     let_time_pass,
     live_object,
+    messages_of,
     removed,
     set_value,
     unselected,
@@ -114,7 +115,7 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
     if faults:
         fault = faults[0].partition(": ")[2]
         action = walk.live.animation_data.action
-        assert not by_timer or any(fault in line for line in handlers_of(animation).notes_of(action))
+        assert not by_timer or any(fault in line for line in messages_of(animation).notes_of(action))
         with pytest.raises(RuntimeError, match=re.escape(fault)):
             bpy.ops.tcb.sync()
         kept = own_keys(animation, walk.live)
@@ -129,7 +130,7 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
         found = [each for each in found if not is_rounding(*each)]
     assert found == [], said
     kept = own_keys(animation, walk.live)
-    if any(DOUBT in line for line in handlers_of(animation).notes_of(walk.live.animation_data.action)):
+    if any(DOUBT in line for line in messages_of(animation).notes_of(walk.live.animation_data.action)):
         # What may be the animator's is kept, too.
         keyed = wanted(keys_of(walk.plain), kept) if alike == ALL else {}
         assert all(at in kept[name] for name, every in keyed.items() for at in every), said
@@ -306,7 +307,7 @@ def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb
         assert not bpy.app.timers.is_registered(handlers.tick)
         assert not bpy.app.timers.is_registered(handlers.start)
         assert not hasattr(bpy.types.Action, "tcb_live")
-        assert handlers.compared_actions() == set()
+        assert tcb_animation.ui.live.watched.watches == {}
         set_value(thing, 4.0)
         bpy.context.view_layer.update()
     finally:
@@ -450,27 +451,27 @@ def test_what_handles_cannot_play_is_said_once_and_played_when_it_can_be(animati
     let_time_pass(animation)
     assert animation.find_track(item, "location").baked
     assert not animation.find_track(item, "rotation_euler").baked
-    (line,) = handlers_of(animation).notes_of(item.animation_data.action)
+    (line,) = messages_of(animation).notes_of(item.animation_data.action)
     assert "rotation_euler" in line
     assert "key whole rotations" in line.lower()
     animation.key_whole(item)
     let_time_pass(animation)
     assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
-    assert handlers_of(animation).notes_of(item.animation_data.action) == []
+    assert messages_of(animation).notes_of(item.animation_data.action) == []
 
 
 def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thing) -> None:
-    handlers = handlers_of(animation)
+    messages = messages_of(animation)
     action = thing.animation_data.action
     point = curve(thing, "location").keyframe_points[0]
     point.co.y = float("nan")
     let_time_pass(animation)
-    (line,) = handlers.notes_of(action)
+    (line,) = messages.notes_of(action)
     assert "location, frame 0" in line
     assert own_keys(animation, thing)["location", 0][1:] == [[10, 5], [25, 1], [40, -3]]
     point.co.y = 0.0
     let_time_pass(animation)
-    assert handlers.notes_of(action) == []
+    assert messages.notes_of(action) == []
     assert is_as_baked(animation, thing)
 
 
@@ -487,12 +488,12 @@ def test_that_only_generated_keys_were_moved_is_said_and_they_go_back(animation,
             fcurve.update()
     let_time_pass(animation)
     assert differences(unselected(before), unselected(snapshot(thing))) == []
-    (line,) = handlers_of(animation).notes_of(thing.animation_data.action)
+    (line,) = messages_of(animation).notes_of(thing.animation_data.action)
     assert line == '"Ball", location: only generated keys were moved: they are back'
     let_be_read(animation)
     set_value(thing, 3.0)
     let_time_pass(animation)
-    assert handlers_of(animation).notes_of(thing.animation_data.action) == []
+    assert messages_of(animation).notes_of(thing.animation_data.action) == []
 
 
 def test_generated_keys_that_went_along_with_the_animators_are_not_worth_a_word(animation, thing) -> None:
@@ -501,7 +502,7 @@ def test_generated_keys_that_went_along_with_the_animators_are_not_worth_a_word(
             point.co_ui.x += 2
         fcurve.update()
     let_time_pass(animation)
-    assert not any("generated" in line for line in handlers_of(animation).notes_of(thing.animation_data.action))
+    assert not any("generated" in line for line in messages_of(animation).notes_of(thing.animation_data.action))
     assert is_as_baked(animation, thing)
 
 
@@ -646,12 +647,12 @@ def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animatio
     driver = thing.driver_add("location", 0)
     set_value(thing, 4.0)
     let_time_pass(animation)
-    handlers = handlers_of(animation)
-    assert any("driver" in line for line in handlers.notes_of(thing.animation_data.action))
+    messages = messages_of(animation)
+    assert any("driver" in line for line in messages.notes_of(thing.animation_data.action))
     thing.driver_remove("location", 0)
     del driver
     let_time_pass(animation)
-    assert handlers.notes_of(thing.animation_data.action) == []
+    assert messages.notes_of(thing.animation_data.action) == []
     assert is_as_baked(animation, thing)
 
 

@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, curve, fcurves, key, new_object, new_rig
-from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, set_value
+from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, messages_of, set_value
 from tools.edit_kinds import editor
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
@@ -19,7 +19,7 @@ UNUSED = "not in use: the rotation mode is another"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
-    return handlers_of(animation).notes_of(item.animation_data.action)
+    return messages_of(animation).notes_of(item.animation_data.action)
 
 
 def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
@@ -168,7 +168,7 @@ def ball(animation, scene) -> bpy.types.Object:
 
 
 def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
-    handlers = handlers_of(animation)
+    messages = messages_of(animation)
     move_generated(ball)
     let_time_pass(animation)
     assert said(animation, ball) == [MOVED]
@@ -177,7 +177,7 @@ def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
         let_time_pass(animation)
         assert said(animation, ball) == [MOVED]
         # Drawn just now.
-        handlers.note_seen([MOVED])
+        messages.note_seen([MOVED])
     let_be_read(animation)
     set_value(ball, 7.0)
     let_time_pass(animation)

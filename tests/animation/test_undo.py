@@ -53,7 +53,7 @@ def everything() -> dict[str, Any]:
 
 def look(animation) -> None:
     """Let edits be looked at, as they are in a window when nothing else happens."""
-    handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.handlers")
+    handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.handlers")
     for action in bpy.data.actions:
         handlers.mark(action)
     handlers.flush()

@@ -57,7 +57,7 @@ def turns(window: Any) -> None:
 
 SETTLE = """
 def steps():
-    from bl_ext.user_default.tcb_animation.ui import handlers
+    from bl_ext.user_default.tcb_animation.ui.live import handlers
     for _turn_of_blenders_loop in range(3):
         yield 0.1
     for _turn_of_blenders_loop in range(400):

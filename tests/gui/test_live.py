@@ -84,8 +84,8 @@ def test_a_generated_key_that_is_dragged_alone_goes_back_and_the_tab_says_so(liv
     live.shot(PICTURES / "live_in_vain.png")
     assert own_frames(live) == [1, 20, 50]
     said = live.run("""
-from bl_ext.user_default.tcb_animation.ui import handlers
-result = handlers.notes_of(bpy.data.objects['Cube'].animation_data.action)
+from bl_ext.user_default.tcb_animation.ui.live import messages
+result = messages.notes_of(bpy.data.objects['Cube'].animation_data.action)
 """)
     assert said == ['"Cube", location: only generated keys were moved: they are back']
     assert is_as_baked(live)

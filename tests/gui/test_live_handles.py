@@ -141,7 +141,7 @@ def test_a_render_says_once_what_is_not_exact(playing):
 scene = bpy.context.scene
 scene.render.engine = 'BLENDER_WORKBENCH'
 scene.render.resolution_x = scene.render.resolution_y = 32
-from bl_ext.user_default.tcb_animation.ui import handlers
+from bl_ext.user_default.tcb_animation.ui.live import handlers
 warn, handlers.shown = handlers.warn, []
 handlers.warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 """)
@@ -149,7 +149,7 @@ handlers.warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 def steps():
     bpy.ops.render.render('INVOKE_DEFAULT')
     yield 4.0
-    from bl_ext.user_default.tcb_animation.ui import handlers
+    from bl_ext.user_default.tcb_animation.ui.live import handlers
     return handlers.shown
 """
     assert playing.run(render) == [['"CubeAction": rotation_quaternion']]

@@ -619,7 +619,7 @@ def live_step(tcb_animation, keys, **given):
     for each in found:
         selected_keys.set_parameters(each, given)
     bpy.context.view_layer.update()
-    tcb_animation.ui.handlers.flush()
+    tcb_animation.ui.live.handlers.flush()
     return found
 
 
@@ -628,7 +628,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.handlers.flush()
+    tcb_animation.ui.live.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
@@ -650,7 +650,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"])
     cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.handlers.flush()
+    tcb_animation.ui.live.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
@@ -661,7 +661,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     assert tcb_animation.animation.find_track(cube, "location").baked
     selected_keys.put_back(kept)
     bpy.context.view_layer.update()
-    tcb_animation.ui.handlers.flush()
+    tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
     assert not tcb_animation.animation.find_track(cube, "location").enabled
     assert cube.animation_data.action.tcb_live
@@ -692,7 +692,7 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=1.0)
     bpy.context.view_layer.update()
-    tcb_animation.ui.handlers.flush()
+    tcb_animation.ui.live.handlers.flush()
     # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)

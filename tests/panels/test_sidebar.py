@@ -401,7 +401,7 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
     bpy.ops.tcb.bake()
     action.tcb_live = True
     sentence = "a sentence of many words that no sidebar of any usual width has room for in one line"
-    tcb_animation.ui.handlers.keep_notes(action, [sentence])
+    tcb_animation.ui.live.messages.keep_notes(action, [sentence])
     shown = drawn("TCB_PT_messages")
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
     assert sentence not in shown
@@ -414,21 +414,21 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     action.tcb_live = True
     alike = [f'"Cube", pose.bones["{name}"].scale, frame 3: moved' for name in "ABCD"]
     others = [f'"Cube", location: {text}' for text in ("one", "two", "three")]
-    handlers = tcb_animation.ui.handlers
-    handlers.keep_notes(action, [*alike, *others])
+    messages = tcb_animation.ui.live.messages
+    messages.keep_notes(action, [*alike, *others])
     shown = " ".join(drawn("TCB_PT_messages"))
     assert " (and 3 more so) " in shown.replace("frame 3: moved", "")
     assert "… and 2 notes more" in shown
-    assert set(handlers.seen_notes()) == {*alike, others[0]}
+    assert set(messages.seen_notes()) == {*alike, others[0]}
 
 
 def test_messages_take_the_same_height_whether_there_are_none_or_many(cube, drawn, tcb_animation):
     assert drawn("TCB_PT_messages") is None
     bpy.ops.tcb.enable()
-    handlers = tcb_animation.ui.handlers
+    messages = tcb_animation.ui.live.messages
     heights = set()
     for number in range(12):
-        handlers.keep_notes(cube.animation_data.action, [f"{'xyz'[each % 3]}{each}: note" for each in range(number)])
+        messages.keep_notes(cube.animation_data.action, [f"{'xyz'[each % 3]}{each}: note" for each in range(number)])
         heights.add(drawn("TCB_PT_messages", count=True))
     assert len(heights) == 1
 

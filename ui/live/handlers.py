@@ -12,33 +12,35 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation import AnimationError, Options, Report, bake_many, enable_many
-from ..animation.datablocks import of_object, users_of
-from ..animation.fcurves.layers import layered_reason, layered_refusals
-from ..animation.live.update import (
+from ...animation import AnimationError, Options, Report, bake_many, enable_many
+from ...animation.datablocks import users_of
+from ...animation.fcurves.layers import layered_reason, layered_refusals
+from ...animation.live.update import (
     Watch,
     check_remaining,
     is_unsure,
     notes_of_linear,
     refresh,
     refresh_all,
-    standing_of,
 )
-from ..animation.store.live_switch import is_live, switch_off
-from ..animation.store.original_actions import is_set_aside
-from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
-from ..animation.store.table.custom_property import has_baked_tracks, read_table
-from ..animation.store.table.session import session
-from ..animation.translation import rpt_, translated
-from . import bake_options, selection
-from .redraw import redraw_editors
+from ...animation.store.live_switch import is_live, switch_off
+from ...animation.store.original_actions import is_set_aside
+from ...animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
+from ...animation.store.table.custom_property import has_baked_tracks, read_table
+from ...animation.store.table.session import session
+from ...animation.translation import rpt_, translated
+from .. import bake_options, selection
+from ..redraw import redraw_editors
+from .messages import forget_all_notes, forget_notes, keep_notes
+from .scenes import current_frames, defaults_for, scenes_with, shown_scenes
+from .watched import is_watched, watched_actions, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
@@ -48,10 +50,6 @@ QUIET = 0.3
 _SLICE = 0.008
 """Seconds of that at a time: half of a redraw."""
 _RETRY = 0.05
-READING = 5.0
-"""Seconds for which a note is kept from when it was first drawn."""
-_MOST_NOTES = 100
-"""Most notes of an action."""
 _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
 _INTERPOLATING = ("ACTION_OT_interpolation_type", "GRAPH_OT_interpolation_type")
@@ -64,15 +62,10 @@ class _State:
         self.clear()
 
     def clear(self) -> None:
-        self.watches: dict[tuple[int, int], Watch] = {}
         self.marked: set[int] = set()
         """Edited since the last update."""
         self.unsure: set[int] = set()
         """Updated, but not compared in full."""
-        self.notes: dict[int, list[str]] = {}
-        """Notes on updates, the latest first."""
-        self.seen: dict[str, float] = {}
-        """Time at which each of these notes was first drawn."""
         self.edited_at = 0.0
         self.rendering = False
         self.playbacks: dict[int, _Playback] = {}
@@ -86,37 +79,10 @@ class _State:
 _state = _State()
 
 
-def notes_of(action: bpy.types.Action) -> list[str]:
-    """Return what updates of the action can't do, and the notes that were not read yet."""
-    return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
-
-
-def note_seen(lines: Iterable[str], since: float | None = None) -> None:
-    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them.
-
-    `since`: when they were, by `time.monotonic`; None: now. The earliest time counts.
-    """
-    at = time.monotonic() if since is None else since
-    for line in lines:
-        _state.seen[line] = min(_state.seen.get(line, at), at)
-
-
-def seen_notes() -> list[str]:
-    """Return the lines of `notes_of` that were drawn."""
-    return list(_state.seen)
-
-
-def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
-    """Keep the action's new notes, and those before that were not read yet."""
-    now = time.monotonic()
-    before = _state.notes.get(action.session_uid, [])
-    unread = [line for line in before if now - _state.seen.get(line, now) < READING]
-    standing = standing_of(_state.watches, action)
-    new = [line for line in dict.fromkeys(notes) if line not in standing]
-    for line in (*before, *new):
-        if line not in unread or line in new:
-            _state.seen.pop(line, None)
-    _state.notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
+def _forget_all() -> None:
+    _state.clear()
+    watches.clear()
+    forget_all_notes()
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -140,9 +106,9 @@ def flush(keyed: bool | None = None) -> Report:
 
 def _update(action: bpy.types.Action, last: _LastEdit, compare: Callable[..., Report]) -> Report:
     """Update the action by a comparison, and note what the last operator can have meant and left no trace of."""
-    report = compare(_state.watches, action, *_update_options(action, last.keyed))
+    report = compare(watches, action, *_update_options(action, last.keyed))
     if last.made_linear:
-        report.notes += notes_of_linear(_state.watches, action)
+        report.notes += notes_of_linear(watches, action)
     return report
 
 
@@ -153,7 +119,7 @@ def _update_options(
 
     The first and the last: only where the action is live.
     """
-    return _options_for if is_live(action) else None, _frames_of(action, keyed), is_live(action)
+    return _options_for if is_live(action) else None, current_frames(action) if keyed else [], is_live(action)
 
 
 def _flush_soon() -> None:
@@ -167,14 +133,12 @@ def _flush_soon() -> None:
 def _continue_comparison() -> None:
     """Continue the full comparison for a short while, and update what it finds."""
     _update_each(_state.unsure, _compare_on)
-    _state.unsure = {
-        action.session_uid for action in _watched_actions() if is_unsure(_state.watches, action)
-    } & _state.unsure
+    _state.unsure = {action.session_uid for action in watched_actions() if is_unsure(watches, action)} & _state.unsure
 
 
 def _compare_on(action: bpy.types.Action) -> Report:
     options_for, _, is_baked = _update_options(action, keyed=False)
-    return check_remaining(_state.watches, action, options_for, _SLICE, is_baked)
+    return check_remaining(watches, action, options_for, _SLICE, is_baked)
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
@@ -203,18 +167,9 @@ def flush_all() -> Report:
     return flush()
 
 
-def _watched_actions() -> list[bpy.types.Action]:
-    """Return the actions whose edits are watched: live ones, and in a window all that have baked tracks."""
-    return [action for action in bpy.data.actions if action.is_editable and _is_watched(action)]
-
-
-def _is_watched(action: bpy.types.Action) -> bool:
-    return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
-
-
 def mark_all() -> None:
     """Mark all actions whose edits are watched."""
-    for action in _watched_actions():
+    for action in watched_actions():
         mark(action)
 
 
@@ -225,30 +180,7 @@ def sidebar_options(scene: Any) -> Options:
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
     """Return the options of a TCB track that is not baked: handles of own keys play it."""
-    return Options(output="HANDLES", defaults=selection.defaults_of(_scene_of(users))).as_kept()
-
-
-def _scene_of(users: list[bpy.types.ID]) -> Any:
-    """Return a scene of the datablocks: the first window's, or else another, or else any."""
-    return next(_scenes_with(users), bpy.context.scene)
-
-
-def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """Yield the scenes of the datablocks, in that order."""
-    if len(bpy.data.scenes) == 1:
-        yield bpy.context.scene
-        return
-    for scene in dict.fromkeys((*_shown_scenes(), *bpy.data.scenes)):
-        if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
-            part in users for obj in scene.objects for part in of_object(obj)
-        ):
-            yield scene
-
-
-def _shown_scenes() -> list[Any]:
-    """Return the scenes of the windows, where a person can have edited something, in an order all windows share."""
-    context: Any = bpy.context
-    return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
+    return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
 
 
 class _LastEdit(NamedTuple):
@@ -265,7 +197,7 @@ def _last_edit() -> _LastEdit:
     if last is None:
         return _LastEdit()
     # The operator's window is not known.
-    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
+    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in shown_scenes())
     return _LastEdit(
         bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING)),
         last.bl_idname in _INTERPOLATING and last.properties.type == "LINEAR",
@@ -279,19 +211,6 @@ def _new_operator() -> Any:
     last = operators[-1] if len(operators) else None
     before, _state.operator = _state.operator, last.as_pointer() if last else 0
     return None if _state.operator == before else last
-
-
-def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
-    """Return the frames at which keys of the action may just have been inserted.
-
-    They are the current frames of the shown scenes with something that the action animates. What no scene has, such as
-    a world, is keyed in any.
-    """
-    if not keyed:
-        return []
-    shown = _shown_scenes()
-    scenes = [scene for scene in _scenes_with(users_of(action)) if scene in shown] or shown
-    return [float(scene.frame_current_final) for scene in scenes]
 
 
 def is_busy() -> bool:
@@ -311,11 +230,6 @@ def is_editing() -> bool:
 def is_pending() -> bool:
     """Check whether edits may not be baked yet: actions are marked, or were not compared in full."""
     return bool(_state.marked or _state.unsure)
-
-
-def compared_actions() -> set[int]:
-    """Return the `session_uid` of the actions of which it is known how their tracks were when last updated."""
-    return {number for number, _ in _state.watches}
 
 
 def tick(at_once: bool = False) -> float | None:
@@ -367,7 +281,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         action: Any = update.id and update.id.original
         if isinstance(action, bpy.types.Action):
             edited.append(action)
-            if _is_watched(action):
+            if is_watched(action):
                 mark(action)
         if action is not None and _times_scene(action):
             mark_all()
@@ -381,15 +295,15 @@ def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.type
     others: set[int] = set()
     for obj in objects:
         action = obj.animation_data.action if obj.animation_data else None
-        playback = _playback_of(obj, action) if action is not None and _is_watched(action) else _UNWATCHED
+        playback = _playback_of(obj, action) if action is not None and is_watched(action) else _UNWATCHED
         before = _state.playbacks.get(obj.session_uid, _UNWATCHED)
         if before != playback:
             _state.playbacks[obj.session_uid] = playback
             others |= {before.action, playback.action}
     marked = [action for action in bpy.data.actions if action.session_uid in others] if others else []
-    marked = [action for action in marked if action.is_editable and _is_watched(action)]
+    marked = [action for action in marked if action.is_editable and is_watched(action)]
     for action in marked:
-        for (number, _), watch in _state.watches.items():
+        for (number, _), watch in watches.items():
             if number == action.session_uid:
                 watch.forget()
         mark(action)
@@ -452,7 +366,7 @@ def _times_scene(action: bpy.types.ID) -> bool:
 @persistent
 def _after_undo(*_args: object) -> None:
     """Mark everything after an undo: every reference held is dead, and any key may be another."""
-    for watch in _state.watches.values():
+    for watch in watches.values():
         watch.forget()
     mark_all()
 
@@ -460,7 +374,7 @@ def _after_undo(*_args: object) -> None:
 @persistent
 def _after_loading(*_args: object) -> None:
     """Mark everything after loading a file, which may hold edits that were not baked, as an autosave does."""
-    _state.clear()
+    _forget_all()
     session.forget_actions()
     start()
 
@@ -506,7 +420,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
     lines = []
     for action in bpy.data.actions:
         paths = [] if action.session_uid in _state.warned else read_table(action).approximate
-        if paths and scene in _scenes_with(users_of(action)):
+        if paths and scene in scenes_with(users_of(action)):
             _state.warned.add(action.session_uid)
             lines += [f'"{action.name}": {path}' for path in paths]
     return lines
@@ -567,9 +481,9 @@ def go_live(actions: Iterable[bpy.types.Action]) -> Report:
 
 
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
-    for key in [key for key in _state.watches if key[0] == action.session_uid]:
-        del _state.watches[key]
-    _state.notes.pop(action.session_uid, None)
+    for key in [key for key in watches if key[0] == action.session_uid]:
+        del watches[key]
+    forget_notes(action)
     if is_live(action) and layered_reason(action):
         switch_off(action)
         keep_notes(action, map(str, layered_refusals(action)))
@@ -584,8 +498,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     if read_table(action).places:
         return
     users = users_of(action)
-    defaults = selection.defaults_of(_scene_of(users))
-    report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
+    report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults_for(users))
     keep_notes(action, [*report.refused, *report.notes])
 
 
@@ -612,4 +525,4 @@ def unregister() -> None:
         if handler in present:
             present.remove(handler)
     delattr(bpy.types.Action, "tcb_live")
-    _state.clear()
+    _forget_all()

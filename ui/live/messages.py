@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages of Live about the edits of an action, kept until they could be read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+import bpy
+
+from ...animation.live.update import standing_of
+from .watched import watches
+
+READING = 5.0
+"""Seconds for which a note is kept from when it was first drawn."""
+_MOST_NOTES = 100
+"""Most notes of an action."""
+
+_notes: dict[int, list[str]] = {}
+"""Notes on updates, the latest first, by the action's `session_uid`."""
+_seen: dict[str, float] = {}
+"""Time at which each of these notes was first drawn."""
+
+
+def notes_of(action: bpy.types.Action) -> list[str]:
+    """Return what updates of the action can't do, and the notes that were not read yet."""
+    return list(dict.fromkeys((*standing_of(watches, action), *_notes.get(action.session_uid, ()))))
+
+
+def note_seen(lines: Iterable[str], since: float | None = None) -> None:
+    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them.
+
+    `since`: when they were, by `time.monotonic`; None: now. The earliest time counts.
+    """
+    at = time.monotonic() if since is None else since
+    for line in lines:
+        _seen[line] = min(_seen.get(line, at), at)
+
+
+def seen_notes() -> list[str]:
+    """Return the lines of `notes_of` that were drawn."""
+    return list(_seen)
+
+
+def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
+    """Keep the action's new notes, and those before that were not read yet."""
+    now = time.monotonic()
+    before = _notes.get(action.session_uid, [])
+    unread = [line for line in before if now - _seen.get(line, now) < READING]
+    standing = standing_of(watches, action)
+    new = [line for line in dict.fromkeys(notes) if line not in standing]
+    for line in (*before, *new):
+        if line not in unread or line in new:
+            _seen.pop(line, None)
+    _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
+
+
+def forget_notes(action: bpy.types.Action) -> None:
+    """Forget the action's notes, read or not."""
+    _notes.pop(action.session_uid, None)
+
+
+def forget_all_notes() -> None:
+    """Forget the notes of all actions."""
+    _notes.clear()
+    _seen.clear()

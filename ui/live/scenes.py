@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenes of what an action animates: whose defaults, and whose current frames, count for its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ...animation.datablocks import of_object, users_of
+from .. import selection
+
+
+def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
+    """Return the default parameters of the scene of the datablocks: the first window's, or else another, or any."""
+    return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
+
+
+def current_frames(action: bpy.types.Action) -> list[float]:
+    """Return the frames at which keys of the action may just have been inserted.
+
+    They are the current frames of the shown scenes with something that the action animates. What no scene has, such as
+    a world, is keyed in any.
+    """
+    shown = shown_scenes()
+    scenes = [scene for scene in scenes_with(users_of(action)) if scene in shown] or shown
+    return [float(scene.frame_current_final) for scene in scenes]
+
+
+def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
+    """Yield the scenes of the datablocks: those of windows, the first window's first, before others."""
+    if len(bpy.data.scenes) == 1:
+        yield bpy.context.scene
+        return
+    for scene in dict.fromkeys((*shown_scenes(), *bpy.data.scenes)):
+        if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
+            part in users for obj in scene.objects for part in of_object(obj)
+        ):
+            yield scene
+
+
+def shown_scenes() -> list[Any]:
+    """Return the scenes of the windows, where a person can have edited something, in an order all windows share."""
+    context: Any = bpy.context
+    return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))

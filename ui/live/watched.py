@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions whose edits are watched, and how their tracks were when last updated."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...animation.live.update import Watch
+from ...animation.store.live_switch import is_live
+from ...animation.store.original_actions import is_set_aside
+from ...animation.store.table.custom_property import has_baked_tracks
+
+watches: dict[tuple[int, int], Watch] = {}
+"""Tracks when they were last updated, by the `session_uid` of the action and the handle of its slot."""
+
+
+def watched_actions() -> list[bpy.types.Action]:
+    """Return the actions whose edits are watched: live ones, and in a window all that have baked tracks."""
+    return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
+
+
+def is_watched(action: bpy.types.Action) -> bool:
+    """Check whether edits of the action are watched, if it is editable."""
+    return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
