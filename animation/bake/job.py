@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
-import numpy as np
 
 from ...interp import KeysError
 from ..datablocks import name_of
@@ -17,7 +16,6 @@ from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store import original_actions
-from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
@@ -25,9 +23,8 @@ from ..store.table.rows import NO_ROWS, Rows
 from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
 from ..translation import rpt_, translated
 from .parameters_from_edits import may_imply, with_implied
-from .plans.plan_track import plan_track, sampling_of
+from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
-from .plans.retimed import sample_count
 from .plans.sample_frames import APART
 
 
@@ -160,43 +157,6 @@ def too_near_keys(step: float) -> str:
     if step >= APART:
         return ""
     return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
-
-
-def too_many(count: float, limit: int) -> str:
-    """Return why a bake of so many samples is refused."""
-    return rpt_(
-        "about {:s} samples were asked for, more than the limit of {:,}: "
-        "take a larger step, a shorter range or fewer objects, or raise the sample limit",
-        approximately(count),
-        limit,
-    )
-
-
-def approximately(count: float) -> str:
-    """Return a count of samples as text."""
-    return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
-
-
-def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
-    """Return about how many samples the bake of a track will have; computed before any is made."""
-    if options.output == "HANDLES":
-        return 0.0
-    sampling, cycle = sampling_of(own, options), _cycle(track)
-    function = function_of(track)
-    if function is not None:
-        return sample_count(own, sampling, function, options.output)
-    # Curves have few keys, except where cycles continue for long.
-    count = sampling.cycled if options.output == "CURVES" else sampling.count
-    alike = Counter(original.keys.frames.tobytes() for original in own.values())
-    return sum(number * count(np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
-
-
-def _cycle(track: Track) -> str:
-    try:
-        return track.settings.cycle
-    except AnimationError:
-        # Reported when the track is planned.
-        return "SINGLE"
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:

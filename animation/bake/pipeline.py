@@ -25,10 +25,11 @@ from ..store.own_keys import read_keys_to_write
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason
 from ..translation import rpt_, translated
-from .job import Job, collected_jobs, count_samples, plan_tracks, too_many, too_near_keys
+from .job import Job, collected_jobs, plan_tracks, too_near_keys
 from .new_action import write_new_actions
 from .parameters_from_edits import may_imply, with_implied
 from .plans.protocol import Baked, Results, TrackPlan
+from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
@@ -100,8 +101,8 @@ def bake_steps(
     if reason:
         report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
-    if samples > options.sample_limit:
-        reason = too_many(samples, options.sample_limit)
+    reason = too_many(samples, options.sample_limit)
+    if reason:
         report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, samples) for job in jobs]
         return report
     with scratch_curves.kept():
@@ -141,9 +142,9 @@ def rebake(
             options = track.settings.options or otherwise.as_kept()
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
-            samples = count_samples(track, own, options)
-            if samples > otherwise.sample_limit:
-                raise track.error(too_many(samples, otherwise.sample_limit))
+            reason = too_many(count_samples(track, own, options), otherwise.sample_limit)
+            if reason:
+                raise track.error(reason)
             job.kept.append((track, own, options))
         except AnimationError as refusal:
             report.errors.append(refusal)

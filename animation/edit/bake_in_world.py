@@ -20,11 +20,12 @@ import numpy as np
 
 from ...interp import evaluate_many, rotations
 from ..arguments import Parameters, Positive, checked
-from ..bake.job import too_many, too_near_keys
+from ..bake.job import too_near_keys
 from ..bake.pipeline import bake
 from ..bake.plans.rotation_channels import followed
 from ..bake.plans.sample_frames import Sampling
 from ..bake.plans.splines import options_of, quaternions_of, track_splines
+from ..bake.sample_limit import samples_of_channel, too_many
 from ..datablocks import bone_path
 from ..errors import FRAME_NOT_FINITE, KEYED_APART, AnimationError
 from ..fcurves.channels import channels_of
@@ -165,9 +166,10 @@ class _Motion:
         every = np.ones(len(self.keys), dtype=np.bool_)
         every[-1] = False
         sampling = Sampling(options.step, math.floor(float(self.keys[0])))
-        count = len(track.rest) * sampling.count(self.keys, "SINGLE")
-        if count > options.sample_limit:
-            raise track.error(too_many(count, options.sample_limit))
+        asked = len(track.rest) * samples_of_channel(sampling, self.keys, "SINGLE")
+        reason = too_many(asked, options.sample_limit)
+        if reason:
+            raise track.error(reason)
         samples = sampling.samples(self.keys, every, "SINGLE")
         self.frames = np.union1d(self.keys, samples)
         self.raw = np.empty((len(self.keys), len(track.rest)))

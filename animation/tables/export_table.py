@@ -17,6 +17,7 @@ from ...formats.table import Property, Table
 from ...interp import rotations
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
+from ..bake.sample_limit import check_table
 from ..datablocks import name_of, of_object
 from ..errors import (
     NO_FLOAT_KEYS,
@@ -33,7 +34,7 @@ from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, find_tracks, tracks_shown
-from ..translation import n_, rpt_
+from ..translation import rpt_
 
 Content = Literal["KEYS", "MOTION"]
 Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]
@@ -170,19 +171,10 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
     low, high = how.frame_range or (min(ends), max(ends))
     steps = (high - low) / how.step * (1.0 + 1e-12)
     samples = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
-    check_sample_count(name_of(item), samples, how.sample_limit)
+    check_table(name_of(item), samples, how.sample_limit)
     count = math.floor(steps) + 1
     frames = (low + np.arange(count) * how.step).astype(np.float32)
     return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
-
-
-def check_sample_count(name: str, count: float, limit: int) -> None:
-    """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
-    if count > limit:
-        text = n_(
-            "about {:,.0f} samples were asked for, more than the limit of {:,}: take a larger step or a shorter range"
-        )
-        raise AnimationError(name, rpt_(text, count, limit))
 
 
 def _played(track: Track, path: str, frames: Float32Array, how: TableContent) -> Property:

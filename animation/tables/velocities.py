@@ -22,6 +22,7 @@ from ...interp import evaluate_many, retiming
 from ..arguments import Count, FrameRange, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.sample_limit import check_table
 from ..datablocks import name_of
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
@@ -36,7 +37,6 @@ from ..store.paths import BONES, split
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, blocking_reason, find_tracks, is_derived
 from ..translation import n_, rpt_
-from .export_table import check_sample_count
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
 QUANTITIES: tuple[Quantity, ...] = ("VELOCITY", "ACCELERATION", "SPEED")
@@ -232,7 +232,7 @@ def velocity_table(
     ends = [each.ends for _, each in found]
     first, last = min(start for start, _ in ends), max(end for _, end in ends)
     count = sum(len(each.track.rest) for _, each in found) * _count(how, first, last)
-    check_sample_count(name_of(found[0][0]), count, how.sample_limit)
+    check_table(name_of(found[0][0]), count, how.sample_limit)
     frames = _frames(how, first, last)
     several = len({datablock for datablock, _ in found}) > 1
     properties = []
@@ -270,7 +270,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
             raise AnimationError.of_all(report.errors)
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     count = sum(len(each.track.rest) * _count(how, *each.ends) for each in found)
-    check_sample_count(name_of(datablock), count, how.sample_limit)
+    check_table(name_of(datablock), count, how.sample_limit)
     return found
 
 

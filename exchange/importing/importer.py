@@ -13,8 +13,8 @@ import bpy
 import numpy as np
 
 from ...animation import Options, Report
-from ...animation.bake.job import approximately
 from ...animation.bake.pipeline import bake_steps
+from ...animation.bake.sample_limit import approximately
 from ...animation.datablocks import name_of
 from ...animation.errors import Note, TooManySamplesError, note_on
 from ...animation.fcurves.frames import LAST_FRAME

@@ -30,30 +30,6 @@ class Sampling:
     start: float | None = None
     end: float | None = None
 
-    @memoized
-    def count(self, keys: Float32Array, cycle: str) -> float:
-        """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
-        if not np.isfinite(keys).all():
-            return 0.0
-        first, last = float(keys[0]), float(keys[-1])
-        frames = float(np.diff(keys)[self.segments(keys)[:-1]].sum(dtype=np.float64))
-        seams = 0.0
-        if cycle != "SINGLE" and last > first:
-            low, high = self.bounds(first, last)
-            outside = max(0.0, first - low) + max(0.0, high - last)
-            frames += outside
-            seams = 2 * outside / (last - first)
-        return frames / self.step + seams
-
-    @memoized
-    def cycled(self, keys: Float32Array, cycle: str) -> float:
-        """Return about how many Bezier keys the cycles outside a channel's keys will have."""
-        first, last = float(keys[0]), float(keys[-1])
-        if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
-            return 0.0
-        low, high = self.bounds(first, last)
-        return len(keys) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)
-
     def bounds(self, first: float, last: float) -> tuple[float, float]:
         """Return the range, or by default that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sample limit: about how many samples are asked for, computed before any is made, and why too many are refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ..errors import AnimationError
+from ..fcurves.keyframes import Float32Array
+from ..memoize import memoized
+from ..store.frame_functions import function_of
+from ..store.table.options import Options
+from ..store.tracks import Track
+from ..translation import n_, rpt_
+from .plans.plan_track import sampling_of
+from .plans.protocol import OwnChannels
+from .plans.retimed import sample_count
+from .plans.sample_frames import Sampling
+
+
+def too_many(count: float, limit: int) -> str:
+    """Return why a bake of so many samples is refused; empty where it is not."""
+    if not count > limit:
+        return ""
+    return rpt_(
+        "about {:s} samples were asked for, more than the limit of {:,}: "
+        "take a larger step, a shorter range or fewer objects, or raise the sample limit",
+        approximately(count),
+        limit,
+    )
+
+
+def check_table(name: str, count: float, limit: int) -> None:
+    """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
+    if count > limit:
+        text = n_(
+            "about {:,.0f} samples were asked for, more than the limit of {:,}: take a larger step or a shorter range"
+        )
+        raise AnimationError(name, rpt_(text, count, limit))
+
+
+def approximately(count: float) -> str:
+    """Return a count of samples as text."""
+    return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
+
+
+def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
+    """Return about how many samples the bake of a track will have."""
+    if options.output == "HANDLES":
+        return 0.0
+    sampling, cycle = sampling_of(own, options), _cycle(track)
+    function = function_of(track)
+    if function is not None:
+        return sample_count(own, sampling, function, options.output)
+    # Curves have few keys, except where cycles continue for long.
+    count = _curve_keys if options.output == "CURVES" else samples_of_channel
+    alike = Counter(original.keys.frames.tobytes() for original in own.values())
+    return sum(number * count(sampling, np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
+
+
+def _cycle(track: Track) -> str:
+    try:
+        return track.settings.cycle
+    except AnimationError:
+        # Reported when the track is planned.
+        return "SINGLE"
+
+
+@memoized
+def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
+    """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
+    if not np.isfinite(keys).all():
+        return 0.0
+    first, last = float(keys[0]), float(keys[-1])
+    frames = float(np.diff(keys)[sampling.segments(keys)[:-1]].sum(dtype=np.float64))
+    seams = 0.0
+    if cycle != "SINGLE" and last > first:
+        low, high = sampling.bounds(first, last)
+        outside = max(0.0, first - low) + max(0.0, high - last)
+        frames += outside
+        seams = 2 * outside / (last - first)
+    return frames / sampling.step + seams
+
+
+@memoized
+def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
+    """Return about how many Bezier keys the cycles outside a channel's keys will have."""
+    first, last = float(keys[0]), float(keys[-1])
+    if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
+        return 0.0
+    low, high = sampling.bounds(first, last)
+    return len(keys) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)
