@@ -19,7 +19,7 @@ from .frame_function import TCB_OT_frame_function, TCB_OT_frame_function_remove
 from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
 from .import_table import IMPORT_ANIM_OT_tcb_table
 from .joint_check import TCB_OT_joint_check
-from .key_copy import TCB_OT_key_copy, TCB_OT_key_paste
+from .key_copy_paste import TCB_OT_key_copy, TCB_OT_key_paste
 from .key_drag import TCB_OT_key_drag
 from .key_jump import TCB_OT_key_jump
 from .key_reset import TCB_OT_key_reset

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a paste gives to which key: parameters, and velocities where the methods of both tracks go by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from ..store.parameters import Numbers
+from ..store.table.rows import PARAMETERS, velocity_of
+from ..translation import rpt_
+from .selected_keys import TrackKeys, goes_by_velocities, set_parameters
+
+
+@dataclass(frozen=True)
+class CopiedKey:
+    """The copied parameters and velocity of one key."""
+
+    parameters: tuple[float, ...]
+    velocity: tuple[float, ...] = ()
+    """One number a component; none where the method of the key's track uses no velocities."""
+    is_angular: bool = False
+
+
+def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKey]:
+    """Return copies of the keys of a track, in order of frame; raise AnimationError."""
+    own = keys.parameters(defaults)
+    parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
+    if not goes_by_velocities(keys.track):
+        return [CopiedKey(numbers) for numbers in parameters]
+    velocities = map(tuple, keys.velocities().tolist())
+    return [CopiedKey(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
+
+
+def for_keys(
+    copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
+) -> list[list[CopiedKey]] | None:
+    """Return what the chosen keys get, track by track, or None where that is not clear.
+
+    `copied`: the copied keys with the path of each track. As many keys as were copied get theirs in order. Else each
+    key of a track gets what was copied from the one key of a track of that name; and if all that was copied is the
+    same, every key gets it.
+    """
+    counts = [len(keys) for keys in chosen]
+    every = list(chain.from_iterable(keys for _, keys in copied))
+    if sum(counts) == len(every):
+        rest = iter(every)
+        return [list(islice(rest, n)) for n in counts]
+    if len(set(every)) == 1:
+        return [every[:1] * n for n in counts]
+    single = {path: list(keys) for path, keys in copied if len(keys) == 1}
+    if all(keys.track.path in single for keys in chosen):
+        return [single[keys.track.path] * len(keys) for keys in chosen]
+    return None
+
+
+def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
+    """Give each key the parameters and velocity of the copied one; return why these are not all, or an empty text.
+
+    Velocities that don't fit the track are left out. Raises AnimationError where the track can't be changed.
+    """
+    parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in copied]).T, strict=True))
+    velocities, left = _velocities(keys, copied)
+    set_parameters(keys, {**parameters, **velocities}, defaults)
+    return left
+
+
+def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
+    """Return the copied velocities that the keys get, and why these are not all."""
+    moving = [key for key in copied if any(key.velocity)]
+    if not goes_by_velocities(keys.track):
+        return {}, rpt_("its method goes by no velocities: pasted without") if moving else ""
+    after = keys.velocities()
+    size = after.shape[1]
+    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
+    for row in fitting:
+        given = copied[row].velocity[:size]
+        after[row, : len(given)] = given
+    left = ""
+    if any(key.is_angular != keys.track.is_rotation for key in moving):
+        left = rpt_("velocities of values and of rotations are not the same: pasted without")
+    elif any(any(key.velocity[size:]) for key in moving):
+        left = rpt_("it has fewer components than the copied velocity: the first ones were pasted")
+    return {velocity_of(component): after[:, component] for component in range(size)} if fitting else {}, left

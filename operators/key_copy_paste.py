@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copy parameters, and velocities where the method goes by them, from keys to keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..animation.edit.paste_parameters import CopiedKey, copied_keys, for_keys, paste
+from ..animation.edit.selected_keys import TrackKeys
+from ..animation.errors import AnimationError
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish, for_each_of, poll_keys
+from .key_set import NO_KEYS
+
+_copied: list[tuple[str, list[CopiedKey]]] = []
+"""The keys that were copied last, in order of frame, with the path of each track."""
+
+
+def _count() -> int:
+    return sum(len(keys) for _, keys in _copied)
+
+
+class TCB_OT_key_copy(bpy.types.Operator):
+    """Copy tension, continuity, bias, ease and velocity of the selected keys, or in the 3D viewport of the key in the
+    sidebar"""
+
+    bl_idname = "tcb.key_copy"
+    bl_label = "Copy TCB Parameters"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        defaults = selection.default_parameters(context)
+        try:
+            copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in selection.chosen_keys(context)]
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        if not copied:
+            self.report({"ERROR"}, NO_KEYS)
+            return {"CANCELLED"}
+        _copied[:] = copied
+        self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", _count()))
+        return {"FINISHED"}
+
+
+class TCB_OT_key_paste(bpy.types.Operator):
+    """Give the selected keys the copied parameters: one key's to all of them, or in order where as many are selected as
+    were copied"""
+
+    bl_idname = "tcb.key_paste"
+    bl_label = "Paste TCB Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _copied:
+            cls.poll_message_set("Copy the parameters of keys first")
+            return False
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        chosen = selection.chosen_keys(context)
+        pasted = for_keys(_copied, chosen) if chosen else []
+        if pasted is None:
+            count = sum(len(keys) for keys in chosen)
+            text = rpt_("{:d} different keys were copied, and {:d} are selected", _count(), count)
+            self.report({"ERROR"}, text)
+            return {"CANCELLED"}
+        copied = iter(pasted)
+        defaults = selection.default_parameters(context)
+        notes = []
+
+        def paste_next(keys: TrackKeys) -> None:
+            left = paste(keys, next(copied), defaults)
+            if left:
+                notes.append(keys.track.note(left))
+
+        report = for_each_of(chosen, paste_next)
+        report.notes += notes
+        return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_KEYS)
