@@ -26,8 +26,6 @@ from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
-from .checks.relaxation import Relaxation, relax
-from .checks.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .datablocks import of_file, of_object
 from .edit.back_to_original import back_to_original
 from .edit.bake_in_world import bake_in_world
@@ -39,6 +37,8 @@ from .edit.key_whole import key_whole
 from .edit.restore import apply, remove, restore
 from .edit.selected_keys import TrackKeys, key_set, track_keys
 from .errors import AnimationError
+from .relaxation.relax import Relaxation, relax
+from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
 from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
 from .tables.export_table import TableContent, export_table

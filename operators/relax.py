@@ -7,10 +7,10 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWithin, relax
-from ..animation.checks.wanted_conditions import Wanted
 from ..animation.edit.selected_keys import TrackKeys, keys_of
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
+from ..animation.relaxation.wanted_conditions import Wanted
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import n_, rpt_, translated

@@ -17,7 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..animation.checks.wanted_conditions import TOLERANCE
+from ..animation.relaxation.wanted_conditions import TOLERANCE
 from ..animation.translation import iface_, n_
 
 WANTED_ITEMS = [

@@ -189,7 +189,7 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
 
 
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
-    relaxing = importlib.import_module(f"{animation.__name__}.checks.relaxation")
+    relaxing = importlib.import_module(f"{animation.__name__}.relaxation.relax")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
     (keys,) = relaxing._keys_at(thing, "", ["rotation"], [FRAMES[1]])
     mover = relaxing.Mover(keys, {})

@@ -46,6 +46,7 @@ ORDER = (
     ("animation/edit",),
     ("animation/live",),
     ("animation/checks",),
+    ("animation/relaxation",),
     ("animation/tables",),
     ("animation/__init__",),
     ("exchange",),
