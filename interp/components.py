@@ -28,6 +28,7 @@ from .batch import (
 )
 from .cubics import Cubics, PiecewisePolynomial, polynomials
 from .keys import FARTHEST, Float64Array, Keys
+from .messages import n_
 
 if TYPE_CHECKING:
     from typing import Self
@@ -64,7 +65,7 @@ class BaseSpline(ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise AttributeError: splines are immutable."""
-        raise AttributeError(f"{type(self).__name__} is immutable: make another for another {name}")
+        raise AttributeError(n_("{:s} is immutable: make another for another {:s}", type(self).__name__, name))
 
     def __delattr__(self, name: str) -> None:
         """Raise AttributeError: splines are immutable."""
