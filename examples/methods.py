@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from interp import Keys, rotations
 from interp.batch import Method
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 
 mpl.use("Agg")
 

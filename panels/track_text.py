@@ -17,7 +17,7 @@ from ..animation.fcurves.editable import check_editable
 from ..animation.store.paths import split
 from ..animation.store.tracks import Track, blocking_reason
 from ..animation.translation import iface_, n_, rpt_
-from ..interp.splines.methods import METHODS
+from ..interp.splines import METHODS
 
 _COMPONENT_LETTERS = {
     "TRANSLATION": "XYZ",

@@ -86,9 +86,9 @@ def interp_page() -> str:
     """Return the text of docs/api_interp.md."""
     interp = importlib.import_module("interp")
     rotations, tcb = interp.rotations, interp.tcb
-    components, cubics, cubic, dialects = (
+    components, cubics, cubic, others = (
         importlib.import_module(f"interp.{name}")
-        for name in ("components", "cubics", "splines.cubic", "splines.tcb_dialects")
+        for name in ("components", "cubics", "splines.cubic", "splines.lightwave_kochanek_bartels")
     )
     base = {f"components.{name}": getattr(components, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
     parts = [
@@ -96,7 +96,7 @@ def interp_page() -> str:
         *_names("interp", {name: getattr(interp, name) for name in interp.__all__}),
         *_names("What all splines have", {**base, "cubics.PiecewisePolynomial": cubics.PiecewisePolynomial}),
         *_names("interp.tcb", _splines("tcb", tcb), _text(tcb)),
-        *_names("interp.splines.tcb_dialects", _splines("tcb_dialects", dialects), _text(dialects)),
+        *_names(others.__name__, _splines("lightwave_kochanek_bartels", others), _text(others)),
         *_names("interp.splines.cubic", _splines("cubic", cubic), _text(cubic)),
         *_names(
             "interp.rotations",

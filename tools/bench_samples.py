@@ -26,9 +26,9 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys, rotations
+from interp.splines import METHODS
 from interp.splines.cubic import VectorSpline
-from interp.splines.methods import METHODS
-from interp.splines.tcb_dialects import KochanekBartelsSpline, LightWaveSpline
+from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
 
 Float64Array = npt.NDArray[np.float64]
 MANY = 100_000

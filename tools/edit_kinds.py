@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 from tests.animation.curves import co, fcurves, is_frame_function, key, new_object, rotation_path
 
 Alike = Literal["ALL", "KEYS", "NONE"]

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys
 from interp.splines.cubic import VectorSpline
+from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
 from interp.splines.tcb import VectorSpline as TcbSpline
-from interp.splines.tcb_dialects import KochanekBartelsSpline, LightWaveSpline
 
 ROOT = Path(__file__).resolve().parents[1]
 FRAMES, VALUES = np.array([0.0, 10.0, 16.0, 34.0, 40.0]), np.array([0.0, 3.0, 1.0, 2.0, 0.0])

@@ -25,7 +25,7 @@ from examples.methods import DIAGONAL, DIAGONAL_FRAMES, diagonal_keys, picture
 from interp import Keys, evaluate_many, rotations
 from interp.batch import Method
 from interp.rotations.orientations import OrientationSpline
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "methods.md", ROOT / "docs" / "methods.png"

@@ -28,7 +28,7 @@ from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parame
 from ..animation.store.parameters import LIMITS, Numbers, velocity_size
 from ..animation.store.table.rows import velocity_of
 from ..animation.store.table.settings import CHOICES
-from ..interp.splines.methods import METHODS
+from ..interp.splines import METHODS
 from . import selection
 from .bake_options import BakeOptions, step
 from .modifier_keys import LastEvent, last_event

@@ -22,7 +22,7 @@ from ...animation.store.table.settings import Settings
 from ...animation.store.tracks import Track, blocking_reason, find_tracks
 from ...animation.translation import counted, iface_, n_, rpt_
 from ...interp import evaluate_many, rotations
-from ...interp.splines.methods import METHODS
+from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion

@@ -1,2 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines, a file a method; `methods` has all by name."""
+"""Splines, a file a method, and all methods by name. A new one is a module that has a METHOD, and two lines here."""
+
+from __future__ import annotations
+
+from ..batch import Method
+from . import (
+    b_spline,
+    catmull_rom,
+    cubic,
+    hermite,
+    lagrange,
+    linear,
+    logarithmic,
+    quaternion_cubic,
+    roll_pitch_yaw,
+    shoemake,
+    tcb,
+)
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        # Files store the index: append new ones.
+        tcb.METHOD,
+        linear.METHOD,
+        catmull_rom.METHOD,
+        hermite.METHOD,
+        quaternion_cubic.METHOD,
+        logarithmic.METHOD,
+        shoemake.METHOD,
+        shoemake.BLEND_METHOD,
+        roll_pitch_yaw.METHOD,
+        cubic.CLAMPED,
+        cubic.NATURAL,
+        lagrange.METHOD,
+        b_spline.METHOD,
+        b_spline.THROUGH,
+    )
+}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias, as 3D Studio 4 evaluates them: vector tracks and rotation tracks.
+"""Tension, continuity and bias, as 3D Studio and 3ds Max evaluate them: vector tracks and rotation tracks.
 
 Source: docs/formulas.md, "Values" and "Rotations by TCB".
 """

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from interp import Keys
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 from tests.animation.curves import key, new_object
 
 FRAMES = (1.0, 8.0, 20.0, 29.0, 40.0)

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 from tests.animation import reference
 from tests.animation.curves import (
     action_bits,

@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion
 
 from interp import Keys
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 from tests.animation import reference
 from tests.animation.curves import (
     co,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from interp import Keys
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
 KINDS = {"values": 1, "rotations": 4}

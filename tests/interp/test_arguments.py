@@ -16,8 +16,7 @@ import interp
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.piecewise import PiecewiseSpline
 from interp.retiming import ArcLength, ConstantSpeed, retimed
-from interp.splines import tcb
-from interp.splines.methods import METHODS
+from interp.splines import METHODS, tcb
 
 KEYS = Keys([0, 10, 30], [1.0, 2.0, 1.0])
 TURNS = Keys([0, 10, 30], [[1, 0, 0, 0], [0.6, 0.8, 0, 0], [0.5, 0.5, 0.5, 0.5]])

@@ -14,8 +14,7 @@ from scipy.spatial.transform import Rotation
 from interp import Keys, rotations
 from interp.fitting.handles import KnownFits, Request, fit_handles
 from interp.rotations.representations import rotation_representation
-from interp.splines import tcb
-from interp.splines.methods import METHODS
+from interp.splines import METHODS, tcb
 
 PLACES = np.linspace(0.0, 1.0, 150)[1:-1]
 FLOAT32 = 2.0**-24

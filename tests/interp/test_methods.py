@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from interp import Keys, ease, evaluate_many, rotations
 from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many
-from interp.splines.methods import METHODS
+from interp.splines import METHODS
 from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of
 from tests.interp.references import REFERENCES

@@ -13,8 +13,7 @@ from interp.fitting.curves import Request, fit_many
 from interp.fitting.handles import Request as HandlesRequest
 from interp.fitting.handles import fit_handles
 from interp.piecewise import PiecewiseSpline
-from interp.splines import b_spline, tcb
-from interp.splines.methods import METHODS
+from interp.splines import METHODS, b_spline, tcb
 
 FRAMES = np.array([0.0, 7.0, 20.0, 31.0, 40.0, 55.0])
 AT = np.array([-3.0, 0.0, 3.3, 7.0, 13.0, 19.999, 20.0, 25.0, 31.0, 33.0, 40.0, 47.0, 55.0, 60.0])

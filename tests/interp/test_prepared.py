@@ -12,8 +12,7 @@ import pytest
 
 from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
 from interp.piecewise import PiecewiseSpline
-from interp.splines import lagrange, tcb
-from interp.splines.methods import METHODS
+from interp.splines import METHODS, lagrange, tcb
 
 CASES = [
     pytest.param(cls, cycle, eased, id=f"{method.name}-{kind}-{cycle}{'-eased' * eased}")

@@ -16,8 +16,7 @@ from scipy.spatial.transform import Rotation
 from scipy.spatial.transform import RotationSpline as ScipyRotationSpline
 
 from interp import Keys, KeysError, rotations
-from interp.splines import catmull_rom, cubic, hermite, lagrange, linear, logarithmic, tcb
-from interp.splines.methods import METHODS
+from interp.splines import METHODS, catmull_rom, cubic, hermite, lagrange, linear, logarithmic, tcb
 
 X = np.array([-1, 0, 0.5, 2, 4, 4.5, 5.5, 9])
 Y = np.array([0, -0.5, 2, 3, 2.5, 1, 1, 0.5])

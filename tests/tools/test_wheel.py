@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = """
 import sys
 from tcb_splines import Keys, tcb
-from tcb_splines.splines.methods import METHODS
+from tcb_splines.splines import METHODS
 print(tcb.VectorSpline(Keys([0, 10], [0, 1]))(5.0)[0], len(METHODS))
 print(sorted({name.split(".")[0] for name in sys.modules} & {"interp", "scipy", "bpy", "matplotlib"}))
 """

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ....interp import Keys, KeysError, evaluate_many, rotations
 from ....interp.batch import Spline
 from ....interp.piecewise import PiecewiseSpline
-from ....interp.splines.methods import METHODS
+from ....interp.splines import METHODS
 from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, are_apart, union

@@ -10,8 +10,7 @@ from typing import get_args
 
 from ....interp.batch import Cycle
 from ....interp.rotations.orientations import Path
-from ....interp.splines import tcb
-from ....interp.splines.methods import METHODS
+from ....interp.splines import METHODS, tcb
 from ...translation import rpt_
 from .options import Options
 

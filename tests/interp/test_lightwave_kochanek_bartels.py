@@ -12,7 +12,7 @@ from splines.quaternion import KochanekBartels, UnitQuaternion
 
 from interp import Keys, evaluate_many
 from interp.splines import catmull_rom, tcb
-from interp.splines.tcb_dialects import KochanekBartelsSpline, LightWaveSpline
+from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
 
 
 def drawn(seed, count, even=False, components=2):

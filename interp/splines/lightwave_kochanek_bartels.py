@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tension, continuity and bias of tracks of numbers as LightWave has them, and as Kochanek and Bartels published them.
 
-`tcb` is 3D Studio's and 3ds Max's. With evenly spaced keys all three are the same between inner keys. They differ in
-how uneven spacing counts, and at the ends. Source: docs/formulas.md, "Dialects of TCB".
+Those of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys. They
+differ in how uneven spacing counts, and at the ends. Source: docs/formulas.md, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class LightWaveSpline(ComponentSpline):
 
     Examples
     --------
-    >>> from interp.splines.tcb_dialects import LightWaveSpline
+    >>> from interp.splines.lightwave_kochanek_bartels import LightWaveSpline
     >>> LightWaveSpline(Keys([0, 10, 30], [0, 1, 0], tension=0.5))([5, 20]).ravel()
     array([0.5625, 0.5625])
     """
@@ -73,7 +73,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
     Examples
     --------
-    >>> from interp.splines.tcb_dialects import KochanekBartelsSpline
+    >>> from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline
     >>> KochanekBartelsSpline(Keys([0, 10, 30], [0, 1, 0]))([5, 20]).ravel()
     array([0.59375, 0.875  ])
     """
