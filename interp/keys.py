@@ -67,9 +67,8 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError, which names what they are instead."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
-    rows = data if isinstance(data, list | tuple) else [data]
-    if any(isinstance(each, np.ma.MaskedArray) and np.ma.is_masked(each) for each in rows):
-        raise TypeError("masked")
+    if _holds_masked(data):
+        raise TypeError("a masked array")
     try:
         array = np.asarray(data)
     except (TypeError, ValueError) as error:
@@ -77,6 +76,13 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     if array.dtype.kind not in "biuf":
         raise TypeError(str(array.dtype))
     return array.astype(np.float64, copy=False)
+
+
+def _holds_masked(data: object) -> bool:
+    """Return whether data are a masked array, or sequences that hold one, masked anywhere or not."""
+    if isinstance(data, list | tuple):
+        return any(map(_holds_masked, data))
+    return isinstance(data, np.ma.MaskedArray)
 
 
 class KeysError(ValueError):

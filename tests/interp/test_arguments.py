@@ -36,7 +36,10 @@ NO_NUMBERS = {
     "Python's dates": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
     "complex": np.array([0, 1, 2], dtype=np.complex128),
     "masked": np.ma.array([0.0, 1.0, 2.0], mask=[False, True, False]),
+    "an array that could be masked and is not": np.ma.array([0.0, 1.0, 2.0], mask=[False, False, False]),
+    "an array without a mask": np.ma.array([0.0, 1.0, 2.0]),
     "masked rows": [np.ma.array([0.0], mask=[True]), np.ma.array([1.0]), np.ma.array([2.0])],
+    "a masked number among rows": [[0.0], [np.ma.masked], [2.0]],
     "ragged": [[0.0], [1.0, 2.0], [3.0]],
     "a dictionary": {0: 1.0},
 }
@@ -71,11 +74,6 @@ def test_turns_are_of_real_numbers(name, wrong):
             with pytest.raises((TypeError, ValueError)) as error:
                 method.rotations.from_turns(**{**given, name: wrong})
             assert names(error, name)
-
-
-def test_an_array_that_could_be_masked_and_is_not_is_taken():
-    frames = np.ma.array([0.0, 1.0, 2.0], mask=[False, False, False])
-    assert Keys(frames, np.ma.array([3, 4, 5])).values[:, 0].tolist() == [3.0, 4.0, 5.0]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, np.longdouble, np.bool_])
