@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -80,9 +81,15 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
 
 def _holds_masked(data: object) -> bool:
     """Return whether data are a masked array, or sequences that hold one, masked anywhere or not."""
-    if isinstance(data, list | tuple):
-        return any(map(_holds_masked, data))
-    return isinstance(data, np.ma.MaskedArray)
+    level: list[object] = [data]
+    while level:
+        types = {*map(type, level)}
+        if any(issubclass(each, np.ma.MaskedArray) for each in types):
+            return True
+        if not any(issubclass(each, list | tuple) for each in types):
+            return False
+        level = [*chain.from_iterable(each for each in level if isinstance(each, list | tuple))]
+    return False
 
 
 class KeysError(ValueError):
