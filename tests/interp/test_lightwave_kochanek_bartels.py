@@ -67,6 +67,89 @@ def test_lightwave_is_its_own_sample_code(count, even):
         assert np.abs(spline(at) - expected).max() < 1e-12
 
 
+TICK = 1.0 / 3600.0
+"""Seconds from an end of a track to the key that LightWave thinks beyond it, of the same value."""
+WRITTEN = {
+    "robot.lws, head, heading": [
+        (2.8, 0.0, 0.0, 0.0, 0.0),
+        (3.0, 0.0, 0.0, -0.21205768, -0.21205768),
+        (3.2, -0.42411536, -0.1400001, -0.17347096, -0.20816514),
+        (3.44, -0.33476847, 1.0, 0.0, 0.0),
+        (6.0, -0.33476847, 0.0, 0.0, 0.0),
+    ],
+    "robot.lws, head, pitch": [
+        (2.8, 0.0, 0.0, 0.0, 0.0),
+        (3.0, 0.0, 0.0, 0.15620704, 0.15620704),
+        (3.2, 0.31241408, -0.1400001, 0.12778303, 0.15333962),
+        (3.44, 0.2465988, 1.0, 0.0, 0.0),
+        (6.0, 0.2465988, 0.0, 0.0, 0.0),
+    ],
+    "robot.lws, body, x": [
+        (1.8, 0.0, 1.0, 0.0, 0.0),
+        (2.0, -0.36140019, 1.0, 0.0, 0.0),
+        (2.2, -0.57129508, 0.69000018, -0.049754452, -0.049754452),
+        (2.4, -0.68239683, 1.0, 0.0, 0.0),
+        (2.6, -0.77227008, 1.0, 0.0, 0.0),
+    ],
+    "robot.lws, body, pitch": [
+        (0.0, 0.0, 0.0, 0.0, 0.0),
+        (0.2, 0.0, 0.0, -0.043633211, -0.087266423),
+        (0.6, -0.13089964, 0.0, 0.018907718, 0.0037815438),
+        (0.68, 0.022689262, 1.0, 0.0, 0.0),
+        (1.0, 0.047570676, 0.0, 0.023629073, 0.01476817),
+        (1.2, 0.061086506, 1.0, 0.0, 0.0),
+        (1.4, 0.0, 1.0, 0.0, 0.0),
+    ],
+    "robot.lws, left arm, pitch": [
+        (0.2, 0.56656545, 0.0, 0.0, 0.0),
+        (0.68, 0.56656545, 0.0, 0.0, 0.0),
+        (1.0, 0.56656545, 0.0, -0.6008727, -0.75109088),
+        (1.4, -0.78539813, 0.0, -0.32189608, -1.0300674),
+        (2.68, -0.78539813, 1.0, 0.0, 0.0),
+    ],
+    "01_butterfly.lws, ride, x": [
+        (0.0, 3.1712821, 0.0, 0.0, -1.40307),
+        (43 / 30, 1.7679402, 0.0, -1.4033227, -0.032635413),
+        (44 / 30, 1.7353239, 0.0, -0.032583654, -0.032583654),
+        (45 / 30, 1.7027729, 0.0, -0.03254962, -0.03254962),
+    ],
+    "01_butterfly.lws, camera, heading": [
+        (0.0, 0.078757346, 0.0, 0.0, -0.68241),
+        (400 / 30, -0.6036669, 0.0, -0.68241, 0.0),
+    ],
+    "phare.05.anim.lws, camera, x": [
+        (0.0, -18.742683, 0.0, 0.0, 2.3063488),
+        (140 / 30, -16.436197, 0.0, 2.3063488, 0.0),
+    ],
+    "phare.05.anim.lws, camera, pitch": [
+        (0.0, -0.1919862, 0.0, 0.0, 0.09947785),
+        (140 / 30, -0.09250243, 0.0, 0.09947785, 0.0),
+    ],
+}
+"""Second, value, tension, incoming and outgoing tangent of TCB keys in scenes that LightWave wrote (LWSC 3).
+
+Continuity and bias are 0 in all of them. From the public repository astrofra/legacy-lightwave-projects.
+"""
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_tangents_are_those_that_lightwave_wrote_into_scenes(name):
+    """Both tangents of inner keys; at the ends, with LightWave's key a tick beyond them, which makes them shorter."""
+    seconds, values, tension, incoming, outgoing = np.array(WRITTEN[name]).T
+    length = np.diff(seconds)
+    a, b, c, _ = LightWaveSpline(Keys(seconds, values, tension)).to_ppoly().c[..., 0]
+    leaving, arriving = c * length, (3.0 * a * length**2 + 2.0 * b * length + c) * length
+    leaving[0] *= length[0] / (length[0] + TICK)
+    arriving[-1] *= length[-1] / (length[-1] + TICK)
+    rounding = 3e-7 * np.abs(values).max()
+    assert np.abs(leaving[1:] - outgoing[1:-1]).max(initial=0.0) < rounding
+    assert np.abs(arriving[:-1] - incoming[1:-1]).max(initial=0.0) < rounding
+    if seconds[0] == 0.0:
+        assert abs(leaving[0] - outgoing[0]) < rounding
+    if len(seconds) == 2:
+        assert abs(arriving[-1] - incoming[-1]) < rounding
+
+
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 4, 9])
 def test_kochanek_and_bartels_are_those_of_the_package_splines(count, even):
