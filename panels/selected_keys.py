@@ -146,12 +146,12 @@ PANELS = tuple(
     panel
     for space, prefix in (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "GRAPH"))
     for panel in (
-        _panel(space, prefix, "live", _LivePanel),
-        _panel(space, prefix, "keys", _KeysPanel),
-        _panel(space, prefix, "track", _TrackPanel, "keys"),
         _panel(space, prefix, "bake", BakePanel),
         _panel(space, prefix, "bake_options", BakeOptionsPanel, "bake"),
         _panel(space, prefix, "defaults", DefaultsPanel, "bake"),
+        _panel(space, prefix, "live", _LivePanel),
+        _panel(space, prefix, "keys", _KeysPanel),
+        _panel(space, prefix, "track", _TrackPanel, "keys"),
         _panel(space, prefix, "messages", MessagesPanel),
     )
 )

@@ -28,12 +28,13 @@ from ..store.paths import remove_strays
 from ..store.recording import Numbers, enable_read
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import rpt_
+from ..translation import n_, rpt_
 
 _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
+_ALL_LINEAR = n_("all its keys were linear: TCB curves through them now; for straight lines set continuity to -1")
 
 
 @checked
@@ -86,8 +87,9 @@ def enable_many(
         For each datablock the prefixes of its tracks' paths; None: all tracks.
     keep_look : bool
         Give Bezier keys the parameters that fit their present motion best; the report gives the change. Segments of
-        other interpolations go on as Blender plays them, and a note says so. Otherwise all keys have the defaults, and
-        linear and easing keys are keys of the spline.
+        other interpolations go on as Blender plays them, and a note says so; but a track all of whose keys are linear
+        plays TCB, with a note, too. Otherwise all keys have the defaults, and linear and easing keys are keys of the
+        spline.
     defaults : mapping, optional
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
 
@@ -175,16 +177,20 @@ def _find_plain(
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
     """Return the track's keys with all interpolations but Bezier as chosen ones, which Blender plays; note that.
 
-    Keys that already have parameters, as pasted ones, are returned as they are.
+    Keys that already have parameters, as pasted ones, are returned as they are; so are those of a track all of whose
+    keys are linear, with another note.
     """
     if _have_parameters(originals):
+        return dict(originals)
+    if _is_all_linear(originals):
+        # As exporters write them: nobody chose that.
+        if any(len(own.keys) > 2 for own in originals.values()):
+            report.notes.append(track.note(rpt_(_ALL_LINEAR)))
         return dict(originals)
     other = {
         index: ~np.isin(own.keys.interpolation, (INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]))
         for index, own in originals.items()
     }
-    if not any(each.any() for each in other.values()):
-        return dict(originals)
     if any(each[:-1].any() for each in other.values()):
         text = rpt_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB")
         report.notes.append(track.note(text))
@@ -192,6 +198,10 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
         index: replace(own, chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
         for index, own in originals.items()
     }
+
+
+def _is_all_linear(originals: Mapping[int, OwnKeys]) -> bool:
+    return all((own.keys.interpolation == INTERPOLATION["LINEAR"]).all() for own in originals.values())
 
 
 def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:
@@ -245,9 +255,9 @@ def _of_channels(
 def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
     """Return the splines with segments; none where the track is to have the defaults.
 
-    It is where Blender plays all of its segments, it already has parameters, or can't be baked.
+    It is where Blender plays all of its segments, all are linear, it already has parameters, or can't be baked.
     """
-    if _have_parameters(originals):
+    if _have_parameters(originals) or _is_all_linear(originals):
         return []
     try:
         splines = track_splines(track, track.settings, originals, {})

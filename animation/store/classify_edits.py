@@ -42,8 +42,8 @@ _ABOUT = 3
 """Keys on each side of a key that are taken for its neighbours."""
 _FEWEST = 3
 """The fewest keys that give evidence of a common map: some map fits any two."""
-_ABOUT_THERE = 1.5
-"""How far from a map's frame, in units of its tolerance, a mean still counts: the map is fitted to snapped keys."""
+_FITTED = 8.0
+"""A map is fitted to snapped keys: by this many times 1 / keys its frames may be farther off than its tolerance."""
 _SNAP = 0.51
 """Frames. Blender snaps each moved key separately to a whole frame."""
 
@@ -429,7 +429,7 @@ class _History:
         gone = np.flatnonzero(self.left)
         for factor, offset, room in self._time_maps:
             off = np.abs(factor * self.frames[gone] + offset - self.keys.frames[row])
-            yield gone[off <= _ABOUT_THERE * max(room, _SNAP)], False
+            yield gone[off <= self._map_error * max(room, _SNAP)], False
 
     def _neighbours(self, row: int, among: BoolArray, beside: BoolArray) -> tuple[int, int]:
         """Return the rows of the written keys, out of `among`, between which a key is now; only keys `beside` count."""
@@ -491,7 +491,7 @@ class _History:
                 for row in (*rows[likely].tolist(), *near.tolist()):
                     missing = [each for each in moved if each not in found]
                     for which, frame, value, off in self._swallowed_by(row, missing):
-                        (found if off <= _ABOUT_THERE else elsewhere).setdefault(which, (row, frame, value))
+                        (found if off <= self._map_error else elsewhere).setdefault(which, (row, frame, value))
         for which in gone.tolist():
             if which in found:
                 continue
@@ -640,6 +640,10 @@ class _History:
         before both it deletes the first, and the second keeps its value.
         """
         frames, shifts = self.keys.frames, self.keys.frames - self.frames[which]
+        known = self.source >= 0
+        if not _can_be_snapped(self.frames[self.source[known]], frames[known]).all():
+            # Without snapping no key passes another.
+            return np.empty(0, dtype=np.intp)
         there = self.generated & self.keys.select_control_point & (self.source > which)
         there &= (np.abs(shifts - np.round(shifts)) <= ONE_KEY) & (np.abs(frames - place) <= 2.0 * _SNAP)
         rows = np.flatnonzero(there)
@@ -746,6 +750,11 @@ class _History:
         known = np.flatnonzero(self.source >= 0)
         fits = np.abs(factor * self.frames[self.source[known]] + offset - self.keys.frames[known]) <= room
         return bool(np.isin(self.source[known[fits]], np.arange(which - _ABOUT, which + _ABOUT + 1)).any())
+
+    @property
+    def _map_error(self) -> float:
+        """Return how far off the maps of time may put a key, in units of their tolerance."""
+        return 1.0 + _FITTED / max(1, int(np.count_nonzero(self.source >= 0)))
 
     @cached_property
     def _time_maps(self) -> list[tuple[float, float, float]]:

@@ -153,7 +153,7 @@ def test_without_keeping_the_look_there_are_no_parameters(animation) -> None:
     assert not parameters(animation, thing, "location")
 
 
-OTHERS = ("LINEAR", "CONSTANT", "SINE", "BOUNCE", "ELASTIC", "BACK")
+OTHERS = ("CONSTANT", "SINE", "BOUNCE", "ELASTIC", "BACK")
 EVERY = np.arange(-2.0, 45.0, 0.25)
 
 
@@ -195,6 +195,18 @@ def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path
     assert np.array_equal(motion(thing, path, 3, inside), before)
 
 
+def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) -> None:
+    """As files of exporters have them."""
+    thing, other = interpolated("LINEAR"), interpolated("BEZIER")
+    report = animation.enable(thing, ["location"], keep_look=True)
+    (note,) = report.notes
+    assert note.startswith('"Thing", location: all its keys were linear')
+    animation.enable(other, ["location"])
+    for item in (thing, other):
+        animation.bake(item)
+    assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
+
+
 def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
     """Also where they were baked before, and are so again after Restore."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
@@ -214,8 +226,8 @@ def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
     assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
 
 
-def test_live_keeps_linear_keys_as_they_play(animation) -> None:
-    thing = interpolated("LINEAR")
+def test_live_keeps_easing_keys_as_they_play(animation) -> None:
+    thing = interpolated("SINE")
     before = motion(thing, "location", 3, EVERY)
     bpy.context.view_layer.objects.active = thing
     thing.select_set(True)
