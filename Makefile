@@ -19,7 +19,7 @@ help:
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/performance.md has a longer run"
-	@echo "make api       write docs/api.md and docs/api_interp.md anew, from the docstrings"
+	@echo "make api       write docs/api.md, docs/api_interp.md and docs/splines/ anew, from the docstrings"
 	@echo "make zip       build the extension into dist/"
 	@echo "make wheel     build the mathematics alone, tcb-splines, into dist/"
 	@echo "make format    put the code into its format"
@@ -61,7 +61,7 @@ bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py run --rounds 1 --channels 100 1000 --frames 10 1000
 
 api:
-	@$(in_blender) "$$python" tools/api_pages.py
+	@$(in_blender) "$$python" tools/api_pages.py && "$$python" tools/spline_pages.py
 
 zip:
 	@$(in_blender) "$$python" tools/build_zip.py

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interp import Keys, rotations
-from interp.batch import Method
+from interp.batch import Method, Spline
 from interp.splines import METHODS
 
 mpl.use("Agg")
@@ -119,9 +119,13 @@ def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> 
     if method.rotations is None:
         axes.text(0.0, 0.0, "values only", ha="center", color="#8a949e", fontsize=9)
         return
+    draw_tip(axes, method.rotations(keys), colour)
+
+
+def draw_tip(axes: Axes, spline: Spline, colour: str = CURVE) -> None:
+    """Draw the path of the tip of an axis that a spline of rotations turns, on a ball."""
     axes.add_patch(plt.Circle((0.0, 0.0), 1.0, color=BALL))
-    spline = method.rotations(keys)
-    first, last = keys.frames[[0, -1]]
+    first, last = spline.keys.frames[[0, -1]]
     way, dots = (
         _tip(spline(np.linspace(first, last, 700))),
         _tip(spline(np.arange(first, last + 1.0, DOT_EVERY))),
@@ -131,7 +135,7 @@ def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> 
         axes.plot(*np.where(side, way[:2], np.nan), color=ink, lw=width)
     for side, ink in ((dots[2] < 0.0, FAR), (dots[2] >= 0.0, colour)):
         axes.plot(*dots[:2, side], ".", color=ink, ms=4.0)
-    axes.plot(*_tip(keys.values)[:2], "o", mfc="none", mec=KEY, ms=5.5, clip_on=False)
+    axes.plot(*_tip(spline.keys.values)[:2], "o", mfc="none", mec=KEY, ms=5.5, clip_on=False)
 
 
 def _tip(q: Array) -> Array:

@@ -39,6 +39,8 @@ CHECKED = {
 """What annotations are called where arguments are checked, and what that means."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """What splines have for `interp.batch`."""
+CITED = re.compile(r'docs/formulas\.md,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
+"""Headings of docs/formulas.md, as docstrings name them."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
 
@@ -68,8 +70,9 @@ MATHEMATICS = f"""\
 {GENERATED}
 
 Keys in, motion out, with NumPy alone: in a checkout, or a copy of its folder `interp`, without Blender. Inside of
-Blender it is `bl_ext.user_default.tcb_animation.interp`. [formulas.md](formulas.md) has the formulas,
-[methods.md](methods.md) the other methods, and [api.md](api.md) the functions that work on Blender's animation.
+Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](splines/README.md) has all splines,
+[formulas.md](formulas.md) the formulas, [methods.md](methods.md) a comparison, and [api.md](api.md) the functions that
+work on Blender's animation.
 
 The examples begin with
 
@@ -93,21 +96,21 @@ def interp_page() -> str:
     base = {f"components.{name}": getattr(components, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
     parts = [
         MATHEMATICS,
-        *_names("interp", {name: getattr(interp, name) for name in interp.__all__}),
-        *_names("What all splines have", {**base, "cubics.PiecewisePolynomial": cubics.PiecewisePolynomial}),
-        *_names("interp.tcb", _splines("tcb", tcb), _text(tcb)),
-        *_names(others.__name__, _splines("lightwave_kochanek_bartels", others), _text(others)),
-        *_names("interp.splines.cubic", _splines("cubic", cubic), _text(cubic)),
-        *_names(
+        *chapter("interp", {name: getattr(interp, name) for name in interp.__all__}),
+        *chapter("What all splines have", {**base, "cubics.PiecewisePolynomial": cubics.PiecewisePolynomial}),
+        *chapter("interp.tcb", splines_of("tcb", tcb), text_of(tcb)),
+        *chapter(others.__name__, splines_of("lightwave_kochanek_bartels", others), text_of(others)),
+        *chapter("interp.splines.cubic", splines_of("cubic", cubic), text_of(cubic)),
+        *chapter(
             "interp.rotations",
             {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__},
-            _text(rotations),
+            text_of(rotations),
         ),
     ]
     return "\n".join(parts)
 
 
-def _splines(prefix: str, module: ModuleType) -> dict[str, Any]:
+def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
     """Return the splines of a module, by the names that the page has for them."""
     found = {name: each for name, each in vars(module).items() if inspect.isclass(each) and name.endswith("Spline")}
     return {f"{prefix}.{name}": each for name, each in found.items() if each.__module__ == module.__name__}
@@ -116,11 +119,11 @@ def _splines(prefix: str, module: ModuleType) -> dict[str, Any]:
 def scripts_page(animation: ModuleType) -> str:
     """Return the text of docs/api.md, from the package's `animation`. The extension's operators are registered."""
     functions = {f"animation.{name}": getattr(animation, name) for name in animation.__all__}
-    parts = [SCRIPTS, *_names("animation", functions), "## Operators\n", *operators(animation)]
+    parts = [SCRIPTS, *chapter("animation", functions), "## Operators\n", *operators(animation)]
     return "\n".join(parts)
 
 
-def _names(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
+def chapter(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
     """Yield a chapter: what is called first, then what is made, then the rest."""
     yield f"## {heading}\n"
     if introduction:
@@ -143,22 +146,22 @@ def _described(name: str, each: Any) -> Iterator[str]:
     yield f"### `{name}`\n"
     if not inspect.isclass(each):
         yield _signature(name, each)
-        yield _text(each)
+        yield text_of(each)
         return
     fields = list(_fields(each))
     if not fields:
         yield _signature(name, each)
-    yield _text(each, fields)
+    yield text_of(each, fields)
     for member, method in _members(each):
         if isinstance(method, property):
             yield f"#### `{name}.{member}`\n"
-            yield _text(method)
+            yield text_of(method)
         else:
             function = getattr(each, member)
             title = f"{name}(…)" if member == "__call__" else f"{name}.{member}"
             yield f"#### `{title}`\n"
             yield _signature("spline" if member == "__call__" else f"{name}.{member}", function)
-            yield _text(function)
+            yield text_of(function)
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -222,7 +225,7 @@ def _signature(name: str, function: Any) -> str:
 # Docstrings
 
 
-def _text(each: Any, fields: Sequence[str] = ()) -> str:
+def text_of(each: Any, fields: Sequence[str] = ()) -> str:
     """Return a docstring as Markdown: its paragraphs, and its sections as lists; after the paragraphs the fields."""
     told = inspect.getdoc(each) or ""
     head, *rest = re.split(r"^([A-Z]\w+)\n-+\n", told, flags=re.MULTILINE)
@@ -270,12 +273,13 @@ def _linked(text: str) -> str:
     """Let the headings of docs/formulas.md be links."""
 
     def link(cited: re.Match[str]) -> str:
-        return re.sub(r'"([^"]+)"', lambda name: f"[{name[1]}](formulas.md#{_anchor(name[1])})", cited[1])
+        return re.sub(r'"([^"]+)"', lambda name: f"[{name[1]}](formulas.md#{anchor(name[1])})", cited[1])
 
-    return re.sub(r'docs/formulas\.md,\s+("[^"]+"(?:,? (?:and )?"[^"]+")*)', link, text)
+    return CITED.sub(link, text)
 
 
-def _anchor(heading: str) -> str:
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

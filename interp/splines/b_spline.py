@@ -168,6 +168,10 @@ class ThroughVectorSpline(NaturalVectorSpline):
 
     There is one cubic spline with these knots, keys and ends, the natural one, however it is written: as cubics between
     the keys here. Rotations differ.
+
+    Notes
+    -----
+    Errors are those of `cubic.NaturalVectorSpline`.
     """
 
 

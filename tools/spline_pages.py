@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write docs/splines/: a page for each module of splines, with figure, formulas, error bounds and classes.
+
+    python tools/spline_pages.py [--pictures] [FOLDER]
+
+Texts are the docstrings', formulas those of docs/formulas.md, and measured differences those of docs/methods.md.
+tests/docs/test_spline_pages.py holds the pages against these. `--pictures` draws the figures anew, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from interp import Keys
+from interp.rotations.orientations import OrientationSpline
+from interp.splines import METHODS
+from tools.api_pages import CITED, anchor, chapter, splines_of, text_of
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "splines"
+TITLES = {
+    "tcb": "TCB of 3D Studio and 3ds Max",
+    "lightwave_kochanek_bartels": "TCB of LightWave, and of Kochanek and Bartels",
+    "linear": "Linear",
+    "catmull_rom": "Catmull-Rom",
+    "hermite": "Hermite",
+    "cubic": "C2 cubics",
+    "b_spline": "B-splines",
+    "logarithmic": "Logarithmic",
+    "lagrange": "Lagrange",
+    "quaternion_cubic": "Cubics of quaternion components",
+    "shoemake": "Shoemake 1985",
+    "roll_pitch_yaw": "Roll, pitch and yaw",
+}
+"""The modules, in the order of the index."""
+TESTS = {
+    "tcb": ("vector_spline", "rotation_spline"),
+    "cubic": ("cubic", "cubic_rotations", "scipy_conventions"),
+    "catmull_rom": ("catmull_rom", "rotation_vectors"),
+    "hermite": ("hermite", "rotation_vectors"),
+}
+"""The tests of a module's error bounds, where there are others than those that are named after it."""
+GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas.md, then `make api`. -->"
+CAPTION = (
+    "*Above the motion through the same keys, of rotations as the path of the tip of an axis; below its velocity a"
+    "\nframe, of rotations the angular speed in degrees.*"
+)
+INDEX = f"""\
+# Splines
+
+{GENERATED}
+
+A page for each module of `interp.splines`: what it does, its formulas, how exact it is, and its classes.
+[methods.md](../methods.md) compares the methods, [package.md](../package.md) says how to use them, and
+[formulas.md](../formulas.md) derives them.
+
+- **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
+- **smooth**: C0 without a jump, C1 without one in velocity, C2 without one in acceleration.
+- **keys a side**: how many keys on each side of a moment have a say in it.
+
+| class | of | smooth | keys a side | meets keys | |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def pages() -> dict[str, str]:
+    """Return the texts of all pages by their file names."""
+    modules = {name: importlib.import_module(f"interp.splines.{name}") for name in TITLES}
+    rows = [
+        f"| [{name}]({module}.md#{anchor(name)}) | {_properties(cls)} | {_first_line(cls)} |"
+        for module, each in modules.items()
+        for name, cls in splines_of(module, each).items()
+    ]
+    made = {"README.md": INDEX + "\n".join(rows) + "\n"}
+    return made | {f"{name}.md": page(name, module) for name, module in modules.items()}
+
+
+def page(name: str, module: ModuleType) -> str:
+    """Return the text of a module's page."""
+    classes = splines_of(name, module)
+    texts = [inspect.getdoc(each) or "" for each in (module, *classes.values())]
+    cited = dict.fromkeys(
+        each for text in texts for found in CITED.findall(text) for each in re.findall('"(.*?)"', found)
+    )
+    parts = [
+        f"# {TITLES[name]}\n\n{GENERATED}\n",
+        f"`interp.splines.{name}`, in the package `tcb_splines.splines.{name}`. [All splines](README.md).\n",
+        text_of(module),
+        f"![The splines of this page and their velocities]({name}.png)\n\n{CAPTION}\n",
+        "## Formulas\n",
+        *map(_formulas, cited),
+        "## How exact\n",
+        *_exactness(name, classes),
+        *chapter("Classes", classes),
+    ]
+    text = "\n".join(part for part in parts if part)
+    return text.replace("](formulas.md#", "](../formulas.md#").rstrip("\n") + "\n"
+
+
+def _properties(cls: Any) -> str:
+    """Return cells of a class: what it is of, smooth, keys a side and whether it meets the keys."""
+    spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _of(cls) == "rotations" else 1)] * 3))
+    support = "all" if spline.support is None else str(spline.support)
+    return f"{_of(cls)} | {spline.continuity} | {support} | {'yes' if spline.interpolating else 'no'}"
+
+
+def _of(cls: type) -> str:
+    return "rotations" if issubclass(cls, OrientationSpline) else "values"
+
+
+def _first_line(cls: type) -> str:
+    return (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _formulas(heading: str) -> str:
+    """Return a link to a section of docs/formulas.md, with the formulas in it."""
+    text = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
+    body = re.split(rf"^#+ {re.escape(heading)}\n", text, flags=re.MULTILINE)[1]
+    body = re.split(r"^#+ ", body, flags=re.MULTILINE)[0]
+    blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*", body, re.MULTILINE)
+    lines = [re.sub(r"^    ", "", block, flags=re.MULTILINE).strip("\n") for block in blocks]
+    fences = [f"```text\n{block}\n```\n" for block in lines]
+    return "\n".join([f"[{heading}](formulas.md#{anchor(heading)}){':' if fences else ''}\n", *fences])
+
+
+def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
+    """Yield the error bounds of the classes, what was measured, and the tests."""
+    yield "\n".join(f"- `{title}`: {_bounds(cls)}" for title, cls in classes.items()) + "\n"
+    rows = list(_measured(classes))
+    if rows:
+        yield "The largest differences that were measured, as [methods.md](../methods.md) says:\n"
+        yield "\n".join(["| class | measured against | off by |", "| --- | --- | --- |", *rows, ""])
+    yield f"Held by {', '.join(f'`tests/interp/test_{test}.py`' for test in TESTS.get(name, (name,)))}.\n"
+
+
+def _bounds(cls: type) -> str:
+    """Return the sentences of a class's notes that bound its errors."""
+    notes = re.split(r"^Notes\n-+\n", inspect.getdoc(cls) or "", flags=re.MULTILINE)[1]
+    sentences = re.split(r"(?<=\.)\s+(?=[A-Z])", re.split(r"^\w+\n-+\n", notes, flags=re.MULTILINE)[0])
+    return " ".join(" ".join(each.split()) for each in sentences if re.search(r"\b[Ee]rrors?\b|\de-\d", each))
+
+
+def _measured(classes: dict[str, Any]) -> Iterator[str]:
+    """Yield the rows of docs/methods.md of these classes."""
+    names = {cls: title for title, cls in classes.items()}
+    for line in (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").splitlines():
+        found = re.match(r"\| \*\*.*?\*\* `(\w+)` \| (values|rotations) \|", line)
+        cls = getattr(METHODS[found[1]], found[2]) if found else None
+        if cls in names:
+            against, off = line.strip("| ").split(" | ")[-2:]
+            yield f"| `{names[cls]}` | {against} | {off} |"
+
+
+# Pictures
+
+
+def draw(name: str, path: Path) -> None:
+    """Draw the splines of a module above their velocities."""
+    import numpy as np
+    from matplotlib import pyplot as plt
+
+    from examples.methods import CURVE, KEY, draw_tip, rotation_keys, value_keys
+
+    classes = splines_of(name, importlib.import_module(f"interp.splines.{name}"))
+    figure, axes = plt.subplots(
+        2,
+        len(classes),
+        figsize=(3.2 * len(classes), 3.9),
+        height_ratios=(1.7, 1.0),
+        squeeze=False,
+        layout="constrained",
+    )
+    for (above, below), (title, cls) in zip(axes.T, classes.items(), strict=True):
+        spline = cls(rotation_keys() if _of(cls) == "rotations" else value_keys())
+        at = np.linspace(spline.keys.frames[0], spline.keys.frames[-1], 500)
+        above.set_title(title.split(".")[1], fontsize=9)
+        if _of(cls) == "rotations":
+            above.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal")
+            above.axis("off")
+            draw_tip(above, spline)
+            velocity = np.degrees(np.linalg.norm(spline(at, 1), axis=1))
+        else:
+            above.plot(at, spline(at)[:, 0], color=CURVE, lw=1.6)
+            above.plot(spline.keys.frames, spline.keys.values[:, 0], "o", mfc="none", mec=KEY, ms=5.0)
+            above.set(xticks=[], ylim=(-1.2, 6.6))
+            velocity = spline(at, 1)[:, 0]
+        below.plot(at, velocity, color=CURVE, lw=1.2)
+        below.set_xticks(spline.keys.frames, [])
+        below.grid(axis="x", color="#dde2e7")
+        for each in (above, below):
+            each.tick_params(labelsize=7)
+            each.spines[:].set_color("#ccd3da")
+    figure.savefig(path, dpi=70)
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    parser.add_argument("--pictures", action="store_true", help="draw the figures anew, too")
+    given = parser.parse_args()
+    given.folder.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (given.folder / name).write_text(text, encoding="utf-8")
+    for name in TITLES if given.pictures else ():
+        draw(name, given.folder / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()
