@@ -68,8 +68,8 @@ those before it."""
 INSIDE = {"cli/arguments", "cli/verbs", "exchange/importing", "exchange/exporting", "formats/three_ds"}
 """Folders that docs/architecture.md tells of in the row of the one around them."""
 MOST = 12
-MANY = {"operators", "interp/splines"}
-"""A file a verb, and a file a method."""
+MANY = {"operators"}
+"""A file a verb."""
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 
 
