@@ -29,6 +29,8 @@ class MessagesPanel:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        # Blender asks before it draws the first panel.
+        redraw.begin()
         return any(track.enabled for _, track in selection.active_tracks(context))
 
     def draw(self: Any, context: bpy.types.Context) -> None:

@@ -214,11 +214,11 @@ def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks:
     """Draw Enable, Remove, or both where the tracks or what else is selected may need either."""
     enabled = [track.enabled for track in tracks]
     several = len((context.mode == "POSE" and context.selected_pose_bones) or context.selected_objects) > 1
-    row = layout.row(align=True)
+    column = layout.column(align=True)
     if several or not enabled or not all(enabled):
-        row.operator("tcb.enable")
+        column.operator("tcb.enable")
     if several or not enabled or any(enabled):
-        row.operator("tcb.remove")
+        column.operator("tcb.remove")
     if any(map(_needs_whole_keys, tracks)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
 

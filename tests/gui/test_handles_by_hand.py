@@ -453,7 +453,7 @@ def test_an_override_of_a_linked_rig_is_live(window, tmp_path):
     window.run(NEW_FILE)
     assert window.run(OVERRIDDEN.format(path=library)) is True
     window.open_sidebar("VIEW_3D", "TCB")
-    window.click(place(window.buttons("VIEW_3D", height=360), "tcb.enable("))
+    window.click(place(window.buttons("VIEW_3D", height=480), "tcb.enable("))
     settle(window)
     window.shot(PICTURES / "override.png")
     assert window.run("result = bpy.data.objects['Hero'].animation_data.action.tcb_live") is True
