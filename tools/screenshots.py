@@ -285,9 +285,9 @@ def options(window: Any, camera: Camera) -> None:
     """Show the panels that are closed at first, with the key's closed instead."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
     buttons = window.buttons("VIEW_3D", height=420)
-    x, live = place(buttons, "tcb_live")
+    x, restore = place(buttons, "tcb.restore(")
     _, remove = place(buttons, "tcb.remove(")
-    for y in (remove + TO_HEADER, remove + TO_HEADER + HEADER, live + TO_HEADER + HEADER, live + TO_HEADER):
+    for y in (remove + TO_HEADER, remove + TO_HEADER + HEADER, restore + TO_HEADER + HEADER, restore + TO_HEADER):
         window.click((x, y))
     camera.park()
     box = camera.region("VIEW_3D", "UI")

@@ -98,7 +98,17 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
     for _ in range(20):
         window.xdotool("click", "5")
     time.sleep(2)
-    assert differs(window, "diagram_2x.png", twice, key) <= SAME
+    for _ in range(12):
+        # Past the panels below it.
+        window.xdotool("click", "4")
+        time.sleep(0.5)
+        try:
+            off = differs(window, "diagram_2x.png", twice, key)
+        except ValueError:
+            continue
+        if off <= SAME:
+            break
+    assert off <= SAME
     assert "Traceback" not in log(window)
 
 
