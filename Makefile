@@ -67,7 +67,8 @@ zip:
 	@$(in_blender) "$$python" tools/build_zip.py
 
 wheel:
-	@python=$$(tools/environment.sh core) && "$$python" -m pip wheel --quiet --no-deps --wheel-dir dist . && ls dist/*.whl
+	@python=$$(tools/environment.sh core) && "$$python" -m pip wheel --quiet --no-deps --no-build-isolation \
+	  --wheel-dir dist . && ls dist/*.whl
 
 format:
 	@$(in_checks) "$$python" -m ruff check --fix . && "$$python" -m ruff format .
