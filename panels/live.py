@@ -18,7 +18,7 @@ from .track_text import settings_error
 from .widgets import draw_text, wrapped
 
 _LINES = 8
-"""Lines of the panel of messages, so that nothing below it moves when they come and go."""
+"""Lines of the panel of messages: it has as many whether there are messages or not."""
 
 
 class MessagesPanel:
@@ -36,21 +36,17 @@ class MessagesPanel:
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
         column = self.layout.column(align=True)
-        free = _LINES
-        messages = _messages(context)
-        while messages:
-            text, notes = messages[0]
-            lines = wrapped(context, text)
-            # The last line counts those that have no room.
-            if free < len(lines) + (len(messages) > 1) and free < _LINES:
+        messages, free = _messages(context), _LINES
+        for number, (text, notes) in enumerate(messages):
+            lines, after = len(wrapped(context, text)), len(messages) - number - 1
+            # The last line counts those that have no room; the first has room always.
+            if number and free < lines + (after > 0):
+                column.label(text=iface_("… and {:d} notes more", after + 1), translate=False)
+                free -= 1
                 break
             draw_text(column, context, text)
             note_seen(notes)
-            free -= len(lines)
-            messages.pop(0)
-        if messages:
-            column.label(text=iface_("… and {:d} notes more", len(messages)), translate=False)
-            free -= 1
+            free -= lines
         for _ in range(free):
             column.label(text="")
 
