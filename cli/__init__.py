@@ -187,7 +187,7 @@ def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     # All of these was asked for: a track that can't be baked is an error here, not a note.
     left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
-    outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, whole=False)
+    outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick)
     refusals = map(str, outcome.report.errors)
     outcome.errors += dict.fromkeys((*refusals, *(note for note in outcome.report.notes if note in left_alone)))
     outcome.notes += [note for note in outcome.report.notes if note not in left_alone]

@@ -24,7 +24,8 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     keep_look: BoolProperty(
         name="Keep Look",
         description="Give Bezier keys the parameters with which they play most as they do now, and leave keys of other "
-        "interpolations to Blender; otherwise parameters are 0, and linear and easing keys are TCB, too",
+        "interpolations to Blender, but in tracks of linear keys alone; otherwise parameters are 0, and linear and "
+        "easing keys are TCB, too",
         default=True,
     )
 

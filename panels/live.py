@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live in all sidebars: its switch, on top of the tab; its messages, in a panel of constant height at the bottom."""
+"""Live in all sidebars: its switch; its messages, in a panel of constant height at the bottom."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 
 import bpy
 
+from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
+from ..animation.store.own_keys import read_own_keys
 from ..animation.store.table.options import Options
+from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import redraw, selection
 from ..ui.live import handlers
@@ -31,7 +34,9 @@ class MessagesPanel:
     def poll(cls, context: bpy.types.Context) -> bool:
         # Blender asks before it draws the first panel.
         redraw.begin()
-        return any(track.enabled for _, track in selection.active_tracks(context))
+        if any(track.enabled for _, track in selection.active_tracks(context)):
+            return True
+        return any(is_live(action) or notes_of(action) for action in selection.active_actions(context))
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
@@ -62,10 +67,20 @@ def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw Live for each action of the active object and its data."""
+    """Draw Live for each action of the active object and its data, and what tracks need for handles to play them."""
     actions = selection.active_actions(context)
     for action in actions:
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
+    if any(_needs_whole_keys(track) for _, track in selection.active_tracks(context)):
+        layout.operator("tcb.key_whole", icon="KEY_HLT")
+
+
+def _needs_whole_keys(track: Track) -> bool:
+    """Check for a TCB rotation that handles can't play, as its channels are not keyed at the same frames."""
+    if not (track.is_rotation and track.enabled):
+        return False
+    own = read_own_keys(track)
+    return bool(own) and not is_keyed_whole(track, own)
 
 
 def _has_other_options(context: bpy.types.Context) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab TCB of the 3D viewport: tracks, the key near the current frame, the track's choices, bake."""
+"""The sidebar tab TCB of the 3D viewport: bake, tracks, the key near the current frame, the track's choices."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError
-from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.track_state import has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.layers import layered_refusals
-from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
@@ -69,6 +67,7 @@ class TCB_PT_tracks(_InSidebar):
         redraw.begin()
         layout = layout_of(self)
         tracks = selection.active_tracks(context)
+        draw_live(layout, context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
             layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
@@ -79,7 +78,6 @@ class TCB_PT_tracks(_InSidebar):
             if not selection.reason_nothing_is_selected(context):
                 _draw_enable(context, layout, [])
             return
-        draw_live(layout, context)
         bone = context.active_pose_bone if context.mode == "POSE" else None
         if bone is not None:
             layout.label(text=bone.name, icon="BONE_DATA", translate=False)
@@ -217,18 +215,9 @@ def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks:
     column = layout.column(align=True)
     if several or not enabled or not all(enabled):
         column.operator("tcb.enable")
-    if several or not enabled or any(enabled):
+    # Also what is left of TCB on tracks that are not.
+    if several or not enabled or any(enabled) or any(track.table.error or track.frame_curve for track in tracks):
         column.operator("tcb.remove")
-    if any(map(_needs_whole_keys, tracks)):
-        layout.operator("tcb.key_whole", icon="KEY_HLT")
-
-
-def _needs_whole_keys(track: Track) -> bool:
-    """Check for a TCB rotation that handles can't play, as its channels are not keyed at the same frames."""
-    if not (track.is_rotation and track.enabled):
-        return False
-    own = read_own_keys(track)
-    return bool(own) and not is_keyed_whole(track, own)
 
 
 def _reason_for_no_tracks(context: bpy.types.Context) -> str:

@@ -60,7 +60,7 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str) -> None:
 def draw_parameters(
     layout: bpy.types.UILayout,
     context: bpy.types.Context,
-    owner: bpy.types.ID,
+    owner: bpy.types.bpy_struct,
     ranges: Mapping[str, str] | None = None,
     unused: str = "",
 ) -> None:
@@ -84,7 +84,7 @@ def draw_parameters(
 
 def draw_velocity(
     layout: bpy.types.UILayout,
-    owner: bpy.types.ID,
+    owner: bpy.types.bpy_struct,
     tracks: Sequence[tuple[bpy.types.ID, Track]],
     ranges: Mapping[int, str] | None = None,
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import bpy
 
+from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.keyframes import (
@@ -64,7 +65,7 @@ def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
     report = Report.on(job.datablocks)
     report.notes += job.notes
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    with selecting(copy.action) as keys:
+    with scratch_curves.kept(), selecting(copy.action) as keys:
         for plan, baked in zip(job.plans, every, strict=True):
             report.curve_keys += _write_plain_track(plan, baked, copy, fcurves, keys.write)
             count_track(report, plan, baked)

@@ -57,9 +57,10 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
     remove_strays(job.channels)
     with selecting(job.channels.action) as keys:
         write_tracks(job, every, report, keys.write)
-    for plan, baked in zip(job.plans, every, strict=True):
-        note_of_one_bake(report, plan, baked)
-        _note_of_gltf(report, plan, baked)
+    with scratch_curves.kept():
+        for plan, baked in zip(job.plans, every, strict=True):
+            note_of_one_bake(report, plan, baked)
+            _note_of_gltf(report, plan, baked)
     job.channels.action.update_tag()
     return report
 

@@ -34,7 +34,7 @@ _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
-_ALL_LINEAR = n_("all its keys were linear: TCB curves through them now; for straight lines set continuity to -1")
+_ALL_LINEAR = n_("all its keys were linear: TCB curves through them now; to have lines choose Linear in Set Parameters")
 
 
 @checked
@@ -183,8 +183,9 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
     if _have_parameters(originals):
         return dict(originals)
     if _is_all_linear(originals):
-        # As exporters write them: nobody chose that.
-        if any(len(own.keys) > 2 for own in originals.values()):
+        # As exporters write them: nobody chose that. Two values are joined by a line, two rotations by an arc.
+        fewest = 2 if track.is_rotation else 3
+        if any(len(own.keys) >= fewest for own in originals.values()):
             report.notes.append(track.note(rpt_(_ALL_LINEAR)))
         return dict(originals)
     other = {
@@ -201,7 +202,8 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
 
 
 def _is_all_linear(originals: Mapping[int, OwnKeys]) -> bool:
-    return all((own.keys.interpolation == INTERPOLATION["LINEAR"]).all() for own in originals.values())
+    """Return whether no segment is of another interpolation than linear."""
+    return all((own.keys.interpolation[:-1] == INTERPOLATION["LINEAR"]).all() for own in originals.values())
 
 
 def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:

@@ -18,7 +18,7 @@ from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, read, read_attribute
 from ..fcurves.layers import HAS_SLOTS
-from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
+from ..store.own_keys import OwnKeys, read_all_own_keys, read_keys_to_write, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
 from ..store.table.custom_property import Channel, read_table, remove_table, update
@@ -286,7 +286,7 @@ def _write(
     """
     state = track.state
     assert state is not None
-    own = read_own_keys(track)
+    (own,) = read_keys_to_write([track])
     there = {index: is_among(each.keys.frames, frames) for index, each in own.items()}
     if interpolation is not None:
         for index, each in own.items():

@@ -187,7 +187,9 @@ class Watch:
         self.key_places |= zip(taken, _key_places(points, written), strict=True)
         self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), points, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), points, written), strict=True)
-        for path in taken:
+        for path, track in taken.items():
+            # It has been read, and may be long.
+            track.written.clear()
             self.refused.pop(path, None)
             self.standing[path] = []
         for note in report.standing:

@@ -289,7 +289,7 @@ def _reason_unknown(datablock: bpy.types.ID, path: str) -> str:
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
     """Return whether keys can animate the property: not one of the animation itself, nor of another datablock."""
     owner_path, name = split(path)
-    owner: bpy.types.ID = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    owner: bpy.types.bpy_struct = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
         return False
     return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)

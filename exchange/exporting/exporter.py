@@ -73,7 +73,6 @@ class ExportOptions:
 
 
 _Written = tuple[three_ds.Scene, Exchanged]
-"""An export step by step: yields the steps done and the number of all; closing it leaves all as it was."""
 
 
 def export_scene(
@@ -97,7 +96,10 @@ def export_scene(
 def export_steps(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
 ) -> Steps[_Written]:
-    """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object."""
+    """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object.
+
+    It yields the number of steps done and of all; closed, it leaves all as it was.
+    """
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
     shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]

@@ -20,7 +20,7 @@ _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
 
-def reason_to_sample(obj: Any, parent: bpy.types.Object, aims: bool) -> str:
+def reason_to_sample(obj: Any, parent: bpy.types.Object | None, aims: bool) -> str:
     """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
 
     `parent`: what it hangs from in the file.
@@ -103,7 +103,7 @@ class Matrices:
         return self._worlds[obj]
 
     def local(
-        self, obj: bpy.types.Object, parent: bpy.types.Object
+        self, obj: bpy.types.Object, parent: bpy.types.Object | None
     ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
         """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
         matrices = self._worlds[obj]

@@ -207,6 +207,24 @@ def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) ->
     assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
 
 
+def test_two_linear_keys_are_noted_where_they_turn(animation) -> None:
+    """Two values are joined by the same line; Euler angles about three axes are not by the same turn."""
+    for path, noted in (("location", False), ("rotation_euler", True)):
+        thing = interpolated("LINEAR", path=path)
+        for fcurve in fcurves(thing):
+            while fcurve.data_path == path and len(fcurve.keyframe_points) > 2:
+                fcurve.keyframe_points.remove(fcurve.keyframe_points[-1])
+        notes = animation.enable(thing, [path], keep_look=True).notes
+        assert bool(notes) is noted
+        assert all("all its keys were linear" in note for note in notes)
+
+
+def test_the_interpolation_of_the_last_key_plays_nothing(animation) -> None:
+    thing = interpolated("LINEAR", [0, 1, 2, 3])
+    (note,) = animation.enable(thing, ["location"], keep_look=True).notes
+    assert "all its keys were linear" in note
+
+
 def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
     """Also where they were baked before, and are so again after Restore."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")

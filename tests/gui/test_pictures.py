@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
     for _ in range(20):
         window.xdotool("click", "5")
     time.sleep(2)
+    off = math.inf
     for _ in range(12):
         # Past the panels below it.
         window.xdotool("click", "4")

@@ -107,6 +107,26 @@ def test_enable_and_remove_are_offered_as_the_tracks_ask_for_them(cube, drawn, t
     assert offered() == {"enable", "remove"}
 
 
+def test_remove_is_offered_where_only_the_table_or_a_frame_function_is_left(cube, drawn, tcb_animation):
+    bpy.ops.tcb.enable()
+    table = cube.animation_data.action[tcb_animation.animation.store.table.custom_property.PROPERTY]
+    table["rows"] = "damaged"
+    assert "bpy.ops.tcb.remove()" in drawn("TCB_PT_tracks")
+    bpy.ops.tcb.remove()
+    assert "bpy.ops.tcb.remove()" not in drawn("TCB_PT_tracks")
+
+
+def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene, drawn, tcb_animation):
+    rig = new_rig("upper", "lower", tail=(0, 1, 0))
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["upper"].keyframe_insert("location", frame=1)
+    rig.animation_data.action.tcb_live = True
+    tcb_animation.ui.live.messages.keep_notes(rig.animation_data.action, ["a note"])
+    rig.data.bones.active = rig.data.bones["lower"]
+    assert "Action.tcb_live[0]" in drawn("TCB_PT_tracks")
+    assert "a note" in drawn("TCB_PT_messages")
+
+
 def test_live_stands_above_the_tracks(cube, drawn):
     bpy.ops.tcb.bake()
     shown = drawn("TCB_PT_tracks")
