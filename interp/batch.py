@@ -580,6 +580,8 @@ class Timing:
                 value = ease.ease(inside, *eases, order)
                 if extrapolate and order == 0:
                     value += (parameter - inside) * ease.ease(inside, *eases, 1)
+                if extrapolate and order == 2:
+                    value[parameter != inside] = 0.0
                 derivative[eased] = value if per_frame is None else value * per_frame**order
         return derivatives
 
