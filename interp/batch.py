@@ -513,7 +513,7 @@ class Prepared:
             own = tracks.frames[tracks.first[index] : tracks.last[index] + 1]
             part = slice(bounds[index], bounds[index + 1])
             if wraps:
-                frames[part] = _wrapped(frames[part], own[0], own[-1])
+                frames[part] = wrapped(frames[part], own[0], own[-1])
             found = np.searchsorted(own, frames[part], side="right")
             segment[part] = tracks.first[index] + np.maximum(found - 1, 0)
         if nu or extrapolate:
@@ -527,7 +527,7 @@ class Prepared:
         return frames, segment, bounds
 
 
-def _wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
+def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
     """Return frames brought into [first, last]; a whole number of periods away means the last key."""
     outside = (frames < first) | (frames > last)
     if last == first or not outside.any():
@@ -539,7 +539,7 @@ def _wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
 
 
 def _wrapped_one(frame: float, first: float, last: float) -> float:
-    """Return `_wrapped` of one frame."""
+    """Return `wrapped` of one frame."""
     if last == first or first <= frame <= last:
         return frame
     return min(first + ((frame - first) % (last - first) or last - first), last)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .batch import IndexArray, KeyBatch, Timing, checked_sample_frames, checked_whole
+from .batch import IndexArray, KeyBatch, Timing, checked_sample_frames, checked_whole, wrapped
 from .keys import Float64Array, numbers
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class PiecewisePolynomial:
         Where the pieces start, and the last one ends, rising.
     outside : ndarray, shape (k, 2, d)
         Coefficients before the first piece, from its start, and after the last, from its end.
+    eased : (bool, bool)
+        Whether the first piece begins and the last one ends in an ease, so that it is held there when extrapolated.
     period : float or None
         The length after which it repeats.
 
@@ -88,8 +90,15 @@ class PiecewisePolynomial:
     (array([5.]), array([15.]))
     """
 
-    def __init__(self, c: Float64Array, x: Float64Array, outside: Float64Array, period: float | None = None) -> None:
-        self.c, self.x, self._outside, self._period = c, x, outside, period
+    def __init__(
+        self,
+        c: Float64Array,
+        x: Float64Array,
+        outside: Float64Array,
+        eased: tuple[bool, bool] = (False, False),
+        period: float | None = None,
+    ) -> None:
+        self.c, self.x, self._outside, self._eased, self._period = c, x, outside, eased, period
         for array in (c, x, outside):
             array.flags.writeable = False
 
@@ -99,12 +108,11 @@ class PiecewisePolynomial:
         row = at.ravel()
         first, last = float(self.x[0]), float(self.x[-1])
         if self._period is not None:
-            beyond = (row < first) | (row > last)
-            row = np.where(beyond, first + np.mod(row - first, self._period), row)
+            row = wrapped(row, first, last)
         piece = np.clip(np.searchsorted(self.x, row, side="right") - 1, 0, self.c.shape[1] - 1)
         values = self._evaluated(self.c[:, piece], row - self.x[piece], nu)
-        if not extrapolate and self._period is None:
-            for side, beyond, start in ((0, row < first, first), (1, row > last, last)):
+        for side, beyond, start in ((0, row < first, first), (1, row > last, last)):
+            if self._eased[side] or not extrapolate:
                 values[beyond] = self._evaluated(self._outside[:, [side]], row[beyond] - start, nu)
         return values.reshape(*at.shape, self.c.shape[2])
 
@@ -122,7 +130,7 @@ class PiecewisePolynomial:
         for _ in range(checked_whole("n", n)):
             powers = np.arange(len(c) - 1, 0, -1.0)[:, np.newaxis, np.newaxis]
             c, outside = (a[:-1] * powers if len(a) > 1 else np.zeros_like(a) for a in (c, outside))
-        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._period)
+        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th antiderivative, 0 at the first key. Outside it continues that of what is played there.
@@ -143,12 +151,12 @@ class PiecewisePolynomial:
                 whole = whole * length[:, np.newaxis] + each
             grown = np.cumsum(whole, axis=0)
             c[-1, 1:], outside[-1, 1] = grown[:-1], grown[-1]
-        return PiecewisePolynomial(c.copy(), self.x, outside.copy())
+        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral from frame a to b, shape (d,), of what is played there, cycles included."""
         ends = numbers("a, b", [a, b])
-        inner = PiecewisePolynomial(self.c, self.x, self._outside).antiderivative()
+        inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:
             start, end = inner(ends, 0, extrapolate)
         else:
@@ -170,23 +178,31 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
         return PiecewisePolynomial(c0[np.newaxis], np.append(frames, frames + 1.0), np.stack([c0, c0], axis=1))
     segment = np.arange(len(frames) - 1)
     length, leave, arrive = timing.length[segment], timing.ease_from[segment], timing.ease_to[segment]
+    # Where each piece starts in the frame, rounded, and from there on in its segment.
+    starts = np.stack([np.zeros_like(leave), leave, 1.0 - arrive])
+    is_piece = np.stack([leave > 0.0, leave < 1.0 - arrive, arrive > 0.0])
+    index, part = np.nonzero(is_piece.T)
+    x = np.minimum(frames[index] + starts[part, index] * length[index], frames[index + 1])
+    has_length = np.diff(x, append=frames[-1]) > 0.0
+    index, part, x = index[has_length], part[has_length], x[has_length]
+    length, leave, arrive = length[index], leave[index], arrive[index]
+    s = (x - frames[index]) / length
+    # The local parameter by powers of the way from there.
     pace = 2.0 / (2.0 - leave - arrive)
-    none = np.zeros_like(leave)
-    bend = [np.divide(0.5 * pace, each, out=none.copy(), where=each > 0.0) for each in (leave, arrive)]
-    # Where each piece starts in its segment, and the local parameter by powers of the way from there.
-    even = 1.0 - arrive
-    starts = np.stack([none, leave, even])
-    parameter = np.stack(
+    none = np.zeros_like(s)
+    out_of = np.divide(0.5 * pace, leave, out=none.copy(), where=part == 0)
+    into = np.divide(0.5 * pace, arrive, out=none.copy(), where=part == 2)
+    rest = 1.0 - s
+    parameter = np.choose(
+        part,
         [
-            np.stack([none, leave * pace / 2.0, 1.0 - arrive * pace / 2.0]),
-            np.stack([none, pace, pace]),
-            np.stack([bend[0], none, -bend[1]]),
-        ]
+            [out_of * s * s, 2.0 * out_of * s, out_of],
+            [pace * (s - 0.5 * leave), pace, none],
+            [1.0 - into * rest * rest, 2.0 * into * rest, -into],
+        ],
     )
-    is_piece = np.stack([leave > 0.0, leave < even, arrive > 0.0]).T
-    index, part = np.nonzero(is_piece)
-    s0, s1, s2 = parameter[:, part, index][..., np.newaxis] / length[index, np.newaxis] ** np.arange(3.0)[:, None, None]
-    x = np.append(frames[index] + starts[part, index] * length[index], frames[-1])
+    s0, s1, s2 = (parameter / length ** np.arange(3.0)[:, np.newaxis])[..., np.newaxis]
+    x = np.append(x, frames[-1])
     rows = [c3[index]]
     for constant in (c2, c1, c0):
         grown = np.zeros((len(rows) + 2, *rows[0].shape))
@@ -200,4 +216,4 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
     c = np.stack(rows[degree::-1])
     outside = np.zeros((len(c), 2, c.shape[2]))
     outside[-1] = c0[[0, -1]]
-    return PiecewisePolynomial(c, x, outside, period)
+    return PiecewisePolynomial(c, x, outside, (bool(timing.ease_from[0] > 0.0), bool(timing.ease_to[-2] > 0.0)), period)

@@ -157,15 +157,45 @@ def test_polynomials_play_what_the_spline_plays(made, eased, cycle):
     spline = made(Keys(X, np.column_stack([Y, np.cos(Y)]), **eases), cycle)
     polynomials = spline.to_ppoly()
     # Not where an ease begins or ends: there the acceleration jumps, and each has another side's.
-    at = np.concatenate([np.linspace(-8.0, 17.0, 301) + 1e-3, X])
+    whole_periods = X[0] + (X[-1] - X[0]) * np.arange(-3.0, 4.0)
+    at = np.concatenate([np.linspace(-8.0, 17.0, 301) + 1e-3, X, whole_periods])
     for nu in range(3):
         assert np.allclose(polynomials(at, nu), spline(at, nu), rtol=1e-11, atol=1e-11)
         assert np.allclose(polynomials.derivative(nu)(at), spline(at, nu), rtol=1e-11, atol=1e-11)
     inside = at[(at >= X[0]) & (at <= X[-1])]
     assert np.allclose(PPoly(polynomials.c, polynomials.x)(inside), spline(inside), rtol=1e-12, atol=1e-12)
-    if not eased and cycle == "SINGLE":
-        assert polynomials.c.shape == (4, 7, 2)
-        assert np.allclose(polynomials(at, 0, True), spline(at, 0, True), rtol=1e-11, atol=1e-11)
+    assert eased or polynomials.c.shape == (4, 7, 2)
+    for nu in range(3):
+        for found in (polynomials(at, nu, True), polynomials.derivative(nu)(at, 0, True)):
+            assert np.allclose(found, spline(at, nu, True), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("eases", [{"ease_to": 0.5}, {"ease_from": 0.5}, {"ease_to": 0.3, "ease_from": 0.6}])
+def test_what_is_held_at_an_eased_end_is_integrated(eases):
+    spline = tcb.VectorSpline(Keys([0, 10], [0, 1], **eases))
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    for a, b in ((10.0, 30.0), (-20.0, 0.0), (-7.0, 14.0)):
+        edges = np.unique(np.append(np.linspace(a, b, 421), [0.0, 10.0]).clip(a, b))
+        half = np.diff(edges) / 2.0
+        samples = spline((edges[:-1] + half)[:, np.newaxis] + half[:, np.newaxis] * nodes, 0, True)[..., 0]
+        expected = ((samples * weights).sum(axis=1) * half).sum()
+        assert abs(float(spline.integrate(a, b, True)[0]) - expected) < 1e-9
+    if "ease_to" in eases:
+        assert abs(float(spline.integrate(10.0, 30.0, True)[0]) - 20.0) < 1e-13
+
+
+@pytest.mark.parametrize("base", [0.0, 1001.0, 1e5])
+def test_pieces_of_eased_segments_rise_and_play_the_spline_wherever_it_stands(base):
+    generator = np.random.default_rng(3)
+    for _ in range(50):
+        eases = generator.uniform(0.0, 1.0, (2, 5))
+        keys = Keys(base + np.cumsum(generator.uniform(5.0, 20.0, 5)), generator.normal(size=5), 0, 0, 0, *eases)
+        spline = tcb.VectorSpline(keys)
+        polynomials = spline.to_ppoly()
+        assert (np.diff(polynomials.x) > 0.0).all()
+        at = np.linspace(keys.frames[0], keys.frames[-1], 200)
+        assert np.abs(polynomials(at) - spline(at)).max() < 1e-13
+        assert np.abs(PPoly(polynomials.c, polynomials.x)(at) - spline(at)).max() < 1e-13
 
 
 @pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
