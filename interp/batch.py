@@ -138,6 +138,11 @@ class Spline(Protocol):
         ...
 
     @property
+    def continues(self) -> bool:
+        """Return whether its last segment goes on beyond the last key where it is extrapolated."""
+        ...
+
+    @property
     def loop_gap(self) -> float:
         """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         ...
@@ -425,8 +430,9 @@ class Prepared:
         self._cycles = [spline.cycle != "SINGLE" for spline in splines]
         self._ends_segment, self._ends_track = np.zeros((2, len(self.tracks.frames)), dtype=np.bool_)
         has_segments = self.tracks.last > self.tracks.first
+        continues = [spline.continues and spline.cycle == "SINGLE" for spline in splines]
         self._ends_segment[self.tracks.last[has_segments]] = True
-        self._ends_track[self.tracks.last[has_segments & ~np.array(self._cycles)]] = True
+        self._ends_track[self.tracks.last[has_segments & continues]] = True
         self._frames: list[float] = self.tracks.frames.tolist() if len(splines) == 1 else []
         self._one: Callable[[int, float, int], Float64Array] = getattr(self.curve, "evaluate_one", self._evaluate_one)
 
@@ -458,7 +464,7 @@ class Prepared:
         segment = (bisect_left if nu and frame == last else bisect_right)(keys, frame) - 1
         if segment < 0:
             segment = 0
-        if extrapolate and segment == len(keys) - 1 and segment:
+        if extrapolate and self._ends_track[segment]:
             segment -= 1
         u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
         result = self._one(segment, u, nu)

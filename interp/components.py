@@ -49,6 +49,7 @@ class BaseSpline(ABC):
 
     derivatives: int = 2
     interpolating: bool = True
+    continues: bool = True
     is_cubic: bool
     continuity: Continuity
     support: int | None

@@ -126,6 +126,11 @@ class PiecewiseSpline(BaseSpline):
         return self.runs[0].interpolating
 
     @property
+    def continues(self) -> bool:  # type: ignore[override]
+        """Return whether the last run has a segment to go on: a run of one key is held."""
+        return len(self.runs[-1].keys.frames) > 1
+
+    @property
     def is_cubic(self) -> bool:  # type: ignore[override]
         """Return whether the runs' segments without ease are cubics in the frame."""
         return self.runs[0].is_cubic
@@ -194,5 +199,8 @@ class _PiecewiseCurve:
             values = np.where(between, 0.0, values)
         for index in np.unique(owner[owner >= 0]).tolist():
             own = owner == index
-            values[:, own] = self.gaps[index].evaluate(self.number[segment[own]], u[own], nu)
+            values[:, own] = self.gaps[index].evaluate(self.number[segment[own]], np.maximum(u[own], 0.0), nu)
+        # Before a first run of one key it is held, too.
+        if nu:
+            values[:, between & (u < 0.0)] = 0.0
         return values

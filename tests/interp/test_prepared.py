@@ -12,7 +12,7 @@ import pytest
 
 from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
 from interp.piecewise import PiecewiseSpline
-from interp.splines import METHODS, lagrange, tcb
+from interp.splines import METHODS, lagrange, linear, tcb
 
 CASES = [
     pytest.param(cls, cycle, eased, id=f"{method.name}-{kind}-{cycle}{'-eased' * eased}")
@@ -185,6 +185,20 @@ def test_one_key_is_held_however_it_is_evaluated():
 def test_runs_are_extrapolated_at_their_ends():
     runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
     assert np.allclose(PiecewiseSpline(runs)([-10, 15, 40], 0, True).ravel(), [-1.0, 1.0, 7.0], atol=1e-14)
+
+
+@pytest.mark.parametrize("between", [None, linear.VectorSpline(Keys([0, 4, 6], [[3.0], [1.0], [5.0]])).prepared.curve])
+def test_runs_of_one_key_are_held_at_their_ends(between):
+    runs = [tcb.VectorSpline(Keys(*keys)) for keys in (([0], [3]), ([4, 5], [1, 2]), ([6], [5]))]
+    spline = PiecewiseSpline(runs, between)
+    at = np.array([-2.0, -1e-9, 0.0, 6.0, 6.5, 9.0])
+    assert (spline(at, 0, True).ravel() == [3.0, 3.0, 3.0, 5.0, 5.0, 5.0]).all()
+    for nu in range(3):
+        expected = spline(at, nu)
+        assert (spline(at, nu, True) == expected).all()
+        assert (np.array([spline(frame, nu, True) for frame in at.tolist()]) == expected).all()
+        assert (evaluate_many([spline, PiecewiseSpline(runs[:2])], at, nu, True)[0] == expected).all()
+    assert spline(5.5, 0, True) == spline(5.5)
 
 
 def test_keys_without_a_solution_are_refused_when_the_spline_is_made():
