@@ -151,10 +151,6 @@ class Spline(Protocol):
         """Return values or derivatives at frames of any shape."""
         ...
 
-    def with_keys(self, keys: Keys) -> Self:
-        """Return the same spline with other keys, not checked: of the same frames and components."""
-        ...
-
     @property
     def prepared(self) -> Prepared:
         """Return the spline's own segments, computed when it is first used."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -75,12 +74,6 @@ class BaseSpline(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Return what to pickle: all but the prepared segments."""
         return {name: value for name, value in vars(self).items() if name != "prepared"}
-
-    def with_keys(self, keys: Keys) -> Self:
-        """Return the same spline with other keys, not checked: of the same frames and components."""
-        spline = copy(self)
-        spline._set(keys=keys)
-        return spline
 
     @cached_property
     def prepared(self) -> Prepared:

@@ -7,6 +7,7 @@ It is here for comparison: between many keys it swings far beyond them. Source: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -59,18 +60,21 @@ class VectorSpline(ComponentSpline):
 
     support = None
     is_cubic = False
-    swing: float
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
         if len(keys) > _MOST_KEYS:
             raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
-        swings = cast(_Polynomials, self.prepared.curve).swings()
-        vars(self)["swing"] = float(swings.max(initial=1.0))
+        swings = cast(_Polynomials, self.prepared.curve).swings
         # NaN counts as too large.
         if not self.swing <= _FARTHEST:
             fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
             raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
+
+    @property
+    def swing(self) -> float:
+        """Return how many times as far as the keys the polynomial can go."""
+        return float(cast(_Polynomials, self.prepared.curve).swings.max(initial=1.0))
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
@@ -114,6 +118,7 @@ class _Polynomials:
         self._scale = np.repeat(scale, counts)
         self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST))
 
+    @cached_property
     def swings(self) -> Float64Array:
         """Return how many times as far as the keys it can go in each segment, for the worst values."""
         segment = np.flatnonzero(self._length > 0.0)

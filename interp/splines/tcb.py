@@ -7,6 +7,7 @@ Source: docs/formulas.md, "Values" and "Rotations by TCB".
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -135,6 +136,10 @@ class VectorSpline(ComponentSpline):
     continuity: Continuity = "C1"
     support = 2
     is_cubic = True
+
+    def with_keys(self, keys: Keys) -> VectorSpline:
+        """Return the spline of other keys of the same frames and number of components."""
+        return VectorSpline(keys, self.cycle)
 
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
@@ -336,6 +341,12 @@ class RotationSpline(OrientationSpline):
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
             )
         return angles, axes
+
+    def with_keys(self, keys: Keys) -> RotationSpline:
+        """Return the same spline with other keys, not checked: of the same frames, and unit quaternions."""
+        spline = copy(self)
+        spline._set(keys=keys)
+        return spline
 
     @property
     def has_whole_turns(self) -> bool:

@@ -15,7 +15,7 @@ AMONG_PIECES = 24
 
 def numbers_of(spline, held):
     """A track's keys in channels that go on from each other."""
-    q = spline.keys.values
+    q = spline.keys.values if spline.interpolating else spline(spline.keys.frames)
     if held == "QUATERNION":
         return q
     if held == "AXIS_ANGLE":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -101,6 +102,7 @@ def test_the_swing_is_lebesgues_constant():
     for intervals, constant in ((5, 3.11), (10, 29.9), (15, 512.05), (20, 10986.5)):
         spline = lagrange.VectorSpline(Keys(np.arange(intervals + 1) * 7.0, np.zeros(intervals + 1)))
         assert spline.swing == pytest.approx(constant, rel=0.08)
+        assert pickle.loads(pickle.dumps(spline)).swing == spline.swing
 
 
 def test_above_ten_keys_it_says_that_it_swings():

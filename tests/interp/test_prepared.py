@@ -82,6 +82,21 @@ def test_a_pickle_holds_keys_alone():
     assert len(pickle.dumps(spline)) == fresh
 
 
+@pytest.mark.parametrize("cls", [tcb.VectorSpline, tcb.RotationSpline])
+def test_with_other_keys_it_is_the_spline_that_is_made_of_them(cls):
+    spline = spline_of(cls, "LOOP")
+    spline(3.0)
+    keys = spline.keys.with_parameters(np.linspace(0.0, 0.9, 30).reshape(5, 6))
+    at = np.linspace(-20.0, 60.0, 77)
+    assert np.abs(spline.with_keys(keys)(at) - cls(keys, "LOOP")(at)).max() < 1e-14
+    assert np.abs(spline.with_keys(keys)(at) - spline(at)).max() > 0.01
+
+
+def test_what_depends_on_more_than_its_keys_takes_no_others():
+    assert not [case.id for case in CASES if hasattr(case.values[0], "with_keys") and not case.id.startswith("TCB-")]
+    assert not hasattr(PiecewiseSpline, "with_keys")
+
+
 def test_threads_share_a_spline():
     generator = np.random.default_rng(2)
     keys = Keys(np.arange(40.0), generator.normal(size=(40, 4)))
