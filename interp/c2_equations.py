@@ -183,7 +183,7 @@ def _checked_end(name: str, end: object, keys: Keys) -> Condition:
     value = numbers(name, end[1])
     if value.shape not in ((), (count,)) or not np.isfinite(value).all():
         raise ValueError(f"{name} must be a finite derivative for each of {count} components, not {end[1]!r}")
-    return Condition(order, np.broadcast_to(value, (count,)))
+    return Condition(order, np.broadcast_to(value, (count,)).copy())
 
 
 def c2_velocities(

@@ -26,7 +26,7 @@ from .batch import (
     checked_whole,
 )
 from .cubics import Cubics, PiecewisePolynomial, polynomials
-from .keys import FARTHEST, Float64Array, Keys
+from .keys import FARTHEST, Float64Array, Keys, freeze
 from .messages import n_
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class BaseSpline(ABC):
         self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
 
     def _set(self, **attributes: Any) -> None:
-        """Set attributes, in constructors only, and drop what was prepared of others."""
+        """Set attributes, in constructors only, their arrays read-only, and drop what was prepared of others."""
+        freeze((*attributes.values(),))
         vars(self).update(attributes)
         vars(self).pop("prepared", None)
 
@@ -74,6 +75,10 @@ class BaseSpline(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Return what to pickle: all but the prepared segments."""
         return {name: value for name, value in vars(self).items() if name != "prepared"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set what was pickled, read-only again."""
+        self._set(**state)
 
     @cached_property
     def prepared(self) -> Prepared:

@@ -92,6 +92,15 @@ def _holds_masked(data: object) -> bool:
     return False
 
 
+def freeze(data: object) -> None:
+    """Make an array read-only, or those in a tuple."""
+    if isinstance(data, np.ndarray):
+        data.flags.writeable = False
+    elif isinstance(data, tuple):
+        for each in data:
+            freeze(each)
+
+
 class KeysError(ValueError):
     """An error in a track's keys.
 
@@ -214,8 +223,8 @@ class Keys:
         self._set(checked_frames, checked_values, parameters)
 
     def _set(self, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> None:
+        freeze((frames, values, parameters))
         for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
-            array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name, row in zip(PARAMETERS, parameters, strict=True):
             object.__setattr__(self, name, row)
@@ -228,17 +237,24 @@ class Keys:
         """Return the error for a fault of a key."""
         return KeysError(fault, key, float(self.frames[key]), component=component)
 
+    @classmethod
+    def _of(cls, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> Keys:
+        """Return keys of arrays that are right, and become read-only."""
+        keys = object.__new__(cls)
+        keys._set(frames, values, parameters)
+        return keys
+
+    def __reduce__(self) -> tuple[object, tuple[Float64Array, Float64Array, Float64Array]]:
+        """Return how to copy and pickle them: by three arrays, which are read-only again."""
+        return Keys._of, (self.frames, self.values, self.parameters)
+
     def with_values(self, values: Float64Array) -> Keys:
         """Return the same keys with other values, which are not checked: finite, float64, shape (n, d)."""
-        keys = object.__new__(Keys)
-        keys._set(self.frames, values, self.parameters)
-        return keys
+        return Keys._of(self.frames, values, self.parameters)
 
     def with_parameters(self, parameters: Float64Array) -> Keys:
         """Return the same keys with other parameters, which are not checked: in their ranges, shape (5, n)."""
-        keys = object.__new__(Keys)
-        keys._set(self.frames, self.values, parameters)
-        return keys
+        return Keys._of(self.frames, self.values, parameters)
 
 
 def _numbers(data: npt.ArrayLike, fault: str) -> Float64Array:
@@ -357,5 +373,4 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
         key, component = (int(index) for index in np.argwhere(~finite)[0])
         fault = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
         raise keys.error(fault, key, component)
-    rows.flags.writeable = False
     return rows

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from copy import copy, deepcopy
 
 import numpy as np
 import pytest
 
 from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
+from interp.components import BaseSpline
+from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
-from interp.splines import METHODS, lagrange, linear, tcb
+from interp.splines import METHODS, cubic, hermite, lagrange, linear, tcb
 
 CASES = [
     pytest.param(cls, cycle, eased, id=f"{method.name}-{kind}-{cycle}{'-eased' * eased}")
@@ -73,6 +75,52 @@ def test_pickles_and_copies_play_the_same(cls, cycle, eased):
     for other in (pickle.loads(pickle.dumps(spline)), deepcopy(spline)):
         assert "prepared" not in vars(other)
         assert (other([0.5, 3.0, 99.0]) == expected).all()
+        assert not [array for array in arrays_of(other) if array.flags.writeable]
+
+
+def arrays_of(spline):
+    keys = spline.keys
+    yield from (getattr(keys, name) for name in ("frames", "values", "parameters", "tension", "ease_from"))
+    values = list(vars(spline).values())
+    while values:
+        value = values.pop()
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple):
+            values.extend(value)
+        elif isinstance(value, BaseSpline):
+            yield from arrays_of(value)
+
+
+def test_copies_of_keys_and_velocities_are_read_only():
+    keys = Keys([0, 10], [[0.0], [1.0]], tension=0.5)
+    for made in (keys, Keys([0, 10], [0, 1], bias=1)):
+        for other in (copy(made), deepcopy(made), pickle.loads(pickle.dumps(made))):
+            assert (other.values == made.values).all()
+            assert (other.bias == made.bias).all()
+            assert np.shares_memory(other.bias, other.parameters)
+            for name in ("frames", "values", "parameters", *PARAMETERS):
+                with pytest.raises(ValueError, match="read-only"):
+                    getattr(other, name)[0] = 0.0
+    spline = hermite.VectorSpline(keys, velocities=[[1], [2]])
+    for other in (
+        spline,
+        hermite.VectorSpline(keys),
+        copy(spline),
+        deepcopy(spline),
+        pickle.loads(pickle.dumps(spline)),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            other.velocities[0] = 0.0
+    turns = [0, 10], [0, 9], [[0, 0, 1]] * 2
+    for made in (
+        linear.RotationSpline.from_turns(*turns),
+        tcb.RotationSpline.from_turns(*turns),
+        cubic.VectorSpline(keys, ends=((1, [2.0]), (2, 0.5))),
+        PiecewiseSpline([spline]),
+    ):
+        for other in (made, deepcopy(made)):
+            assert not [array for array in arrays_of(other) if array.flags.writeable]
 
 
 def test_a_pickle_holds_keys_alone():
@@ -95,6 +143,13 @@ def test_with_other_keys_it_is_the_spline_that_is_made_of_them(cls):
 def test_what_depends_on_more_than_its_keys_takes_no_others():
     assert not [case.id for case in CASES if hasattr(case.values[0], "with_keys") and not case.id.startswith("TCB-")]
     assert not hasattr(PiecewiseSpline, "with_keys")
+
+
+def test_ends_are_a_copy():
+    slope = np.array([2.0])
+    spline = cubic.VectorSpline(Keys([0, 10], [0, 1]), ends=((1, slope), (1, slope)))
+    slope[0] = 9.0
+    assert spline(0.0, 1) == 2.0
 
 
 def test_threads_share_a_spline():
