@@ -451,7 +451,7 @@ class Prepared:
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
         """Return the value or derivative of the only spline at one frame: what `evaluate` gives, to the bit.
 
-        A call of NumPy costs more than all of this in plain numbers: tools/bench_interp.py, "one sample".
+        A call of NumPy costs more than all of this in plain numbers: tools/bench_samples.py.
         """
         keys = self._frames
         first, last = keys[0], keys[-1]
@@ -463,11 +463,7 @@ class Prepared:
         if extrapolate and self._ends_track[segment]:
             segment -= 1
         u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
-        result = self._one(segment, u, nu)
-        if nu == 0:
-            return result
-        result = result * rates[0] ** nu
-        return result + self._one(segment, u, 1) * rates[1] if nu == 2 else result
+        return _by_frame(lambda order: self._one(segment, u, order), rates, nu)
 
     def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
         """Return the segment and the local parameter of frames, of the only spline."""
@@ -479,13 +475,9 @@ class Prepared:
         return self.curve.evaluate(np.array([segment]), np.array([u]), nu)[:, 0]
 
     def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
-        """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
+        """Return values or derivatives by frame, shape (components, samples)."""
         u, *rates = self.timing.at(frames, segment, nu, extrapolate)
-        result = self.curve.evaluate(segment, u, nu)
-        if nu == 0:
-            return result
-        result = result * rates[0] ** nu
-        return result + self.curve.evaluate(segment, u, 1) * rates[1] if nu == 2 else result
+        return _by_frame(lambda order: self.curve.evaluate(segment, u, order), rates, nu)
 
     def _look_up(
         self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool
@@ -527,6 +519,18 @@ class Prepared:
                 at_last &= self._ends_track[segment] | (frames == tracks.frames[segment])
             segment[at_last] -= 1
         return frames, segment, bounds
+
+
+def _by_frame(evaluate: Callable[[int], Float64Array], rates: Sequence[Float64Array | float], nu: int) -> Float64Array:
+    """Return a derivative by frame of what has derivatives by u, and u derivatives by frame (chain rule).
+
+    The square is a product: a power of one number has other bits than that of an array.
+    """
+    if nu == 0:
+        return evaluate(0)
+    if nu == 1:
+        return evaluate(1) * rates[0]
+    return evaluate(2) * (rates[0] * rates[0]) + evaluate(1) * rates[1]
 
 
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:

@@ -14,7 +14,7 @@ from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
 from interp.components import BaseSpline
 from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
-from interp.splines import METHODS, cubic, hermite, lagrange, linear, tcb
+from interp.splines import METHODS, cubic, hermite, lagrange, linear, logarithmic, tcb
 
 CASES = [
     pytest.param(cls, cycle, eased, id=f"{method.name}-{kind}-{cycle}{'-eased' * eased}")
@@ -57,6 +57,17 @@ def test_one_frame_gives_the_bits_that_it_gives_among_many(cls, cycle, eased):
             together = spline(frames, nu, extrapolate)
             alone = np.array([spline(float(frame), nu, extrapolate) for frame in frames])
             assert (alone == together).all()
+
+
+@pytest.mark.parametrize("cls", [tcb.VectorSpline, logarithmic.VectorSpline, lagrange.VectorSpline])
+@pytest.mark.parametrize("eases", [{}, {"ease_to": 0.3, "ease_from": 0.4}])
+def test_one_frame_of_thousands_gives_no_other_bits(cls, eases):
+    """A square by pow differs from a product in one of some thousand numbers."""
+    generator = np.random.default_rng(5)
+    frames = np.cumsum(generator.uniform(1.0, 9.0, 8))
+    spline = cls(Keys(frames, np.exp(generator.normal(size=(8, 3))), **eases))
+    at = generator.uniform(frames[0], frames[-1], 5000)
+    assert (np.array([spline(frame, 2) for frame in at.tolist()]) == spline(at, 2)).all()
 
 
 @pytest.mark.parametrize(("cls", "cycle", "eased"), CASES[::3])
