@@ -219,14 +219,14 @@ def checked_whole(name: str, number: int) -> int:
     return whole
 
 
-def checked_derivative(spline: Spline, nu: int) -> int:
+def checked_derivative(spline: Spline, nu: int, name: str = "nu") -> int:
     """Return the order of a derivative, or raise TypeError or ValueError if a spline has none of it."""
     try:
         order = operator.index(nu)
     except TypeError as error:
-        raise TypeError(f"nu must be an integer, not {nu!r}") from error
+        raise TypeError(f"{name} must be an integer, not {nu!r}") from error
     if not 0 <= order <= spline.derivatives:
-        raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu!r}")
+        raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not {name}={nu!r}")
     return order
 
 
@@ -356,6 +356,8 @@ def _checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
 
 def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate at as float64, or raise TypeError or ValueError."""
+    if isinstance(frames, int) and abs(frames) > FARTHEST:
+        raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
     checked = numbers(name, frames)
     if not np.isfinite(checked).all():
         raise ValueError(f"{name} must be finite")
@@ -366,7 +368,8 @@ def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
 
 def _holds_arrays(frames: object) -> bool:
     """Return whether an object is a sequence of arrays, not of frames."""
-    return isinstance(frames, Sequence) and len(frames) > 0 and np.ndim(frames[0]) > 0
+    first = frames[0] if isinstance(frames, Sequence) and len(frames) > 0 else 0.0
+    return getattr(first, "ndim", 0) > 0 or (isinstance(first, Sequence) and not isinstance(first, str))
 
 
 def end_to_end(splines: Sequence[Spline]) -> KeyBatch:

@@ -87,7 +87,8 @@ def c2_slopes(
     return slopes
 
 
-End = Literal["NOT_A_KNOT", "NATURAL", "CLAMPED"] | tuple[int, npt.ArrayLike]
+EndName = Literal["NOT_A_KNOT", "NATURAL", "CLAMPED"]
+End = EndName | tuple[int, npt.ArrayLike]
 """The condition at an end, as scipy's CubicSpline has it; a pair is a derivative's order, 1 or 2, and its value."""
 
 

@@ -116,15 +116,18 @@ class BaseSpline(ABC):
             For frames that are not finite or beyond 1e100, and a derivative that the spline has not.
         """
         nu = checked_derivative(self, nu)
-        if isinstance(frames, float | int | np.floating | np.integer) and abs(frame := float(frames)) <= FARTHEST:
-            return self.prepared.evaluate_one(frame, nu, extrapolate)
+        if isinstance(frames, float | int | np.floating | np.integer):
+            # A Python integer may be too large for a float.
+            frame = float(frames) if not isinstance(frames, int) or abs(frames) <= FARTHEST else math.inf
+            if abs(frame) <= FARTHEST:
+                return self.prepared.evaluate_one(frame, nu, extrapolate)
         at = checked_sample_frames("frames", frames)
         values = self.prepared.evaluate(at.ravel(), nu, extrapolate)[0]
         return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> Derivative:
         """Return the n-th derivative as a function of frames: of rotations the angular velocity or acceleration."""
-        return Derivative(self, checked_derivative(self, n))
+        return Derivative(self, checked_derivative(self, n, "n"))
 
     @property
     @abstractmethod

@@ -32,6 +32,8 @@ Float64 ends at 1.8e308, and some methods compute with the cubes of lengths and 
 """
 _LARGEST = 1e301
 """The largest value, and the largest value over the square of a length: methods compute with up to 1e7 times that."""
+_DEEPEST = 32
+"""The most axes of an array in NumPy 1."""
 _SHORTEST = 1e-16
 """The shortest segment, as a part of the track's length: methods raise such ratios to the 16th power."""
 
@@ -80,16 +82,23 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
 
 
 def _holds_masked(data: object) -> bool:
-    """Return whether data are a masked array, or sequences that hold one, masked anywhere or not."""
+    """Return whether data are a masked array, or sequences that hold one, masked anywhere or not.
+
+    Raises
+    ------
+    TypeError
+        For sequences nested deeper than arrays can be, as those are that contain themselves.
+    """
     level: list[object] = [data]
-    while level:
+    for _ in range(_DEEPEST):
         types = {*map(type, level)}
         if any(issubclass(each, np.ma.MaskedArray) for each in types):
             return True
         if not any(issubclass(each, list | tuple) for each in types):
             return False
-        level = [*chain.from_iterable(each for each in level if isinstance(each, list | tuple))]
-    return False
+        once = {id(each): each for each in level if isinstance(each, list | tuple)}
+        level = [*chain.from_iterable(once.values())]
+    raise TypeError(f"sequences in each other, {_DEEPEST} deep")
 
 
 def freeze(data: object) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Continuity, Cycle, KeyBatch, Method
-from ..c2_equations import Condition, End, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
+from ..c2_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, checked_velocities
@@ -62,7 +62,7 @@ class ClampedVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`; in a loop velocities count for nothing.
+        As for `NaturalVectorSpline`; in a loop of more than two keys velocities count for nothing.
     velocities : array_like, shape (n, d), a frame, or None
         Of these the first and the last count. None: at rest, as a motion starts and ends.
 
@@ -99,11 +99,11 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`; in a loop ends count for nothing: it is scipy's "periodic".
-    ends : condition, or a pair of conditions
+        As for `NaturalVectorSpline`; in a loop of more than two keys ends count for nothing: it is scipy's "periodic".
+    ends : str, or a pair of conditions
         At both ends, or at the first and the last key. "NOT_A_KNOT": the first two segments are one cubic; through two
-        keys a line, through three a parabola. "NATURAL": no second derivative. "CLAMPED": at rest. ``(1, slope)`` or
-        ``(2, second derivative)``: given, one number, or one a component.
+        keys a line, through three a parabola. "NATURAL": no second derivative. "CLAMPED": at rest. In a pair also
+        ``(1, slope)`` or ``(2, second derivative)``: given, one number, or one a component.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class VectorSpline(ComponentSpline):
     is_cubic = True
     ends: tuple[Condition, Condition]
 
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", ends: End | tuple[End, End] = "NOT_A_KNOT") -> None:
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", ends: EndName | tuple[End, End] = "NOT_A_KNOT") -> None:
         super().__init__(keys, cycle)
         self._set(ends=checked_ends(ends, keys))
 
@@ -184,7 +184,7 @@ class ClampedRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`; in a loop velocities count for nothing.
+        As for `rotation_vectors.TurningSpline`; in a loop of more than two keys velocities count for nothing.
     velocities : array_like, shape (n, 3), or None
         Angular velocities in the parent's frame, radians a frame, of which the first and the last count. None: at rest.
         With those of the turns to the second and from the last key but one it is scipy's RotationSpline.

@@ -24,6 +24,9 @@ SPLINE = tcb.VectorSpline(KEYS)
 Q = [0.5, 0.5, -0.5, 0.5]
 AXIS = [1.0, 2.0, 2.0]
 
+ENDLESS: list[object] = []
+ENDLESS.extend([ENDLESS, ENDLESS, ENDLESS])
+
 NO_NUMBERS = {
     "texts": ["a", "b", "c"],
     "texts of numbers": np.array(["0", "1", "2"]),
@@ -42,6 +45,7 @@ NO_NUMBERS = {
     "a masked number among rows": [[0.0], [np.ma.masked], [2.0]],
     "ragged": [[0.0], [1.0, 2.0], [3.0]],
     "a dictionary": {0: 1.0},
+    "a list that contains itself": ENDLESS,
 }
 WRONG = pytest.mark.parametrize("wrong", [pytest.param(value, id=name) for name, value in NO_NUMBERS.items()])
 CLASSES = [
@@ -165,8 +169,18 @@ def test_frames_to_evaluate_at_are_real_numbers(cls, keys, wrong):
 
 @pytest.mark.parametrize("wrong", ["x", 1.5, None, -1, 3, [1]])
 def test_a_derivative_that_there_is_not_is_named(wrong):
-    with pytest.raises((TypeError, ValueError), match=r"nu"):
+    with pytest.raises((TypeError, ValueError), match=r"\bnu\b"):
         SPLINE(1.0, wrong)
+    with pytest.raises((TypeError, ValueError), match=r"\bn\b"):
+        SPLINE.derivative(wrong)
+    with pytest.raises((TypeError, ValueError), match=r"\bnu\b"):
+        SPLINE.derivative()(1.0, wrong)
+
+
+@pytest.mark.parametrize("wrong", [10**400, -(10**400), 10**101, np.float32(np.inf), np.inf])
+def test_one_frame_that_float64_can_not_hold_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"^frames must (be finite|not be farther from 0 than 1e)"):
+        SPLINE(wrong)
 
 
 @pytest.mark.parametrize("wrong", [[1e308], [np.nan], np.inf, [[1.0], [np.nan]]])
