@@ -361,7 +361,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
-    """Return velocities a frame, one row a key; all 0 for None.
+    """Return velocities a frame, one row a key, of one component also of shape (n,); all 0 for None.
 
     Raises
     ------
@@ -374,6 +374,8 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
         rows = as_array(velocities).copy()
     except TypeError as error:
         raise KeysTypeError(n_("velocities are not an array of numbers: {!s}", error)) from error
+    if rows.ndim == 1 and components == 1:
+        rows = rows[:, np.newaxis]
     if rows.shape != (len(keys), components):
         shape = len(keys), components
         raise KeysError(n_("velocities must have the shape {!s}, one row a key, not {!s}", shape, rows.shape))

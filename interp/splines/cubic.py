@@ -63,8 +63,8 @@ class ClampedVectorSpline(ComponentSpline):
     ----------
     keys, cycle
         As for `NaturalVectorSpline`; in a loop of more than two keys velocities count for nothing.
-    velocities : array_like, shape (n, d), a frame, or None
-        Of these the first and the last count. None: at rest, as a motion starts and ends.
+    velocities : array_like, shape (n, d), or (n,) for one component, or None
+        A frame. Of these the first and the last count. None: at rest, as a motion starts and ends.
 
     Raises
     ------

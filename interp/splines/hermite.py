@@ -28,7 +28,7 @@ class VectorSpline(ComponentSpline):
     keys, cycle
         As for `components.ComponentSpline`; a loop is smooth across the seam if its first and last key have the same
         velocity.
-    velocities : array_like, shape (n, d), or None
+    velocities : array_like, shape (n, d), or (n,) for one component, or None
         A frame. None: at rest at each key.
 
     Raises

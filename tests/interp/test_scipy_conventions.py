@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline, PPoly
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 from scipy.spatial.transform import RotationSpline as ScipyRotationSpline
 
@@ -146,6 +146,20 @@ def test_hermite_is_scipy_s_at_its_keys():
     spline = hermite.VectorSpline(Keys([0, 2, 7], [-1, 2, 3]), velocities=[[0], [3], [7]])
     assert np.allclose(spline([0, 2, 7]).ravel(), [-1, 2, 3], rtol=1e-15)
     assert np.allclose(spline([0, 2, 7], 1).ravel(), [0, 3, 7], rtol=1e-15)
+
+
+def test_velocities_of_one_component_have_no_axis_as_scipy_s_have():
+    x, y, velocities = [0, 2, 7], [-1, 2, 3], [0, 3, 7]
+    at = np.linspace(-1.0, 8.0, 30)
+    found = hermite.VectorSpline(Keys(x, y), velocities=velocities)(at, 0, True)[:, 0]
+    assert np.allclose(found, CubicHermiteSpline(x, y, velocities)(at), rtol=0, atol=1e-12)
+    clamped = cubic.ClampedVectorSpline(Keys(x, y), velocities=velocities)(at, 0, True)[:, 0]
+    assert np.allclose(clamped, CubicSpline(x, y, bc_type=((1, 0.0), (1, 7.0)))(at), rtol=0, atol=1e-12)
+    for made in (hermite.VectorSpline, cubic.ClampedVectorSpline):
+        with pytest.raises(KeysError, match="one row a key"):
+            made(Keys(x, np.ones((3, 3))), velocities=velocities)
+        with pytest.raises(KeysError, match="one row a key"):
+            made(Keys(x, y), velocities=velocities[:2])
 
 
 CUBICS = [
