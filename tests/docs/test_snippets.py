@@ -13,6 +13,9 @@ import pytest
 
 from tests.docs.documents import CODE, DOCUMENTS, ROOT
 
+INSTALLED = "from tcb_splines"
+"""How the package is imported where it is installed: the same files as `interp`."""
+
 
 def blocks(document: Path) -> list[str]:
     return CODE.findall(document.read_text(encoding="utf-8"))
@@ -33,7 +36,7 @@ def test_its_python_runs(document, files):
     try:
         for block in blocks(document):
             if not installs(block):
-                exec(compile(block, document.name, "exec"), names)
+                exec(compile(block.replace(INSTALLED, "from interp"), document.name, "exec"), names)
     finally:
         bpy.app.translations.unregister("tcb_in_german")
 
