@@ -14,6 +14,7 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -123,14 +124,13 @@ def _first_line(cls: type) -> str:
 
 
 def _formulas(heading: str) -> str:
-    """Return a link to a section of docs/formulas.md, with the formulas in it."""
+    """Return a link to a section of docs/formulas.md, with the formulas and tables in it."""
     text = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
     body = re.split(rf"^#+ {re.escape(heading)}\n", text, flags=re.MULTILINE)[1]
     body = re.split(r"^#+ ", body, flags=re.MULTILINE)[0]
-    blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*", body, re.MULTILINE)
-    lines = [re.sub(r"^    ", "", block, flags=re.MULTILINE).strip("\n") for block in blocks]
-    fences = [f"```text\n{block}\n```\n" for block in lines]
-    return "\n".join([f"[{heading}](formulas.md#{anchor(heading)}){':' if fences else ''}\n", *fences])
+    blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*|(?:^\|.*\n)+", body, re.MULTILINE)
+    shown = [each if each.startswith("|") else f"```text\n{textwrap.dedent(each).rstrip()}\n```\n" for each in blocks]
+    return "\n".join([f"[{heading}](formulas.md#{anchor(heading)}){':' if shown else ''}\n", *shown])
 
 
 def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
