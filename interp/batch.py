@@ -66,6 +66,10 @@ class KeyBatch:
         end[self.last] = self.last
         return end
 
+    def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return the differences from the key before each key, and to the key after it, of values (d, K)."""
+        return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
+
     def take(self, keys: BoolArray) -> KeyBatch:
         """Return some of the tracks, given by which keys are theirs."""
         index, own = np.cumsum(keys) - 1, keys[self.first]

@@ -33,6 +33,19 @@ class Cubics:
         length = tracks.frames[end] - tracks.frames
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
 
+    @classmethod
+    def of_tangents(
+        cls, tracks: KeyBatch, values: Float64Array, incoming: Float64Array, outgoing: Float64Array
+    ) -> Self:
+        """Return the segments through keys of given values and tangents, all of shape (d, K).
+
+        Each tangent is by the local parameter of its own segment, before or after the key.
+        """
+        end = tracks.segment_end
+        leaving, arriving = outgoing.copy(), incoming[:, end]
+        leaving[:, tracks.last] = arriving[:, tracks.last] = 0.0
+        return cls(values, values[:, end], leaving, arriving)
+
     @property
     def coefficients(self) -> Float64Array:
         """Return the coefficients by the powers of u, the lowest first, shape (4, d, K)."""

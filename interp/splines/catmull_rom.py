@@ -67,8 +67,7 @@ class VectorSpline(ComponentSpline):
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
-        chords = p - p[:, tracks.previous], p[:, tracks.following] - p
-        return Cubics.through(tracks, p, velocities(tracks, *chords))
+        return Cubics.through(tracks, p, velocities(tracks, *tracks.chords(p)))
 
 
 class RotationSpline(TurningSpline):

@@ -14,7 +14,6 @@ import numpy as np
 from ..batch import Continuity, KeyBatch
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import Float64Array
 from .tcb import weighted_sums
 
 
@@ -47,14 +46,12 @@ class LightWaveSpline(ComponentSpline):
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
-        p, before, after = _chords(tracks)
+        p = np.ascontiguousarray(tracks.values.T)
         around = np.where(tracks.before + tracks.after > 0.0, tracks.before + tracks.after, 1.0)
-        first, last = tracks.open
-        before[:, first] = after[:, last] = 0.0
-        incoming, outgoing = weighted_sums(tracks.parameters, before, after)
+        incoming, outgoing = weighted_sums(tracks.parameters, *tracks.chords(p))
         incoming *= tracks.before / around
         outgoing *= tracks.after / around
-        return _segments(tracks, p, incoming, outgoing)
+        return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
 
 class KochanekBartelsSpline(ComponentSpline):
@@ -86,7 +83,8 @@ class KochanekBartelsSpline(ComponentSpline):
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
-        p, before, after = _chords(tracks)
+        p = np.ascontiguousarray(tracks.values.T)
+        before, after = tracks.chords(p)
         inner = (tracks.before > 0.0) & (tracks.after > 0.0)
         length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
         around = length_before + length_after
@@ -98,18 +96,4 @@ class KochanekBartelsSpline(ComponentSpline):
         alone = last - first == 1
         outgoing[:, first] = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
         incoming[:, last] = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
-        return _segments(tracks, p, incoming, outgoing)
-
-
-def _chords(tracks: KeyBatch) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the keys' values, and the chords from the key before each and to the one after it, each (d, K)."""
-    p = np.ascontiguousarray(tracks.values.T)
-    return p, p - p[:, tracks.previous], p[:, tracks.following] - p
-
-
-def _segments(tracks: KeyBatch, p: Float64Array, incoming: Float64Array, outgoing: Float64Array) -> Cubics:
-    """Return segments of given tangents at keys, by the local parameter of each segment."""
-    end = tracks.segment_end
-    arriving = incoming[:, end]
-    arriving[:, tracks.last] = outgoing[:, tracks.last] = 0.0
-    return Cubics(p, p[:, end], outgoing, arriving)
+        return Cubics.of_tangents(tracks, p, incoming, outgoing)

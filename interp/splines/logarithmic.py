@@ -74,8 +74,7 @@ class VectorSpline(ComponentSpline):
 def _onward(tracks: KeyBatch) -> Cubics:
     """Return the splines of the logarithms, from 0 in each segment, so that key values come out as they are."""
     logs = np.log(np.abs(np.ascontiguousarray(tracks.values.T)))
-    chords = logs - logs[:, tracks.previous], logs[:, tracks.following] - logs
-    rates = catmull_rom.velocities(tracks, *chords)
+    rates = catmull_rom.velocities(tracks, *tracks.chords(logs))
     end = tracks.segment_end
     length = tracks.frames[end] - tracks.frames
     return Cubics(np.zeros_like(logs), logs[:, end] - logs, rates * length, rates[:, end] * length)
@@ -99,23 +98,22 @@ class Exponentials:
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.onward.evaluate(segment, u, 0))
-        if nu == 0:
-            return values
-        rates = self.onward.evaluate(segment, u, 1)
-        if nu == 1:
-            return values * rates
-        return values * (rates * rates + self.onward.evaluate(segment, u, 2))
+        onward = [self.onward.evaluate(segment, u, order) for order in range(nu + 1)]
+        return _exponential(self._start.take(segment, axis=1), *onward)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
         """Return the value or derivative by u at one place, shape (components,): the same bits."""
-        values: Float64Array = self._start[:, segment] * np.exp(self.onward.evaluate_one(segment, u, 0))
-        if nu == 0:
-            return values
-        rates = self.onward.evaluate_one(segment, u, 1)
-        if nu == 1:
-            return values * rates
-        return values * (rates * rates + self.onward.evaluate_one(segment, u, 2))
+        onward = [self.onward.evaluate_one(segment, u, order) for order in range(nu + 1)]
+        return _exponential(self._start[:, segment], *onward)
+
+
+def _exponential(start: Float64Array, way: Float64Array, *derivatives: Float64Array) -> Float64Array:
+    """Return a value times the exponential of a way; with derivatives of the way, its derivative of the last order."""
+    values: Float64Array = start * np.exp(way)
+    if not derivatives:
+        return values
+    rates, *changes = derivatives
+    return values * (rates * rates + changes[0]) if changes else values * rates
 
 
 METHOD = Method(

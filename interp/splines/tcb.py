@@ -144,19 +144,13 @@ class VectorSpline(ComponentSpline):
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
-        p = np.ascontiguousarray(tracks.values.T)
-        return p - p.take(tracks.previous, axis=1), p.take(tracks.following, axis=1) - p
+        return tracks.chords(np.ascontiguousarray(tracks.values.T))
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
-        incoming, outgoing = tangents(tracks, *cls.chords(splines, tracks), "TANGENT")
-        end = tracks.segment_end
-        outgoing[:, tracks.last] = 0.0
-        arriving = incoming[:, end]
-        arriving[:, tracks.last] = 0.0
-        return Cubics(p, p[:, end], outgoing, arriving)
+        return Cubics.of_tangents(tracks, p, *tangents(tracks, *tracks.chords(p), "TANGENT"))
 
 
 class _KeyTurns(NamedTuple):
