@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .batch import BoolArray, IndexArray, Spline, SplineBatch, checked_choice, checked_splines, evaluate_many
+from .batch import BoolArray, IndexArray, Spline, SplineBatch, checked_choice, evaluate_many
 from .keys import Float64Array, numbers
 
 Between = Literal["ENDS", "KEYS"]
@@ -120,7 +120,7 @@ class ArcLength:
     """
 
     def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
-        self._splines = SplineBatch(checked_splines("splines", splines))
+        self._splines = SplineBatch(splines)
         edges = _smooth_parts(self._splines)
         self.first, self.last = float(edges[0]), float(edges[-1])
         start, panels = self._panels(edges[:-1], edges[1:], tolerance)
