@@ -37,7 +37,7 @@ class PiecewiseSpline(BaseSpline):
     """Splines one after the other, with another curve, or a held value, from each to the next.
 
     Each is a spline of its own: it ends at its last key as at the end of a track, whatever comes after. Ease counts
-    within runs only.
+    within runs only. Extrapolated, the first and the last run go on; one of a single key is held.
 
     Parameters
     ----------
