@@ -470,7 +470,7 @@ class Prepared:
         if extrapolate and self._ends_track[segment]:
             segment -= 1
         u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
-        return _by_frame(lambda order: self._one(segment, u, order), rates, nu)
+        return _by_frame(self._one, segment, u, rates, nu)
 
     def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
         """Return the segment and the local parameter of frames, of the only spline."""
@@ -484,7 +484,7 @@ class Prepared:
     def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
         """Return values or derivatives by frame, shape (components, samples)."""
         u, *rates = self.timing.at(frames, segment, nu, extrapolate)
-        return _by_frame(lambda order: self.curve.evaluate(segment, u, order), rates, nu)
+        return _by_frame(self.curve.evaluate, segment, u, rates, nu)
 
     def _look_up(
         self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool
@@ -528,16 +528,22 @@ class Prepared:
         return frames, segment, bounds
 
 
-def _by_frame(evaluate: Callable[[int], Float64Array], rates: Sequence[Float64Array | float], nu: int) -> Float64Array:
-    """Return a derivative by frame of what has derivatives by u, and u derivatives by frame (chain rule).
+def _by_frame(
+    evaluate: Callable[[Any, Any, int], Float64Array],
+    segment: IndexArray | int,
+    u: Float64Array | float,
+    rates: Sequence[Float64Array | float],
+    nu: int,
+) -> Float64Array:
+    """Return a derivative by frame, of derivatives by u, which has the given ones by frame (chain rule).
 
     The square is a product: a power of one number has other bits than that of an array.
     """
     if nu == 0:
-        return evaluate(0)
+        return evaluate(segment, u, 0)
     if nu == 1:
-        return evaluate(1) * rates[0]
-    return evaluate(2) * (rates[0] * rates[0]) + evaluate(1) * rates[1]
+        return evaluate(segment, u, 1) * rates[0]
+    return evaluate(segment, u, 2) * (rates[0] * rates[0]) + evaluate(segment, u, 1) * rates[1]
 
 
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
