@@ -23,6 +23,33 @@ def steps():
         yield 0.05
 """
 
+_HOVER = """
+def steps():
+    a = area({area!r})
+    ui = region(a, 'UI')
+    x, top = ui.x + int(ui.width * .6), ui.y + ui.height
+    manager = bpy.context.window_manager
+    calls = ((bpy.ops.ui.copy_python_command_button, {{}}), (bpy.ops.ui.copy_data_path_button, {{'full_path': True}}))
+    rows = {{}}
+    for y in range(top - 6, top - min(ui.height, {height}), -{step}):
+        # Two moves, as a button takes the first for the mouse that comes.
+        for at in (x - 3, x):
+            win().cursor_warp(at, y)
+            yield 0.01
+        with bpy.context.temp_override(window=win(), area=a, region=ui):
+            for call, options in calls:
+                manager.clipboard = ''
+                if call.poll():
+                    try:
+                        call(**options)
+                    except RuntimeError:
+                        pass
+                if manager.clipboard:
+                    rows.setdefault(manager.clipboard, []).append(win().height - y)
+                    break
+    return {{name: (x, sum(ys) // len(ys)) for name, ys in rows.items()}}
+"""
+
 
 @contextmanager
 def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
@@ -34,6 +61,7 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
     screen = f":{100 + os.getpid() % 900}{next(_screens)}"
     with drive.GuiBlender(blender=blender, display=screen, size=size) as gui:
         gui.type_value = partial(_type_value, gui)
+        gui.buttons = partial(_buttons, gui)
         yield gui
 
 
@@ -46,6 +74,14 @@ def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
     for keys in (("key", "Return"), ("key", "ctrl+a"), ("type", "--delay", 40, "--", text), ("key", "Return")):
         gui.xdotool(*keys)
         gui.run(_TURNS)
+
+
+def _buttons(gui: Any, area: str, height: int = 900, step: int = 8) -> dict[str, Any]:
+    """Return the position of each button in the sidebar by its Python call or data path, as `drive` does.
+
+    The pointer is moved over it by Blender itself, eight times as fast as from another process.
+    """
+    return dict(gui.run(_HOVER.format(area=area, height=height, step=step)))
 
 
 @contextmanager
