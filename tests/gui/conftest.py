@@ -72,6 +72,17 @@ def settle(window: Any) -> None:
     assert window.run(SETTLE), "Live does not come to rest"
 
 
+def wait_for(window: Any, code: str, expected: object = True) -> None:
+    """Wait until the code leaves what is expected in `result`; a busy machine takes its time."""
+    found = None
+    for _turn in range(600):
+        found = window.run(code)
+        if found == expected:
+            return
+        turns(window)
+    raise AssertionError(f"{found!r} instead of {expected!r}: {code}")
+
+
 def pytest_report_header() -> str:
     """Say which Blender the run drives: make test-gui takes the newest that is set up, or GUI_BLENDER."""
     if "BLENDER" not in os.environ:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,15 @@ import pytest
 from formats import three_ds
 from tests.exchange.files import box, save, scene, track
 
-from .conftest import PICTURES
+from .conftest import PICTURES, turns, wait_for
 
 OBJECTS = "result = sorted(item.name for item in bpy.data.objects if 'Cube' not in item.name)"
+
+CHOSEN = """
+at = area('FILE_BROWSER')
+with bpy.context.temp_override(window=win(), area=at, region=region(at, 'WINDOW')):
+    result = len(bpy.context.selected_files)
+"""
 
 
 def files(folder: Path) -> list[str]:
@@ -51,21 +56,12 @@ def type_name(window: Any, name: str) -> None:
     window.click(middle_of(window, "EXECUTE"), times=2)
     for keys in (("key", "ctrl+a"), ("type", "--delay", "40", "--", name), ("key", "Return")):
         window.xdotool(*keys)
-        time.sleep(0.5)
+        turns(window)
 
 
 def show_folder(window: Any, folder: Path) -> None:
     window.run(f"area('FILE_BROWSER').spaces.active.params.directory = {str(folder).encode()!r}")
-    time.sleep(2.0)
-
-
-def wait_for(window: Any, code: str, expected: object) -> None:
-    """A busy machine takes its time."""
-    for _ in range(20):
-        if window.run(code) == expected:
-            return
-        time.sleep(0.5)
-    assert window.run(code) == expected
+    turns(window)
 
 
 @pytest.fixture
@@ -78,7 +74,10 @@ def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window:
 
     window.run(in_viewport("bpy.ops.import_anim.tcb_3ds('INVOKE_DEFAULT')"))
     show_folder(window, tmp_path)
-    window.key("a", at=middle_of(window, "WINDOW"))
+    for _listing_takes_its_time in range(20):
+        window.key("a", at=middle_of(window, "WINDOW"))
+        if window.run(CHOSEN) == 2:
+            break
     window.shot(PICTURES / "import_dialog.png")
     window.click(middle_of(window, "EXECUTE", from_right=60))
     wait_for(window, OBJECTS, sorted([*scenery, "Run", "Walk"]))
@@ -122,8 +121,7 @@ def test_escape_ends_an_export_that_takes_long(window: Any, tmp_path: Path) -> N
     show_folder(window, tmp_path)
     type_name(window, "given.3ds")
     window.click(middle_of(window, "EXECUTE", from_right=60))
-    time.sleep(4.0)
-    assert "TCB" in window.run(OBJECTS), "it goes on"
+    wait_for(window, "result = 'TCB' in bpy.data.objects")
     window.shot(PICTURES / "export_goes_on.png")
     window.key("Escape", at=(500, 500))
     wait_for(window, "result = 'TCB' in bpy.data.objects", False)
@@ -144,14 +142,11 @@ def test_escape_ends_an_import_that_takes_long(window: Any, tmp_path: Path) -> N
     show_folder(window, tmp_path)
     type_name(window, "many.3ds")
     window.click(middle_of(window, "EXECUTE", from_right=60))
-    for _ in range(60):
-        if window.run("result = len(bpy.data.objects)") > 50:
-            break
-        time.sleep(0.5)
-    assert window.run(counts) != before, "it goes on"
+    wait_for(window, "result = len(bpy.data.objects) > 50")
     window.shot(PICTURES / "import_goes_on.png")
     window.key("Escape", at=(500, 500))
     wait_for(window, counts, before)
     assert window.run("result = bpy.context.scene.frame_end") == 77
-    time.sleep(2.0)
-    assert window.run(counts) == before, "it does not go on"
+    for _turn in range(5):
+        turns(window)
+        assert window.run(counts) == before, "it goes on"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from tools.graphical import started
 
-from .conftest import PICTURES
+from .conftest import PICTURES, turns, wait_for
 
 WINDOWS = "result = {w.screen.areas[0].type: (w.width, w.height) for w in bpy.context.window_manager.windows}"
 CORNER = (100, 60)
@@ -48,7 +47,7 @@ def test_install_from_disk(extension_zip: Path) -> None:
             # The first one may only leave the field.
             if not gui.run(ENABLED):
                 gui.click(install)
-                time.sleep(2)
+                turns(gui)
         gui.shot(PICTURES / "installed.png")
         assert gui.run(ENABLED) == ["bl_ext.user_default.tcb_animation"]
         assert gui.run(TABS) == ["TCB"]
@@ -56,15 +55,11 @@ def test_install_from_disk(extension_zip: Path) -> None:
 
 def window_of(gui: Any, kind: str, title: str) -> Any:
     """The window of that editor, where it can be seen whole: its left and upper edge, its width and height."""
-    for _try in range(20):
-        found = gui.run(WINDOWS)
-        if kind in found:
-            # No window manager is there to keep it on the screen.
-            gui.xdotool("search", "--onlyvisible", "--name", title, "windowmove", *CORNER)
-            time.sleep(0.5)
-            return (*CORNER, *found[kind])
-        time.sleep(0.3)
-    raise AssertionError(f"no window of {kind}: {found}")
+    wait_for(gui, f"{WINDOWS}; result = {kind!r} in result")
+    # No window manager is there to keep it on the screen.
+    gui.xdotool("search", "--onlyvisible", "--name", title, "windowmove", *CORNER)
+    turns(gui)
+    return (*CORNER, *gui.run(WINDOWS)[kind])
 
 
 def open_section(gui: Any, corner: tuple[int, int], section: str) -> None:

@@ -5,12 +5,11 @@ an action that objects of both scenes share."""
 from __future__ import annotations
 
 import subprocess
-import time
 from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle
+from .conftest import PICTURES, settle, turns, wait_for
 
 HALF = (800, 1000)
 """Each window has one half of the screen."""
@@ -55,6 +54,8 @@ def steps():
     bpy.ops.ed.undo_push(message='windows')
     return len(bpy.context.window_manager.windows)
 """
+
+SIZES = "result = [(each.width, each.height) for each in bpy.context.window_manager.windows]"
 
 SHOW = """
 def steps():
@@ -129,7 +130,7 @@ class Windows:
         for number, handle in enumerate(self.handles):
             window.xdotool("windowsize", handle, *HALF)
             window.xdotool("windowmove", handle, number * HALF[0], 0)
-        time.sleep(1.0)
+        wait_for(window, SIZES, [HALF] * 2)
         for number in (0, 1):
             self.show(number, "DOPESHEET_EDITOR", "DOPESHEET")
 
@@ -160,7 +161,7 @@ class Windows:
         # A new editor hears of the mouse when that moves.
         for at in (x - 5, x):
             self.gui.xdotool("mousemove", at, y)
-            time.sleep(0.4)
+            turns(self.gui)
         for _ in range(times):
             self.gui.key(keys)
 
@@ -170,10 +171,10 @@ class Windows:
             self.gui.key(key)
         for _ in range(5):
             self.gui.key("Return")
-            for _ in range(4):
+            for _ in range(20):
                 if not self.gui.run(RUNNING):
                     return
-                time.sleep(0.5)
+                turns(self.gui)
         raise AssertionError("the operator does not end")
 
     def own_frames(self, item: str, path: str = "location", index: int = 0) -> list[float]:
@@ -253,7 +254,7 @@ def test_keys_dragged_in_either_window_are_followed_as_they_were_baked(windows):
 with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
     bpy.ops.wm.window_close()
 """)
-    time.sleep(1.5)
+    wait_for(windows.gui, "result = len(bpy.context.window_manager.windows)", 1)
     windows.move(0, 23, "4")
     assert windows.own_frames("Cube") == [1, 27, 50]
     assert as_baked(windows) == RIGHT

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tools.graphical import place
 
+from .conftest import settle, turns
 from .screen import SAME, screen
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
@@ -80,7 +80,7 @@ def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> i
 
 def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tmp_path):
     window.run("bpy.context.scene.frame_set(20); area('VIEW_3D').tag_redraw()")
-    time.sleep(1)
+    turns(window)
     before, key = diagram(window, tmp_path)
     assert differs(window, "diagram.png", before, key) <= SAME
     buttons = window.buttons("VIEW_3D")
@@ -91,19 +91,19 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
     assert differs(window, "diagram_changed.png", after, key) <= SAME
 
     window.run("bpy.context.preferences.view.ui_scale = 2.0")
-    time.sleep(2)
+    turns(window)
     x, y = window.run("r = region(area('VIEW_3D'), 'UI'); result = (r.x + r.width // 2, win().height - r.y - 100)")
     twice, key = diagram(window, tmp_path)
     assert len(twice) > 1.9 * len(after)
     window.xdotool("mousemove", x, y)
     for _ in range(20):
         window.xdotool("click", "5")
-    time.sleep(2)
+    turns(window)
     off = math.inf
     for _ in range(12):
         # Past the panels below it.
         window.xdotool("click", "4")
-        time.sleep(0.5)
+        turns(window)
         try:
             off = differs(window, "diagram_2x.png", twice, key)
         except ValueError:
@@ -127,11 +127,13 @@ def path(window):
     """path(name): which pixels show the path, when the window has come to rest."""
 
     def seen(name: str, **columns: int) -> Any:
-        last = path_on(screen(window, name), **columns)
-        for _ in range(20):
-            time.sleep(1)
+        settle(window)
+        last, same = path_on(screen(window, name), **columns), 0
+        for _picture in range(100):
+            turns(window)
             now = path_on(screen(window, name), **columns)
-            if (now == last).all():
+            same = same + 1 if (now == last).all() else 0
+            if same == 3:
                 break
             last = now
         return last

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, turns
 from .cube import CURVES, everything
 from .editors import open_editor
 
@@ -59,15 +58,15 @@ def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_
     # Dragged, and taken back with Esc: each key has its own again.
     for at in ((x - 5, y), (x, y)):
         window.xdotool("mousemove", *at)
-        time.sleep(0.3)
+        turns(window)
     window.xdotool("mousedown", 1)
     for _step in range(8):
         window.xdotool("mousemove_relative", 5, 0)
-        time.sleep(0.05)
+        turns(window)
     held = velocities(window)
     window.key("Escape")
     window.xdotool("mouseup", 1)
-    time.sleep(0.3)
+    turns(window)
     assert len(set(held[0].values())) == 1
     assert held[1:] == given[1:]
     assert velocities(window) == given
