@@ -10,6 +10,9 @@ import bpy
 
 from .arguments import checked
 
+HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+"""Whether actions have slots and layers."""
+
 _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 

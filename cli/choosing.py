@@ -11,9 +11,9 @@ from typing import Any
 import bpy
 
 from .. import animation
-from ..animation.datablocks import name_of
+from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import channels_of
-from ..animation.fcurves.layers import HAS_SLOTS, layered_reason
+from ..animation.fcurves.refused_actions import layered_reason
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks

@@ -13,7 +13,7 @@ from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.track_state import has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
-from ..animation.fcurves.layers import layered_refusals
+from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection

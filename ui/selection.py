@@ -23,7 +23,7 @@ from ..animation.edit.selected_keys import (
 )
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
-from ..animation.fcurves.layers import layered_refusals
+from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import track_of
 from ..animation.store.table.custom_property import read_table

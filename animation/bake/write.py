@@ -27,7 +27,7 @@ from ..fcurves.keyframes import (
 from ..fcurves.selection_flags import selecting
 from ..report import HandleError, Report
 from ..store.digest import digest
-from ..store.own_keys import NO_OWN_KEYS, OwnKeys
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys, unrecorded_note
 from ..store.paths import remove_strays, split
 from ..store.recording import Part, as_written, new_state, recorded
 from ..store.table import identity
@@ -190,12 +190,9 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     if baked.is_approximate:
         reason = approximate(plan.track, baked.error, baked.error_frame)
         report.notes.append(plan.track.note(reason))
-    for original in plan.own.values():
-        if len(original.unrecorded):
-            frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
-            reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
-            report.notes.append(plan.track.note(reason))
-            break
+    reason = unrecorded_note(plan.own.values())
+    if reason:
+        report.notes.append(plan.track.note(reason))
     if _is_held(plan, baked):
         reason = rpt_(
             "its extrapolation is Linear: this bake holds the values before and after the keys, handles go on"

@@ -12,7 +12,7 @@ from ..datablocks import name_of, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import assign, channels_in, channels_of
 from ..fcurves.editable import check_editable, check_not_tweaked
-from ..fcurves.layers import check_one_layer
+from ..fcurves.refused_actions import check_one_layer
 from ..report import Report
 from ..store.original_actions import bring_back, originals
 from ..store.tracks import find_tracks

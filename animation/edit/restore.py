@@ -23,7 +23,7 @@ from ..store.digest import RESTORED
 from ..store.frame_functions import curve_of
 from ..store.keys_without_bake import recorded_keys
 from ..store.live_switch import switch_off
-from ..store.own_keys import OwnKeys, key_frames, read_keys_to_write, read_own_keys
+from ..store.own_keys import OwnKeys, key_frames, read_keys_to_write, read_own_keys, unrecorded_note
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
 from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update
@@ -303,10 +303,7 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
             notes.append(note)
         else:
             notes.append(take_channel(channels, datablock, track, index))
-    fresh = union([own.unrecorded for own in kept.values()])
-    if len(fresh):
-        frames = ", ".join(f"{frame:g}" for frame in fresh[:3])
-        notes.append(rpt_("keys made since the bake get automatic handles: frame {:s}", frames))
+    notes.append(unrecorded_note(kept.values()))
     if track.state is not None:
         settings = replace(track.settings, digest=RESTORED, options=None)
         track.state = replace(track.state, settings=settings, channels={})

@@ -11,13 +11,12 @@ import numpy as np
 
 from ..arguments import checked
 from ..bake.plans.splines import options_of
-from ..datablocks import users_of
+from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, read, read_attribute
-from ..fcurves.layers import HAS_SLOTS
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_keys_to_write, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities

@@ -13,10 +13,9 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import animation_data, name_of, users_of_each
+from ..datablocks import HAS_SLOTS, animation_data, users_of_each
 from ..errors import AnimationError
-from ..translation import rpt_
-from .layers import HAS_SLOTS, check_one_layer, layered_reason
+from .refused_actions import editable_action, layered_reason, without_fcurves
 
 
 @dataclass(frozen=True)
@@ -61,24 +60,13 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
 
     Raises AnimationError where there are none, with the reason.
     """
-    animation = getattr(datablock, "animation_data", None)
-    if animation is None or animation.action is None:
-        if animation is not None and any(track.strips for track in animation.nla_tracks):
-            raise AnimationError(
-                name_of(datablock), rpt_("its animation is in NLA strips only; enter tweak mode on a strip first")
-            )
-        raise AnimationError(name_of(datablock), rpt_("it has no animation"))
-    action = animation.action
+    action = editable_action(datablock)
     if not HAS_SLOTS:
         return Channels(action, 0, action)
-    check_one_layer(datablock, action)
-    if animation.action_slot is None:
-        raise AnimationError(
-            name_of(datablock), rpt_('its action "{:s}" has no slot for it; choose a slot first', action.name)
-        )
+    animation: Any = animation_data(datablock)
     bag = _channelbag(action, animation.action_slot)
     if bag is None:
-        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
+        raise without_fcurves(datablock, action)
     return Channels(action, animation.action_slot.handle, bag)
 
 

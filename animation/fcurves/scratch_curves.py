@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..datablocks import HAS_SLOTS
 from .keyframes import Keyframes, read, write
-from .layers import HAS_SLOTS
 
 _kept: list[bpy.types.Action] = []
 _depth: list[None] = []

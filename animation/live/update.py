@@ -32,7 +32,7 @@ from ..fcurves.keyframes import (
     read_coordinates,
     read_floats,
 )
-from ..fcurves.layers import layered_refusals
+from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
 from ..store.digest import RESTORED, shape_of
 from ..store.frame_functions import function_of

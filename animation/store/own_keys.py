@@ -8,7 +8,7 @@ changed it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -34,6 +34,7 @@ from ..fcurves.keyframes import (
     read_joined,
     read_rest,
 )
+from ..translation import rpt_
 from .classify_edits import Changes, classify, values_without_bake
 from .keys_without_bake import (
     LEFT_PLACED,
@@ -162,6 +163,15 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     curve: the recorded ones are those of before the keys around them were edited.
     """
     return [{index: _with_placed(own) for index, own in kept.items()} for kept in read_all_own_keys(tracks)]
+
+
+def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
+    """Return a note on the keys of a track's channels that no bake has recorded the handles of; empty without such."""
+    frames = union([own.unrecorded for own in kept])
+    if not len(frames):
+        return ""
+    shown = ", ".join(f"{frame:g}" for frame in frames[:3])
+    return rpt_("keys made since the last bake get automatic handles: frame {:s}", shown)
 
 
 def _with_placed(own: OwnKeys) -> OwnKeys:

@@ -17,7 +17,7 @@ from ..datablocks import users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, read, read_coordinates, read_floats, write
-from ..fcurves.layers import layered_reason
+from ..fcurves.refused_actions import layered_reason
 from .digest import RESTORED, digest
 from .own_keys import OwnKeys, identities_of, numbers_in, read_all_own_keys
 from .table import identity

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from .table import identity
 from .table.custom_property import State, Table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
+from .velocity_properties import is_derived
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 
@@ -196,19 +196,6 @@ class Properties:
     def track(self, path: str) -> Track | None:
         """Return the property at the path; None where that leads to no float property."""
         return self._tracks.get(path) or _track(self.datablock, self.name, path)
-
-
-DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
-"""Kinds of custom properties that describe the motion of a track."""
-_DERIVED = re.compile(rf'\["tcb_(?:[^"\\]|\\.)*_(?:{"|".join(DERIVED)})"\]$')
-
-
-def is_derived(path: str) -> bool:
-    """Return whether the path is a custom property that describes the motion of a track, so is not baked itself.
-
-    It is recognized by its name alone: "tcb_location_velocity".
-    """
-    return _DERIVED.search(path) is not None
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:

@@ -6,8 +6,6 @@ They are the derivatives of the splines through the keys; the samples of a bake 
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,9 +31,10 @@ from ..fcurves.keying import key_curve
 from ..report import Report
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
-from ..store.paths import BONES, split
+from ..store.paths import split
 from ..store.table.options import SAMPLE_LIMIT
-from ..store.tracks import Track, blocking_reason, find_tracks, is_derived
+from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.velocity_properties import is_bones, is_derived, property_name
 from ..translation import n_, rpt_
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
@@ -51,8 +50,6 @@ ANGULAR = "angular_"
 """The prefix of the names of rotations' velocities and accelerations."""
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
-_LONGEST_NAME = 63
-"""The most bytes in the name of a custom property."""
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -326,27 +323,10 @@ def kind_of(track: Track, quantity: Quantity) -> str:
     return (ANGULAR if angular else "") + quantity.lower()
 
 
-def property_name(track: Track, kind: str) -> str:
-    """Return the name of the custom property, of the bone or the datablock."""
-    owner, name = split(track.path)
-    path = track.path.removeprefix(owner) if _is_bones(owner) else track.path
-    path = name[1:-1] if name.startswith("[") and (not owner or _is_bones(owner)) else path
-    path = re.sub(r"rotation_(quaternion|axis_angle|euler)$", "rotation", path)
-    plain = re.sub(r"\W+", "_", path, flags=re.ASCII).strip("_")
-    if plain != path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
-        # The shortened path could be that of another track.
-        plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(path.encode()):08x}"
-    return f"tcb_{plain}_{kind}"
-
-
-def _is_bones(owner: str) -> bool:
-    return owner.startswith(BONES) and owner.endswith('"].') and owner.count('"].') == 1
-
-
 def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
     """Return the owner of the custom properties, the bone or else the datablock, and its path."""
     owner = split(track.path)[0]
-    if _is_bones(owner):
+    if is_bones(owner):
         path = owner.removesuffix(".")
         return datablock.path_resolve(path), path
     return datablock, ""
@@ -356,7 +336,7 @@ def _write(
     datablock: bpy.types.ID, channels: Channels, track: Track, kind: str, frames: Float64Array, values: Float64Array
 ) -> None:
     owner, path = _owner(datablock, track)
-    name = property_name(track, kind)
+    name = property_name(track.path, kind)
     owner[name] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
     for index, column in enumerate(values.T):
         fcurve = channels.new(f'{path}["{bpy.utils.escape_identifier(name)}"]', index, _GROUP)
@@ -369,7 +349,7 @@ def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]
     for track in tracks:
         owner, path = _owner(datablock, track)
         for kind in kinds:
-            name = property_name(track, kind)
+            name = property_name(track.path, kind)
             _remove_curves(channels, f'{path}["{bpy.utils.escape_identifier(name)}"]')
             if name in owner:
                 del owner[name]

@@ -21,7 +21,7 @@ from bpy.props import BoolProperty
 
 from ...animation import AnimationError, Options, Report, bake_many, enable_many
 from ...animation.datablocks import users_of
-from ...animation.fcurves.layers import layered_reason, layered_refusals
+from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
 from ...animation.live.update import (
     Watch,
     check_remaining,
