@@ -258,12 +258,25 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
+        keyed |= self._keyed_along(changed, keyed)
         if len(changed) >= _FEWEST:
             # Many changed keys may be the result of a tool.
             return keyed, keyed
         mirrored = self.keys.select_control_point & (self.now == -self.before)
         elsewhere = np.abs(self.keys.frames - self.keys.period) > ONE_KEY
         return keyed, keyed & (mirrored | elsewhere)
+
+    def _keyed_along(self, changed: IndexArray, keyed: BoolArray) -> BoolArray:
+        """Return the changed keys in a row of keys of one shift, own ones too, of which some are `keyed`.
+
+        Keying a row of frames shifts a segment that it spans as a whole, as moving the segment does.
+        """
+        shifts = self.now - self.before
+        unlike = np.abs(np.diff(shifts)) > _MAPPED * float(np.abs(self.shown).max(initial=1e-3))
+        row = np.concatenate(([0], np.cumsum(unlike | np.isnan(shifts[1:]) | np.isnan(shifts[:-1]))))
+        along = np.zeros_like(keyed)
+        along[changed] = np.isin(row[changed], row[keyed])
+        return along
 
     @cached_property
     def _negated(self) -> BoolArray:
