@@ -519,7 +519,7 @@ class _History:
             elif which in elsewhere:
                 found[which] = elsewhere[which]
             else:
-                found |= self._snapped(which)
+                found |= self._merged_unseen(which)
         found |= self._covered_keys
         free = [which for which in found if self._is_free(which, found[which][1])]
         # Of two at one frame the one that was moved there replaces the one that stood there.
@@ -665,20 +665,32 @@ class _History:
         deleting: IndexArray = rows[(after & between).any(axis=1)]
         return deleting
 
-    def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
-        """Return where an own key may have been snapped onto a generated one of its value: row, frame and own value.
+    def _merged_unseen(self, which: int) -> dict[int, tuple[int, float, float]]:
+        """Return where an own key may have been merged into a generated one of its value: row, frame and own value.
 
-        That leaves no other trace than that the generated key is selected. Where all keys are, the own key may have
-        been deleted as well: in doubt it is kept.
+        That leaves no other trace than that the generated key is selected, and is where the own key was snapped to, or
+        was moved and is the last one left before it: of merged keys the first one stays. The own key may have been
+        deleted as well: in doubt it is kept.
         """
         frame = float(np.floor(self.frames[which] + 0.5))
-        alike = self.generated & (self.source >= 0) & (self.now == self.before)
-        alike &= ~_differ(self.before, self.shown[[which]])
-        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & self.keys.select_control_point
+        alike = self.generated & (self.source >= 0) & self.keys.select_control_point
+        alike &= ~_differ(self.now, self.before) & ~_differ(self.before, self.shown[[which]])
+        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY)
         if abs(self.frames[which] - frame) <= ONE_KEY or not there.any():
+            has_moved = np.abs(self.keys.frames - self.frames[self.source]) > ONE_KEY
+            there = alike & has_moved & (self.source == self._flat_before(which))
+        if not there.any():
             return {}
+        row = int(np.argmax(there))
+        frame = float(self.keys.frames[row])
         self.unsure.append(frame)
-        return {which: (int(np.argmax(there)), frame, float(self.written["value"][self.own[which]]))}
+        return {which: (row, frame, float(self.written["value"][self.own[which]]))}
+
+    def _flat_before(self, which: int) -> int:
+        """Return the last key left of those written before a missing one, if all from there on have its value."""
+        before = np.flatnonzero(~self.left[:which])
+        place = int(before[-1]) if len(before) else which
+        return which if _differ(self.shown[place:which], self.shown[[which]]).any() else place
 
     def _is_beside_still(self, place: int) -> bool:
         """Return whether the nearest remaining key before or after this one stands where it was written."""
