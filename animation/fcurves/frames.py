@@ -41,6 +41,12 @@ def is_among(frames: Float32Array, own: Float32Array) -> BoolArray:
     return among
 
 
+def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of the frames that are among `own`, which ascend, and the rows of these in `own`."""
+    at = np.flatnonzero(is_among(frames, own))
+    return at, np.searchsorted(own, frames[at] - np.float32(SAME_FRAME))
+
+
 def rows_of(own: Float32Array, frames: Float32Array) -> IndexArray:
     """Return the rows of the `own` frames in `frames`, which ascend and have all of `own` among them."""
     return np.searchsorted(frames, own - np.float32(SAME_FRAME))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..fcurves import scratch_curves
-from ..fcurves.frames import is_among, union
+from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     FLAGS,
@@ -363,7 +363,25 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
     _promote_poses(track, channels, changes)
     for index, change in changes.items():
         result[index] = _of_channel(channels[index], change, _written(track, index))
-    return {index: result[index] for index in channels if len(result[index].keys)}
+    result = {index: result[index] for index in channels if len(result[index].keys)}
+    return _with_numbers_beside(result) if track.is_rotation and track.state is not None else result
+
+
+def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
+    """Give a rotation's keys that have no identity yet the numbers of the keys beside them in its other channels."""
+    result = dict(every)
+    for index, own in every.items():
+        fresh = own.identities == identity.NONE
+        if not fresh.any():
+            continue
+        numbers = own.numbers.copy()
+        for other in reversed([every[each] for each in sorted(every) if each != index]):
+            known = other.take(other.identities != identity.NONE)
+            rows, places = rows_at(known.keys.frames, own.keys.frames)
+            beside = fresh[rows]
+            numbers[rows[beside]] = known.numbers[places[beside]]
+        result[index] = own.named(own.keys, own.identities, numbers)
+    return result
 
 
 def _written(track: Track, index: int) -> Channel | None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import WORDS
-from ..fcurves.frames import SAME_FRAME
+from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import Float32Array
 from ..translation import rpt_, translated
 from .own_keys import OwnKeys
@@ -38,16 +38,9 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
         return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
-        at, row = _rows_at(channel.keys.frames, frames)
+        at, row = rows_at(channel.keys.frames, frames)
         numbers[at] = channel.numbers[row]
     return numbers
-
-
-def _rows_at(own: Float32Array, frames: Float32Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the indices of the frames that have own keys, and the rows of these keys."""
-    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
-    at = np.flatnonzero(np.abs(own[row] - frames) <= SAME_FRAME)
-    return at, row[at]
 
 
 def read_parameters(
@@ -88,7 +81,7 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
         first = column_of(velocity_of(0))
         return np.nan_to_num(given_numbers(own, frames)[:, first : first + 3].astype(np.float64))
     for index, channel in own.items():
-        at, row = _rows_at(channel.keys.frames, frames)
+        at, row = rows_at(channel.keys.frames, frames)
         velocities[at, index] = np.nan_to_num(channel.numbers[row, column_of(velocity_of(0))])
     return velocities
 
