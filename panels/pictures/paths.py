@@ -11,28 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation import AnimationError
-from ...animation.datablocks import bone_path
-from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import union
+from ...animation.on_path.points import Followed, moving_tracks
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.store.own_keys import key_frames
-from ...animation.store.tracks import tracks_shown
 
 Points = npt.NDArray[np.float32]
 
-_LOCATION = ("location", "delta_location")
-_AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
-
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Followed):
     """The point that is followed, and the frames."""
 
-    point: str
-    """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
-    axis: str
-    length: float
-    """Length of the axis, in the world."""
     start: int
     end: int
 
@@ -41,10 +31,16 @@ class Trace:
 class Path:
     """A path with `n` frames and `k` keys, in the world."""
 
+    start: int
+    """The frame of the first point; each other is a frame later."""
     points: Points
     """Shape (n, 3)."""
     speeds: Points
     """Shape (n,), units a frame."""
+    frames: Frames
+    """The frames of the keys, shape (k,)."""
+    reach: Frames
+    """Shape (2, k): as `Plan.reach`."""
     keys: Points
     """Shape (k, 3)."""
     incoming: Points
@@ -82,25 +78,22 @@ def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: 
 
     `tail`: the length of the bone; 0 for an object.
     """
-    at = _points(matrices, trace, tail)
+    at = trace.at(matrices, tail)
     points = at[np.searchsorted(frames, planned.whole)]
     speeds = np.linalg.norm(np.gradient(points, axis=0), axis=1) if len(points) > 1 else np.zeros(len(points))
     key, *near = at[np.searchsorted(frames, _near(planned.keys, planned.reach))]
     incoming = _slope(key, near[0], near[1], _step(planned.reach[0])) * planned.reach[0][:, np.newaxis] / 3
     outgoing = _slope(key, near[2], near[3], _step(planned.reach[1])) * planned.reach[1][:, np.newaxis] / 3
-    return Path(*(array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)))
+    shown, pace, at_keys, to_left, to_right = (
+        array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)
+    )
+    return Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right)
 
 
 def _keys(obj: Any, bone: str, trace: Trace) -> Frames:
     """Return the frames of own keys that move the point by the object's or bone's own channels."""
-    prefix = bone_path(obj.pose.bones[bone]) if bone else ""
-    turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
-    found = []
     try:
-        for track in tracks_shown(obj, channels_of(obj), prefix):
-            name = track.path.removeprefix(f"{prefix}.")
-            if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
-                found.append(key_frames(track))
+        found = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
     except AnimationError:
         return np.empty(0)
     frames = union(found).astype(np.float64)
@@ -124,15 +117,3 @@ def _slope(
     """Return the slope at a key, away from it, of the parabola through it and points one and two steps away, (k, 3)."""
     slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
     return slope
-
-
-def _points(matrices: Matrices, trace: Trace, tail: float) -> npt.NDArray[np.float64]:
-    """Return the points that are followed, shape (frames, 3)."""
-    origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
-    if trace.point == "TAIL" and tail:
-        return origin + tail * matrices[:, :3, 1]
-    if trace.point != "AXIS":
-        return origin
-    axis = matrices[:, :3, :3] @ np.array(_AXES[trace.axis], dtype=np.float64)
-    size = np.linalg.norm(axis, axis=1, keepdims=True)
-    return origin + trace.length * axis / np.where(size > 0.0, size, 1.0)

@@ -44,6 +44,7 @@ ORDER = (
     ("animation/bake",),
     ("animation/sampling",),
     ("animation/edit",),
+    ("animation/on_path",),
     ("animation/live",),
     ("animation/checks",),
     ("animation/relaxation",),

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moving the point of a path at a key: by the key's location, or by turning what the point is the tip of."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ...interp.rotations.representations import rotation_representation
+from ..errors import AnimationError
+from ..fcurves.channels import channels_of
+from ..report import Report
+from ..sampling.depsgraph import placed
+from ..sampling.transforms import Matrices, TransformSampler, UnknownMotionError, plays
+from ..translation import rpt_
+from .keyed_track import KeyedTrack, Values
+from .points import LOCATIONS, Spot, Vector, moving_tracks
+
+_STEP = 1e-2
+"""Change of a location by which the effect of constraints is measured: small beside them, large beside rounding."""
+_TURN = 1e-5
+"""Radians. Effects of single angles are differences over this."""
+_ROUNDS = 6
+"""Attempts to meet the target where constraints or drivers keep the point from where it was computed to be."""
+_STEPS = 30
+_NEAR = 1e-6
+"""Relative to the distance from where the point was: nearer to the target than rounding."""
+
+
+class Hold(Protocol):
+    """A key of a path that is held, so that its point can be moved again and again."""
+
+    track: KeyedTrack
+
+    def place(self) -> Vector:
+        """Return where the point is at the key's frame, in the world."""
+        ...
+
+    def target(self, origin: Vector, direction: Vector) -> Vector:
+        """Return the point, of those where the held one can be, at which a ray hits, or which is nearest to it."""
+        ...
+
+    def move_to(self, target: Vector) -> Report:
+        """Change the key so that the point is at the target, or as near as it reaches; play it where it is live."""
+        ...
+
+
+def hold(spot: Spot) -> Hold:
+    """Return the key, held; raise AnimationError where nothing of it can be changed.
+
+    A location with a key there moves; else a rotation turns.
+    """
+    reasons = []
+    for track in moving_tracks(spot.item, spot.bone, spot.followed):
+        if track.path.removeprefix(spot.prefix) in LOCATIONS and _is_connected(spot):
+            continue
+        try:
+            keyed = KeyedTrack(spot.item, track, spot.frame)
+            return TurningTip(spot, keyed) if track.is_rotation else MovingPlace(spot, keyed)
+        except AnimationError as reason:
+            reasons.append(reason)
+    # What is locked says more than that another track has no key there.
+    raise next(iter(reasons), None) or AnimationError(
+        spot.name, rpt_("nothing of it that moves this point has a key here"), frame=spot.frame
+    )
+
+
+def move_key_on_path(spot: Spot, target: npt.ArrayLike) -> Vector:
+    """Bring the point of a path at a key to a place in the world, and return where it is now.
+
+    Raises AnimationError where the key can't be changed.
+    """
+    held = hold(spot)
+    held.move_to(np.asarray(target, dtype=np.float64))
+    return held.place()
+
+
+def _is_connected(spot: Spot) -> bool:
+    """Return whether it is a bone whose location Blender does not play."""
+    return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)
+
+
+class _World:
+    """Where Blender places the object or bone at the key's frame, for values of the track."""
+
+    def __init__(self, spot: Spot, track: KeyedTrack) -> None:
+        self.spot, self.track = spot, track
+        self.frames = np.array([spot.frame])
+        try:
+            self._at_once: TransformSampler | None = TransformSampler(self.frames)
+            self._at_once.matrices(spot.item, spot.bone)
+        except UnknownMotionError:
+            self._at_once = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether only F-curves and parents move it, which stay where they are."""
+        return self._at_once is not None
+
+    def matrices(self, values: Values | None = None) -> Matrices:
+        """Return the matrices, shape (1, 4, 4).
+
+        With values: for these; they are written into the keys where more than F-curves and parents move it.
+        """
+        if self._at_once is None:
+            if values is not None:
+                self.track.write(values)
+            return placed(self.spot.scene, self.spot.item, self.spot.bone, self.frames)
+        if values is None:
+            return TransformSampler(self.frames).matrices(self.spot.item, self.spot.bone)
+        path = self.track.track.path
+        moved = {(self.spot.item.session_uid, path): values[np.newaxis]}
+        return self._at_once.with_moved(moved).matrices(self.spot.item, self.spot.bone)
+
+    def point(self, values: Values | None = None) -> Vector:
+        """Return the point; with values as `matrices`."""
+        at: Vector = self.spot.followed.at(self.matrices(values), self.spot.tail)[0]
+        return at
+
+
+class MovingPlace:
+    """A key of a location."""
+
+    def __init__(self, spot: Spot, track: KeyedTrack) -> None:
+        self.track = track
+        locks = spot.owner.lock_location if track.track.path.removeprefix(spot.prefix) == "location" else [False] * 3
+        self._free = [index for index in track.keyed if not locks[index]]
+        if not self._free:
+            raise track.track.error(rpt_("all that has a key here is locked"), spot.frame)
+        self._world = _World(spot, track)
+        self._values = track.values()
+        self._place = self._world.point()
+        self.lever = self._measured()
+        """The movement of the point by each component, shape (3, 3); 0 for one that can't be changed."""
+        self._inverse = np.linalg.pinv(self.lever, rcond=1e-9)
+
+    def place(self) -> Vector:
+        """Return the point's place."""
+        return self._world.point()
+
+    def target(self, origin: Vector, direction: Vector) -> Vector:
+        """Return the point of the ray that is nearest to where the key is now."""
+        away = direction / np.linalg.norm(direction)
+        at: Vector = origin + away * float((self._place - origin) @ away)
+        return at
+
+    def move_to(self, target: Vector) -> Report:
+        """Move the key."""
+        values = self._values + self._inverse @ (target - self._place)
+        self.track.write(values)
+        if not self._world.is_plain:
+            values = self._corrected(values, target)
+        report = self.track.play()
+        if not self._world.is_plain:
+            self._values, self._place = values, self._world.point()
+        return report
+
+    def _measured(self) -> npt.NDArray[np.float64]:
+        lever = np.zeros((3, 3))
+        step = 1.0 if self._world.is_plain else _STEP
+        for index in self._free:
+            other = self._values.copy()
+            other[index] += step
+            lever[:, index] = (self._world.point(other) - self._place) / step
+        if not self._world.is_plain:
+            self.track.write(self._values)
+        return lever
+
+    def _corrected(self, values: Values, target: Vector) -> Values:
+        """Return values with which the point comes nearest to the target, as Blender evaluates it; they are written."""
+        best, least = values, np.inf
+        for _ in range(_ROUNDS):
+            miss = target - self._world.point(values)
+            off = float(np.linalg.norm(miss))
+            if off >= least:
+                break
+            best, least = values, off
+            if off <= _NEAR * (1.0 + float(np.linalg.norm(target - self._place))):
+                break
+            values = values + self._inverse @ miss
+        self.track.write(best)
+        return best
+
+
+class TurningTip:
+    """A key of a rotation; the point is `A R arm` away from the origin, or in that direction, with the rotation R."""
+
+    def __init__(self, spot: Spot, track: KeyedTrack) -> None:
+        self.track = track
+        self._axis = spot.followed.point == "AXIS"
+        self._length = spot.followed.length
+        kind = track.track.kind
+        self._representation = rotation_representation(track.track.order if kind == "EULER" else kind)
+        locks = _rotation_locks(spot, kind)
+        self._free = [index for index in track.keyed if not locks[index]]
+        if not self._free:
+            raise track.track.error(rpt_("all that has a key here is locked"), spot.frame)
+        self._world = _World(spot, track)
+        self._values = track.values()
+        self._start = self._orientation(self._values)
+        matrix = self._world.matrices()
+        self._place = spot.followed.at(matrix, spot.tail)[0]
+        scale = _scale(spot)
+        self._arm = scale * spot.followed.arm(spot.tail)
+        self._reach = float(np.linalg.norm(self._arm))
+        scaled = rotations.to_matrix(self._start) * np.where(scale == 0.0, 1.0, scale)
+        self.lever = matrix[0, :3, :3] @ np.linalg.inv(scaled)
+        """From the frame in which the rotation turns to the world, shape (3, 3)."""
+        if self._reach == 0.0 or abs(np.linalg.det(self.lever)) < 1e-12:
+            raise track.track.error(rpt_("its scale is zero, so it has no tip"), spot.frame)
+        self._into = np.linalg.inv(self.lever)
+        self._origin: Vector = matrix[0, :3, 3]
+        self._now = self._values
+
+    def place(self) -> Vector:
+        """Return the point's place."""
+        return self._world.point()
+
+    def target(self, origin: Vector, direction: Vector) -> Vector:
+        """Return the hit on the tip's sphere that is nearer to the tip, or the nearest that the tip can come."""
+        into = np.eye(3) if self._axis else self._into
+        radius = self._length if self._axis else self._reach
+        start, along = into @ (origin - self._origin), into @ direction
+        along = along / np.linalg.norm(along)
+        foot = start - along * float(start @ along)
+        off = float(np.linalg.norm(foot))
+        if off >= radius:
+            hits = [foot * (radius / off)]
+        else:
+            half = np.sqrt(radius**2 - off**2)
+            hits = [foot - half * along, foot + half * along]
+        tip = into @ (self._predicted(self._now) - self._origin)
+        nearest = min(hits, key=lambda hit: float(np.linalg.norm(hit - tip)))
+        at: Vector = self._origin + np.linalg.inv(into) @ nearest
+        return at
+
+    def move_to(self, target: Vector) -> Report:
+        """Turn the key by the shortest arc from where it was."""
+        self._now = self._solved(target)
+        self.track.write(self._now)
+        if not self._world.is_plain:
+            self._correct(target)
+        return self.track.play()
+
+    def _correct(self, target: Vector) -> None:
+        """Aim beside the target by as much as Blender's evaluation misses it, while that brings the tip nearer."""
+        aim, best, least = target, self._now, np.inf
+        values = self._now
+        for _ in range(_ROUNDS):
+            miss = target - self._world.point(values)
+            off = float(np.linalg.norm(miss))
+            if off >= least:
+                break
+            best, least = values, off
+            if off <= _NEAR * (1.0 + float(np.linalg.norm(target - self._place))):
+                break
+            aim = aim + miss
+            values = self._solved(aim)
+        self._now = best
+        self.track.write(best)
+
+    def _orientation(self, values: Values) -> Values:
+        q = self._representation.orientation(values[:, np.newaxis])[:, 0]
+        size = float(np.linalg.norm(q))
+        return q / size if size > 0.0 else np.array([1.0, 0.0, 0.0, 0.0])
+
+    def _predicted(self, values: Values) -> Vector:
+        """Return the tip for values, as F-curves and parents place it."""
+        away = self.lever @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
+        if self._axis:
+            away = away * (self._length / np.linalg.norm(away))
+        at: Vector = self._origin + away
+        return at
+
+    def _solved(self, target: Vector) -> Values:
+        """Return the values that bring the tip to the target, or in its direction."""
+        goal = self._into @ (target - self._origin)
+        size = float(np.linalg.norm(goal))
+        if size == 0.0:
+            return self._now
+        if len(self._free) < len(self._now):
+            return self._solved_by_components(target)
+        arm = rotations.to_matrix(self._start) @ (self._arm / self._reach)
+        turned = rotations.multiply(_shortest_arc(arm, goal / size), self._start)
+        # The numbers continue those of the last move, so that they do not jump by whole turns.
+        before = self._now[:, np.newaxis]
+        start = self._orientation(self._now)[:, np.newaxis]
+        found: Values = self._representation.following(before, start, turned[:, np.newaxis, np.newaxis])[:, 0, 0]
+        if self._representation.homogeneous:
+            found = found * float(np.linalg.norm(self._values))
+        return found
+
+    def _solved_by_components(self, target: Vector) -> Values:
+        """Return values of which only the free components differ, and bring the tip as near as they can."""
+        values, damping = self._now.copy(), 1e-3
+        free = self._free
+        size = float(np.linalg.norm(self._place - self._origin)) or 1.0
+        goal = target
+        if self._axis:
+            goal = self._origin + (target - self._origin) * (self._length / np.linalg.norm(target - self._origin))
+        miss = (goal - self._predicted(values)) / size
+        for _ in range(_STEPS):
+            slopes = np.empty((3, len(free)))
+            for column, index in enumerate(free):
+                ahead, behind = values.copy(), values.copy()
+                ahead[index] += _TURN
+                behind[index] -= _TURN
+                slopes[:, column] = (self._predicted(ahead) - self._predicted(behind)) / (2.0 * _TURN * size)
+            step = np.linalg.solve(slopes.T @ slopes + damping * np.eye(len(free)), slopes.T @ miss)
+            tried = values.copy()
+            tried[free] += step
+            left = (goal - self._predicted(tried)) / size
+            if left @ left < miss @ miss:
+                values, miss, damping = tried, left, damping * 0.1
+            else:
+                damping *= 10.0
+            if float(np.abs(step).max()) < 1e-9:
+                break
+        return values
+
+
+def _rotation_locks(spot: Spot, kind: str) -> list[bool]:
+    owner = spot.owner
+    if kind == "EULER":
+        return list(owner.lock_rotation)
+    if not owner.lock_rotations_4d:
+        return [False] * 4
+    return [owner.lock_rotation_w, *owner.lock_rotation]
+
+
+def _scale(spot: Spot) -> Vector:
+    """Return the own scale at the frame."""
+    size = np.ones(3)
+    curves = {(each.data_path, each.array_index): each for each in channels_of(spot.item) if plays(each)}
+    for name in ("scale", "delta_scale"):
+        still = getattr(spot.owner, name, (1.0, 1.0, 1.0))
+        for index, value in enumerate(still):
+            fcurve = curves.get((spot.prefix + name, index))
+            size[index] *= value if fcurve is None else fcurve.evaluate(spot.frame)
+    return size
+
+
+def _shortest_arc(start: Vector, end: Vector) -> Values:
+    """Return the quaternion of the shortest rotation from one direction to another."""
+    cosine = float(start @ end)
+    if cosine > -1.0 + 1e-12:
+        q = np.concatenate(([1.0 + cosine], np.cross(start, end)))
+    else:
+        across = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
+        q = np.concatenate(([0.0], across))
+    unit: Values = q / np.linalg.norm(q)
+    return unit

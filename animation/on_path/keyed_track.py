@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of one track at one frame, whose values and frame are changed in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..bake.pipeline import rebake
+from ..datablocks import users_of
+from ..edit.choose import writable
+from ..fcurves.channels import Channels, animates
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import Keyframes, read, read_coordinates, write
+from ..report import Report
+from ..store.frame_functions import function_of
+from ..store.live_switch import is_live
+from ..store.own_keys import read_own_keys
+from ..store.table.options import Options
+from ..store.table.stamps import is_generated
+from ..store.tracks import Track, refreshed
+from ..translation import rpt_
+
+Values = npt.NDArray[np.float64]
+
+
+class KeyedTrack:
+    """The keys of a track at a frame; raise AnimationError where they can't be changed."""
+
+    def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
+        self.datablock = datablock
+        self.channels: Channels
+        self.channels, self.track = writable(datablock, track)
+        if function_of(self.track) is not None:
+            raise self.track.error(rpt_("a frame function plays its keys at other times"), frame)
+        self.frame = frame
+        self.users = [user for user in users_of(self.channels.action) if animates(self.channels, user)]
+        own = read_own_keys(self.track)
+        self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
+        """The components with a key at the frame."""
+        if not self.keyed:
+            raise self.track.error(rpt_("no key at this frame"), frame)
+        others = [each.keys.frames[np.abs(each.keys.frames - frame) > SAME_FRAME] for each in own.values()]
+        before = [float(frames[frames < frame].max()) for frames in others if (frames < frame).any()]
+        after = [float(frames[frames > frame].min()) for frames in others if (frames > frame).any()]
+        self.room = max(before, default=-np.inf), min(after, default=np.inf)
+        """The frames of the next keys before and after, of any component; infinite where there is none."""
+
+    def values(self) -> Values:
+        """Return what the channels play at the frame, and the present values of components without one."""
+        numbers = [self.track.component(index) for index in range(len(self.track.rest))]
+        for index, fcurve in self.track.channels.items():
+            point = self._point(fcurve) if index in self.keyed else None
+            numbers[index] = fcurve.evaluate(self.frame) if point is None else point.co[1]
+        return np.array(numbers, dtype=np.float64)
+
+    def write(self, values: Values) -> None:
+        """Move the keys and their handles to the values; of components without a key nothing is changed."""
+        for index in self.keyed:
+            point = self._point(self.track.channels[index])
+            if point is None:
+                continue
+            change = float(np.float32(values[index])) - point.co[1]
+            point.co[1] = float(values[index])
+            for handle in (point.handle_left, point.handle_right):
+                handle[1] += change
+        if not self.track.baked:
+            for index in self.keyed:
+                self.track.channels[index].update()
+        self.channels.action.update_tag()
+
+    def move_to(self, frame: float) -> None:
+        """Move the keys to another frame between those of `room`; generated keys that stand there go."""
+        for index in self.keyed:
+            fcurve = self.track.channels[index]
+            keys = _shifted(read(fcurve), self.frame, frame)
+            write(fcurve, keys)
+            if not self.track.baked:
+                fcurve.update()
+        self.frame = frame
+        self.channels.action.update_tag()
+
+    def play(self) -> Report:
+        """Bake the track again where it is live: no other was changed."""
+        if not (self.track.baked and is_live(self.channels.action)):
+            return Report()
+        (self.track,) = refreshed(self.datablock, self.channels, [self.track])
+        report = rebake(self.users, self.channels, [self.track], Options())
+        return report
+
+    def _point(self, fcurve: bpy.types.FCurve) -> Any:
+        frames = read_coordinates(fcurve)[::2]
+        row = int(np.searchsorted(frames, np.float32(self.frame - SAME_FRAME)))
+        found = row < len(frames) and abs(float(frames[row]) - self.frame) <= SAME_FRAME
+        return fcurve.keyframe_points[row] if found else None
+
+
+def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
+    """Return the keys with the one at the frame, which is not generated, moved to another."""
+    at = (np.abs(keys.frames - frame) <= SAME_FRAME) & ~is_generated(keys)
+    moved = {}
+    for name in ("co", "handle_left", "handle_right"):
+        places = getattr(keys, name).copy()
+        places[at, 0] += np.float32(to - frame)
+        moved[name] = places
+    moved["co"][at, 0] = to
+    keys = keys.with_(**moved)
+    rest = at | ~(is_generated(keys) & (np.abs(keys.frames - to) <= SAME_FRAME))
+    keys = keys.take(rest)
+    return keys.take(np.argsort(keys.frames, kind="stable"))

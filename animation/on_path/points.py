@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The points of objects and bones whose paths are shown, and the tracks that move them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..datablocks import bone_path
+from ..fcurves.channels import channels_of
+from ..sampling.transforms import Matrices
+from ..store.tracks import Track, tracks_shown
+
+LOCATIONS = ("location", "delta_location")
+_AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
+
+Vector = npt.NDArray[np.float64]
+"""Shape (3,)."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The point of an object or bone that is followed."""
+
+    point: str
+    """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
+    axis: str
+    length: float
+    """Length of the axis, in the world."""
+
+    def turns(self, bone: str) -> bool:
+        """Return whether the point moves when the object, or the bone of that name, turns about its origin."""
+        return self.point == "AXIS" or (bool(bone) and self.point == "TAIL")
+
+    def arm(self, tail: float) -> Vector:
+        """Return the local vector from the origin to the point; of an axis its direction."""
+        return np.array(_AXES[self.axis] if self.point == "AXIS" else (0.0, tail, 0.0), dtype=np.float64)
+
+    def at(self, matrices: Matrices, tail: float) -> npt.NDArray[np.float64]:
+        """Return the points for matrices in the world, shape (frames, 3); `tail`: the length of the bone, or 0."""
+        origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
+        if self.point == "TAIL" and tail:
+            return origin + tail * matrices[:, :3, 1]
+        if self.point != "AXIS":
+            return origin
+        axis = matrices[:, :3, :3] @ self.arm(tail)
+        size = np.linalg.norm(axis, axis=1, keepdims=True)
+        return origin + self.length * axis / np.where(size > 0.0, size, 1.0)
+
+
+class Spot(NamedTuple):
+    """The key of a path at a frame."""
+
+    scene: bpy.types.Scene
+    item: Any
+    bone: str
+    """The bone of the object whose path it is; empty where it is the object's."""
+    followed: Followed
+    frame: float
+
+    @property
+    def prefix(self) -> str:
+        """Return the start of the paths of the tracks."""
+        return f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
+
+    @property
+    def owner(self) -> Any:
+        """Return the object or the bone."""
+        return self.item.pose.bones[self.bone] if self.bone else self.item
+
+    @property
+    def tail(self) -> float:
+        """Return the length of the bone; 0 for an object."""
+        return float(self.item.data.bones[self.bone].length) if self.bone else 0.0
+
+    @property
+    def name(self) -> str:
+        """Return the name by which a person knows it."""
+        return self.bone or str(self.item.name)
+
+
+def moving_tracks(item: Any, bone: str, followed: Followed) -> list[Track]:
+    """Return the tracks of the object's or bone's own channels that move the point: locations, then rotations.
+
+    Raises AnimationError where its animation can't be read.
+    """
+    prefix = bone_path(item.pose.bones[bone]) if bone else ""
+    turns = followed.turns(bone)
+    tracks = [track for track in tracks_shown(item, channels_of(item), prefix) if track.in_use]
+    places = [track for track in tracks if track.path.removeprefix(f"{prefix}.") in LOCATIONS]
+    return places + [track for track in tracks if turns and track.is_rotation and _is_transform(track, prefix)]
+
+
+def _is_transform(track: Track, prefix: str) -> bool:
+    return track.path.removeprefix(f"{prefix}.").removeprefix("delta_").startswith("rotation")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of an object's or bone's tracks and the table of their action, recorded to be put back bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..fcurves.channels import channels_of
+from ..fcurves.keyframes import Keyframes, extrapolate, read, write
+from ..store.table.custom_property import PROPERTY
+
+_Content = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The F-curves with a common start of their paths, and the table."""
+
+    datablock: bpy.types.ID
+    prefix: str
+    keys: dict[tuple[str, int], tuple[Keyframes, Any]]
+    table: _Content | None
+
+    @classmethod
+    def of(cls, datablock: bpy.types.ID, prefix: str) -> Recorded:
+        """Record the F-curves of the datablock whose paths start so; raise AnimationError where it has none."""
+        channels = channels_of(datablock)
+        keys = {
+            (fcurve.data_path, fcurve.array_index): (read(fcurve), fcurve.extrapolation)
+            for fcurve in channels
+            if fcurve.data_path.startswith(prefix)
+        }
+        return cls(datablock, prefix, keys, _content(channels.action))
+
+    def put_back(self) -> None:
+        """Write keys and table as they were; what was not there goes."""
+        channels = channels_of(self.datablock)
+        action: Any = channels.action
+        for fcurve in list(channels):
+            if not fcurve.data_path.startswith(self.prefix):
+                continue
+            kept = self.keys.get((fcurve.data_path, fcurve.array_index))
+            if kept is None:
+                channels.remove(fcurve)
+                continue
+            extrapolate(fcurve, kept[1])
+            write(fcurve, kept[0])
+        # Blender crashes when a larger array replaces a smaller one.
+        if PROPERTY in action:
+            del action[PROPERTY]
+        if self.table is not None:
+            action[PROPERTY] = {}
+            stored = action[PROPERTY]
+            for name, value in self.table.items():
+                stored[name] = value
+        action.update_tag()
+
+
+def _content(action: Any) -> _Content | None:
+    if PROPERTY not in action:
+        return None
+    stored = action[PROPERTY]
+    # Copied, because Blender frees the memory with the property.
+    return {name: np.array(value) if hasattr(value, "typecode") else value for name, value in stored.items()}

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys that are moved on the path, beside where Blender itself places what they move."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+from tests.animation.curves import MODES, curve, key, new_object, new_rig, rotation_path, snapshot
+
+NEAR = 1e-5
+
+
+@pytest.fixture
+def on_path(animation):
+    for name in ("points", "keyed_track", "hold", "recorded"):
+        import_module(f"{animation.__name__}.on_path.{name}")
+    return animation.on_path
+
+
+@pytest.fixture
+def spot(scene, on_path):
+    """spot(item, frame, bone, point): the key of that path."""
+
+    def made(item, frame, bone="", point="ORIGIN", axis="Z", length=1.0):
+        return on_path.points.Spot(scene, item, bone, on_path.points.Followed(point, axis, length), frame)
+
+    return made
+
+
+def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
+    """Where Blender places a local point of it."""
+    bpy.context.scene.frame_set(frame)
+    placed = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world
+    return np.array(matrix @ Matrix.Translation(arm))[:3, 3]
+
+
+def everything(item):
+    """All keys of the object and its table, to the last bit."""
+    table = item.animation_data.action.get("tcb_animation")
+    return snapshot(item), table and [
+        (name, list(value) if hasattr(value, "typecode") else value) for name, value in table.items()
+    ]
+
+
+def go_live(animation, item):
+    animation.enable(item)
+    animation.bake(item, output="HANDLES")
+    item.animation_data.action.tcb_live = True
+
+
+def moving(name="Thing", mode="XYZ"):
+    item = new_object(name, mode)
+    key(item, "location", [(1, (0, 0, 0)), (20, (4, 1, 2)), (50, (0, 3, 0))])
+    return item
+
+
+def under_parents(item):
+    """Under a parent that moves and turns, and one above it that is scaled unevenly, so that the item is sheared."""
+    above, parent = new_object("Above"), new_object("Parent", "ZYX")
+    above.scale, above.rotation_euler = (2, 0.5, 1.5), (0.3, 0.2, 1.0)
+    key(parent, "rotation_euler", [(1, (0, 0, 0)), (30, (1, -1, 2))])
+    key(parent, "location", [(1, (1, 0, 0)), (40, (0, 2, 2))])
+    parent.parent, item.parent = above, parent
+    item.matrix_parent_inverse = Matrix.LocRotScale((1, 2, 3), Euler((0.5, 1, 2)), (1, 2, 0.5))
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("parents", [False, True])
+def test_a_location_key_goes_where_it_is_dragged(scene, on_path, animation, spot, parents, live):
+    item = moving()
+    if parents:
+        under_parents(item)
+    if live:
+        go_live(animation, item)
+    other = seen(item, 1), seen(item, 50)
+    wanted = seen(item, 20) + np.array((0.7, -1.3, 0.4))
+    found = on_path.hold.move_key_on_path(spot(item, 20), wanted)
+    assert np.abs(seen(item, 20) - wanted).max() < NEAR
+    assert np.abs(found - wanted).max() < NEAR
+    assert np.abs(np.array(other) - (seen(item, 1), seen(item, 50))).max() == 0.0
+    if live:
+        assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+
+
+def test_a_constraint_is_met_as_blender_evaluates_it(scene, on_path, spot):
+    item, other = moving(), new_object("Other")
+    other.location = (3, -2, 1)
+    half = item.constraints.new("COPY_LOCATION")
+    half.target, half.influence = other, 0.5
+    wanted = seen(item, 20) + np.array((0.2, 0.3, -0.4))
+    on_path.hold.move_key_on_path(spot(item, 20), wanted)
+    assert np.abs(seen(item, 20) - wanted).max() < NEAR
+    limit = item.constraints.new("LIMIT_LOCATION")
+    limit.use_max_x, limit.max_x = True, wanted[0] + 0.5
+    on_path.hold.move_key_on_path(spot(item, 20), wanted + np.array((2, 1, 1)))
+    assert np.abs(seen(item, 20) - (wanted + np.array((0.5, 1, 1)))).max() < 1e-4
+
+
+def test_only_what_is_keyed_and_not_locked_moves(scene, on_path, spot, animation):
+    item = new_object()
+    item.location = (1, 2, 3)
+    for index in (0, 2):
+        item.keyframe_insert("location", index=index, frame=10)
+    item.lock_location[2] = True
+    on_path.hold.move_key_on_path(spot(item, 10), (5, 5, 5))
+    assert seen(item, 10).tolist() == [5, 2, 3]
+    item.lock_location[0] = True
+    with pytest.raises(animation.AnimationError, match="locked"):
+        on_path.hold.move_key_on_path(spot(item, 10), (6, 5, 5))
+    with pytest.raises(animation.AnimationError, match="no key at this frame"):
+        on_path.hold.move_key_on_path(spot(item, 11), (6, 5, 5))
+
+
+@pytest.fixture
+def rig(scene):
+    """A rig that moves, turns and is scaled, with a chain of two bones of which the second is connected."""
+    rig = new_rig("hip")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    bones["hip"].head, bones["hip"].tail, bones["hip"].roll = (0, 0, 1), (0, 0.5, 2), 0.4
+    for name, parent, tail, connect in (("arm", "hip", (2, 0, 2.5), True), ("free", "arm", (3, 1, 2), False)):
+        bone = bones.new(name)
+        bone.parent = bones[parent]
+        bone.head, bone.tail = bones[parent].tail, tail
+        bone.use_connect, bone.roll = connect, 0.3
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.rotation_euler, rig.scale = (0.3, 0.4, 0.5), (1.2, 1.2, 1.2)
+    key(rig, "location", [(1, (0, 0, 0)), (50, (5, -3, 1))])
+    return rig
+
+
+def turn(rig, bone, mode):
+    path = rotation_path(mode)
+    rig.pose.bones[bone].rotation_mode = mode
+    values = [(1, (0.2, 0.4, -0.3)), (20, (1.0, 0.3, 0.5)), (50, (-0.4, 0.1, 0.9))]
+    numbers = {"QUATERNION": lambda e: Euler(e).to_quaternion(), "AXIS_ANGLE": lambda e: (e[0], *e)}
+    convert = numbers.get(mode, lambda e: e)
+    key(rig, f'pose.bones["{bone}"].{path}', [(frame, tuple(convert(value))) for frame, value in values])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_tip_of_a_bone_that_turns_follows(rig, on_path, spot, mode):
+    turn(rig, "hip", "XYZ")
+    turn(rig, "arm", mode)
+    length = rig.data.bones["arm"].length
+    head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, length, 0))
+    random = np.random.default_rng(7)
+    path = f'pose.bones["arm"].{rotation_path(mode)}'
+    for _ in range(5):
+        away = random.normal(size=3)
+        wanted = head + away * np.linalg.norm(tip - head) / np.linalg.norm(away)
+        on_path.hold.move_key_on_path(spot(rig, 20, "arm", "TAIL"), wanted)
+        assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
+        assert np.abs(seen(rig, 20, "arm") - head).max() < 1e-6
+    # Out of reach: as near as it reaches.
+    on_path.hold.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + 3 * (wanted - head))
+    assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
+    assert [point.co.x for point in curve(rig, path).keyframe_points] == [1, 20, 50]
+
+
+def test_the_turn_is_the_shortest_and_angles_do_not_jump(rig, on_path, spot):
+    turn(rig, "arm", "XYZ")
+    length = rig.data.bones["arm"].length
+    bone = rig.pose.bones["arm"]
+    bpy.context.scene.frame_set(20)
+    before = (rig.matrix_world @ bone.matrix).to_quaternion()
+    head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, length, 0))
+    axis = np.cross(tip - head, (0, 0, 1))
+    turned = np.array(Matrix.Rotation(0.2, 3, axis)) @ (tip - head)
+    on_path.hold.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + turned)
+    bpy.context.scene.frame_set(20)
+    after = (rig.matrix_world @ bone.matrix).to_quaternion()
+    assert (after @ before.inverted()).angle == pytest.approx(0.2, abs=1e-4)
+    angles = [curve(rig, 'pose.bones["arm"].rotation_euler', index).evaluate(20) for index in range(3)]
+    assert np.abs(np.array(angles) - (1.0, 0.3, 0.5)).max() < 0.5
+
+
+def test_one_keyed_angle_brings_the_tip_as_near_as_it_can(rig, on_path, spot):
+    bone = rig.pose.bones["arm"]
+    bone.rotation_mode = "XYZ"
+    bone.rotation_euler = (0.3, 0.2, 0.1)
+    bone.keyframe_insert("rotation_euler", index=0, frame=20)
+    length = rig.data.bones["arm"].length
+    wanted = seen(rig, 20, "arm", (0, length, 0)) + np.array((0.5, -0.2, 0.4))
+    on_path.hold.move_key_on_path(spot(rig, 20, "arm", "TAIL"), wanted)
+    angle = bone.rotation_euler.x
+    least = np.linalg.norm(seen(rig, 20, "arm", (0, length, 0)) - wanted)
+    fcurve = curve(rig, 'pose.bones["arm"].rotation_euler')
+    for other in np.linspace(-np.pi, np.pi, 41):
+        fcurve.keyframe_points[0].co.y = other
+        rig.animation_data.action.update_tag()
+        assert np.linalg.norm(seen(rig, 20, "arm", (0, length, 0)) - wanted) > least - NEAR
+    assert bone.rotation_euler[1:] == pytest.approx((0.2, 0.1))
+    assert angle != 0.3
+
+
+def test_an_axis_of_an_object_under_a_scaled_parent_turns_to_the_mouse(scene, on_path, spot):
+    item = new_object("Thing", "QUATERNION")
+    key(item, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, (0.8, 0.6, 0, 0))])
+    item.scale = (1, 2, 0.5)
+    under_parents(item)
+    origin = seen(item, 20)
+    for away in np.array(((1, 2, 3), (-1, 0.3, 0.2), (0, -1, 0))):
+        on_path.hold.move_key_on_path(spot(item, 20, point="AXIS", axis="Z", length=1.5), origin + away)
+        axis = seen(item, 20, arm=(0, 0, 1)) - origin
+        assert np.abs(axis / np.linalg.norm(axis) - away / np.linalg.norm(away)).max() < NEAR
+
+
+def test_a_tip_under_a_constraint_comes_as_near_as_blender_lets_it(rig, on_path, spot):
+    turn(rig, "arm", "QUATERNION")
+    bone = rig.pose.bones["arm"]
+    half = bone.constraints.new("COPY_ROTATION")
+    half.target, half.subtarget, half.influence = rig, "hip", 0.3
+    length = rig.data.bones["arm"].length
+    head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, length, 0))
+    turned = np.array(Matrix.Rotation(0.15, 3, np.cross(tip - head, (0, 0, 1)))) @ (tip - head)
+    on_path.hold.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + turned)
+    assert np.linalg.norm(seen(rig, 20, "arm", (0, length, 0)) - head - turned) < 0.1 * np.linalg.norm(
+        tip - head - turned
+    )
+
+
+def test_a_ray_meets_the_sphere_on_the_side_of_the_tip(rig, on_path, spot):
+    turn(rig, "arm", "QUATERNION")
+    held = on_path.hold.hold(spot(rig, 20, "arm", "TAIL"))
+    head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, rig.data.bones["arm"].length, 0))
+    eye = tip + 3 * (tip - head) + (0.5, 0.2, 0.1)
+    at = held.target(eye, tip - eye)
+    assert np.abs(at - tip).max() < NEAR
+    behind = held.target(eye, head + 0.9 * np.cross(tip - head, (1, 0, 0)) - eye)
+    assert np.linalg.norm(behind - head) == pytest.approx(np.linalg.norm(tip - head), rel=1e-5)
+
+
+def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spot):
+    item = moving()
+    go_live(animation, item)
+    before = everything(item)
+    recorded = on_path.recorded.Recorded.of(item, "")
+    held = on_path.hold.hold(spot(item, 20))
+    for number in range(3):
+        held.move_to(np.array((1.0, 2.0, number)))
+    assert everything(item) != before
+    recorded.put_back()
+    assert everything(item) == before
+    assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
