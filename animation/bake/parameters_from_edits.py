@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...interp import rotations
-from ...interp.batch import Spline
-from ...interp.fitting.tangents import tcb_of_tangents
 from ...interp.rotations.representations import rotation_representation
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
@@ -34,9 +32,10 @@ from ..store.table.identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 from ..translation import n_, rpt_
+from .key_tangents import SIDES, KeyTangents
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
-from .plans.splines import TrackSpline, bends_by_parameters, track_splines
+from .plans.splines import bends_by_parameters
 
 _SHORTEST = 1e-3
 """Frames. A shorter handle, above or below its key, is taken to be this long."""
@@ -44,25 +43,16 @@ _STEP = 1e-3
 """Frames. Derivatives of curves are differences over this step on both sides."""
 _ON_CURVE = 1e-4
 """Relative to the values' range: keys that Blender inserts on a curve are rounded."""
-_STAYS = 10.0
-"""The weight of the tangent on the other side, relative to that of the dragged one."""
-_STEEPEST = 4.0
-"""Relative to the tangents of both chords: more than parameters can reach."""
-_NEAR = 0.02
-"""Relative to the tangents of both chords: a smaller error means that the tangent follows the handle."""
 _TURN = 1e-6
 """Radians. Angular velocities are differences over this angle on both sides."""
 _SNAPPED = 1.02
 """Frames. Blender snaps each moved key separately to a whole frame."""
 _PARAMETERS = len(PARAMETERS)
-_BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
-_EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
 """The parameters of the reversed motion are those of the columns _REVERSED, times these."""
 _FIXED = n_("this handle follows the keys and their parameters: it is back")
 _NEAREST = n_("the handle is as near as tension, continuity and bias can bring it")
-_SIDES = ("handle_left", "handle_right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +188,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
         return {}
     keys = {index: read(track.channels[index]) for index in own}
     goals: _Goals = {}
-    for place, side in enumerate(_SIDES):
+    for place, side in enumerate(SIDES):
         for row in np.flatnonzero(np.any([each[place] for each in sides.values()], axis=0)).tolist():
             numbers = {index: float(each.values[row]) for index, each in keys.items()}
             slopes = {index: _slope(each, row, side) for index, each in keys.items()}
@@ -228,10 +218,10 @@ def _sides_dragged(
     may_be_dragged, flags = _may_be_dragged(own.keys, stand, np.bool_(not moved))
     if not (may_be_dragged & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
         return none, none
-    now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
+    now = read_joined([fcurve], (*SIDES, *(f"{side}_type" for side in SIDES))).keys
     left, right = (
         may_be_dragged & selected & _is_moved(now, written, name, placed)
-        for name, selected, placed in zip(_SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
+        for name, selected, placed in zip(SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
 
@@ -294,7 +284,7 @@ def _inserted(track: Track, own: OwnChannels) -> _Goals:
                 courses[index] = course
         if len(courses) == len(own) and any(_are_on(curves, courses, values, sign) for sign in signs):
             numbers, slopes = ({index: course[part] for index, course in courses.items()} for part in range(2))
-            goals[row] = {side: _goal(track, numbers, slopes, dragged=False) for side in _SIDES}
+            goals[row] = {side: _goal(track, numbers, slopes, dragged=False) for side in SIDES}
     return goals
 
 
@@ -314,7 +304,7 @@ def _are_on(
 
 def _curve(written: Written) -> Keyframes:
     """Return the keys of the curve as it was written."""
-    names = ("co", *_SIDES, "interpolation")
+    names = ("co", *SIDES, "interpolation")
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
 
@@ -346,8 +336,9 @@ def _bent(
     ends = [row for row in goals if row in (0, count - 1)]
     for row in [*(row for row in goals if row not in ends), *ends]:
         sides = goals[row]
-        key = _Key.of(track, own, row, defaults)
-        found = key.bent(sides)
+        key = KeyTangents(track, own, dict.fromkeys(own, row), defaults)
+        there = all(side in key.now for side in sides)
+        found = key.bent({side: _tangent(key, side, goal) for side, goal in sides.items()}) if there else None
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
             notes.append(_note_on_key(track, own, row, _FIXED if found is None else _NEAREST))
         if found is not None:
@@ -360,135 +351,16 @@ def _note_on_key(track: Track, own: OwnChannels, row: int, reason: str) -> str:
     return track.note(rpt_(reason), frame)
 
 
-@dataclass(frozen=True, eq=False)
-class _Bent:
-    parameters: Float64Array
-    """Tension, continuity and bias."""
-    is_near: bool
-    """True where the spline reaches the goal."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Key:
-    """A key of a spline, for which parameters are searched."""
-
-    track: Track
-    own: OwnChannels
-    row: int
-    defaults: Mapping[str, float]
-    run: TrackSpline
-    """The spline that contains the key."""
-    place: int
-    """The key's row in that spline."""
-
-    @classmethod
-    def of(cls, track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _Key:
-        return cls(track, own, row, defaults, *_run_of(track, own, row, defaults))
-
-    def with_bending(self, parameters: Float64Array) -> OwnChannels:
-        """Return the own keys with these parameters of this key."""
-        result = {}
-        for index, each in self.own.items():
-            numbers = each.numbers.copy()
-            numbers[self.row, _BENDING] = parameters
-            result[index] = replace(each, numbers=numbers)
-        return result
-
-    def bent(self, sides: Mapping[str, _Goal]) -> _Bent | None:
-        """Return the nearest parameters; None where they can't place the handle: beside an ease, at a loop's end."""
-        present = self.run.spline.keys.parameters[:, self.place]
-        eases = self.run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
-        for side in sides:
-            start = self.place - (side == "handle_left")
-            if 0 <= start < len(self.run.frames) - 1 and (eases[0, start] or eases[1, start + 1]):
-                return None
-        now = self._tangents(present[_BENDING])
-        goals = {side: self._tangent(side, goal) for side, goal in sides.items() if side in now}
-        if len(goals) < len(sides):
-            return None
-        if len(now) < 2:
-            return None if self.run.spline.cycle == "LOOP" else self._bent_end(goals, present)
-        return self._bent_inside(now, goals, present)
-
-    def _bent_inside(
-        self, now: Mapping[str, Float64Array], goals: Mapping[str, Float64Array], present: Float64Array
-    ) -> _Bent:
-        widths = np.diff(self.run.frames[self.place - 1 : self.place + 2].astype(np.float64))
-        shares = widths / widths.sum()
-        # With bias 1 and -1 tangents are twice the share of a chord.
-        before, after = (
-            sum(tangents[side] / share for side, share in zip(_SIDES, shares, strict=True)) / 4.0
-            for tangents in (self._tangents(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
-        )
-        size = float(np.linalg.norm(before) + np.linalg.norm(after))
-        incoming, outgoing = (
-            (_shortened(goals[side], _STEEPEST * size) if side in goals else now[side])[np.newaxis] for side in _SIDES
-        )
-        weights = np.array([[1.0 if side in goals else _STAYS for side in _SIDES]])
-        found = tcb_of_tangents(
-            before[np.newaxis],
-            after[np.newaxis],
-            shares[:1],
-            incoming,
-            outgoing,
-            present[_BENDING, np.newaxis],
-            weights,
-        )
-        reached = self._tangents(found.parameters[:, 0])
-        off = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
-        return _Bent(found.parameters[:, 0], off <= _NEAR * size)
-
-    def _bent_end(self, goals: Mapping[str, Float64Array], present: Float64Array) -> _Bent:
-        """Return the nearest parameters of the first or the last key, whose tangent depends on its tension."""
-        ((side, goal),) = goals.items()
-        _, continuity, bias = present[_BENDING].tolist()
-        slack, tense = (self._tangents(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
-        change = tense - slack
-        size = float(change @ change)
-        if size == 0.0:
-            return _Bent(present[_BENDING], bool(np.abs(goal - slack).max() == 0.0))
-        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
-        off = np.linalg.norm(slack + tension * change - goal)
-        return _Bent(np.array([tension, continuity, bias]), bool(off <= _NEAR * np.sqrt(size)))
-
-    def _tangents(self, parameters: Float64Array) -> dict[str, Float64Array]:
-        """Return the spline's tangents with these parameters of the key, by the local parameter of each segment."""
-        run, place = _run_of(self.track, self.with_bending(parameters), self.row, self.defaults)
-        spline: Spline = run.spline
-        curve = spline.prepared.curve
-        ends = {"handle_left": (place - 1, 1.0), "handle_right": (place, 0.0)}
-        return {
-            side: curve.evaluate(np.array([segment]), np.array([share]), 1)[:, 0]
-            for side, (segment, share) in ends.items()
-            if 0 <= segment < len(run.frames) - 1
-        }
-
-    def _tangent(self, side: str, goal: _Goal) -> Float64Array:
-        """Return the tangent for the channels' derivatives."""
-        start = self.place - (side == "handle_left")
-        width = float(self.run.frames[start + 1]) - float(self.run.frames[start])
-        if not self.track.is_rotation:
-            return goal.slopes * width
-        held = rotation_representation(self.track.order if self.track.kind == "EULER" else self.track.kind)
-        tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
-        around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
-        ahead, behind = rotations.normalise(held.orientation(around.T).T)
-        # For a small angle the vector part of the quaternion is half the rotation vector.
-        turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
-        velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
-        return velocity * width
-
-
-def _shortened(tangent: Float64Array, most: float) -> Float64Array:
-    length = float(np.linalg.norm(tangent))
-    return tangent if length <= most else tangent * (most / length)
-
-
-def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> tuple[TrackSpline, int]:
-    """Return the spline that contains a key of the channels, and the key's row in it."""
-    (whole,) = track_splines(track, track.settings, own, defaults)
-    for run in whole.runs:
-        if row < len(run.frames):
-            return run, row
-        row -= len(run.frames)
-    raise IndexError(row)
+def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
+    """Return the tangent, by the local parameter of the segment, for the channels' derivatives."""
+    width = key.width(side)
+    if not key.track.is_rotation:
+        return goal.slopes * width
+    held = rotation_representation(key.track.order if key.track.kind == "EULER" else key.track.kind)
+    tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
+    around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
+    ahead, behind = rotations.normalise(held.orientation(around.T).T)
+    # For a small angle the vector part of the quaternion is half the rotation vector.
+    turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
+    velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
+    return velocity * width

@@ -34,6 +34,9 @@ class Hold(Protocol):
     """A key of a path that is held, so that its point can be moved again and again."""
 
     track: KeyedTrack
+    effect: npt.NDArray[np.float64]
+    """The movement of the point by a change of each component of a location, or by small turns about the axes of the
+    frame in which the rotation turns, shape (3, 3)."""
 
     def place(self) -> Vector:
         """Return where the point is at the key's frame, in the world."""
@@ -133,9 +136,8 @@ class MovingPlace:
         self._world = _World(spot, track)
         self._values = track.values()
         self._place = self._world.point()
-        self.lever = self._measured()
-        """The movement of the point by each component, shape (3, 3); 0 for one that can't be changed."""
-        self._inverse = np.linalg.pinv(self.lever, rcond=1e-9)
+        self.effect = self._measured()
+        self._inverse = np.linalg.pinv(self.effect, rcond=1e-9)
 
     def place(self) -> Vector:
         """Return the point's place."""
@@ -207,13 +209,14 @@ class TurningTip:
         self._arm = scale * spot.followed.arm(spot.tail)
         self._reach = float(np.linalg.norm(self._arm))
         scaled = rotations.to_matrix(self._start) * np.where(scale == 0.0, 1.0, scale)
-        self.lever = matrix[0, :3, :3] @ np.linalg.inv(scaled)
+        self._frame = matrix[0, :3, :3] @ np.linalg.inv(scaled)
         """From the frame in which the rotation turns to the world, shape (3, 3)."""
-        if self._reach == 0.0 or abs(np.linalg.det(self.lever)) < 1e-12:
+        if self._reach == 0.0 or abs(np.linalg.det(self._frame)) < 1e-12:
             raise track.track.error(rpt_("its scale is zero, so it has no tip"), spot.frame)
-        self._into = np.linalg.inv(self.lever)
+        self._into = np.linalg.inv(self._frame)
         self._origin: Vector = matrix[0, :3, 3]
         self._now = self._values
+        self.effect = self._measured()
 
     def place(self) -> Vector:
         """Return the point's place."""
@@ -245,6 +248,15 @@ class TurningTip:
             self._correct(target)
         return self.track.play()
 
+    def _measured(self) -> npt.NDArray[np.float64]:
+        arm = rotations.to_matrix(self._start) @ self._arm
+        effect: npt.NDArray[np.float64] = self._frame @ np.cross(np.eye(3), arm).T
+        if self._axis:
+            away = self._frame @ arm
+            size = float(np.linalg.norm(away))
+            effect = (self._length / size) * (effect - np.outer(away, away @ effect) / size**2)
+        return effect
+
     def _correct(self, target: Vector) -> None:
         """Aim beside the target by as much as Blender's evaluation misses it, while that brings the tip nearer."""
         aim, best, least = target, self._now, np.inf
@@ -269,7 +281,7 @@ class TurningTip:
 
     def _predicted(self, values: Values) -> Vector:
         """Return the tip for values, as F-curves and parents place it."""
-        away = self.lever @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
+        away = self._frame @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
         if self._axis:
             away = away * (self._length / np.linalg.norm(away))
         at: Vector = self._origin + away

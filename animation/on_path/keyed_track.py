@@ -83,13 +83,16 @@ class KeyedTrack:
         self.frame = frame
         self.channels.action.update_tag()
 
+    def refresh(self) -> None:
+        """Read the track's state anew: its table has changed."""
+        (self.track,) = refreshed(self.datablock, self.channels, [self.track])
+
     def play(self) -> Report:
         """Bake the track again where it is live: no other was changed."""
         if not (self.track.baked and is_live(self.channels.action)):
             return Report()
-        (self.track,) = refreshed(self.datablock, self.channels, [self.track])
-        report = rebake(self.users, self.channels, [self.track], Options())
-        return report
+        self.refresh()
+        return rebake(self.users, self.channels, [self.track], Options())
 
     def _point(self, fcurve: bpy.types.FCurve) -> Any:
         frames = read_coordinates(fcurve)[::2]

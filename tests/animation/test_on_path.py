@@ -17,7 +17,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "keyed_track", "hold", "recorded"):
+    for name in ("points", "keyed_track", "hold", "held_tangent", "recorded"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -48,9 +48,9 @@ def everything(item):
     ]
 
 
-def go_live(animation, item):
+def go_live(animation, item, **options):
     animation.enable(item)
-    animation.bake(item, output="HANDLES")
+    animation.bake(item, **options or {"output": "HANDLES"})
     item.animation_data.action.tcb_live = True
 
 
@@ -249,3 +249,140 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     recorded.put_back()
     assert everything(item) == before
     assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+
+
+def velocity(item, frame, side, bone="", arm=(0.0, 0.0, 0.0)):
+    """The velocity on one side of a frame, as Blender plays it."""
+    tiny = 0.1 if side == "handle_right" else -0.1
+    places = []
+    for step in (0.0, tiny, 2 * tiny):
+        at = frame + step
+        bpy.context.scene.frame_set(int(at // 1), subframe=at % 1)
+        placed = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        matrix = placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world
+        places.append(np.array(matrix @ Matrix.Translation(arm))[:3, 3])
+    return (4 * places[1] - places[2] - 3 * places[0]) / (2 * tiny)
+
+
+@pytest.mark.parametrize("side", ["handle_left", "handle_right"])
+@pytest.mark.parametrize("parents", [False, True])
+def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation, spot, side, parents, numbers):
+    item = moving()
+    if parents:
+        under_parents(item)
+    go_live(animation, item, step=0.1)
+    reach, away = (19, -1.0) if side == "handle_left" else (30, 1.0)
+    # What parameters give elsewhere is what they can give here.
+    animation.key_set(item, "location", 20, tension=-0.4, continuity=0.3, bias=-0.5)
+    animation.bake(item, step=0.1)
+    wanted = away * velocity(item, 20, side) * reach / 3
+    animation.key_set(item, "location", 20, tension=0.0, continuity=0.0, bias=0.0)
+    animation.bake(item, step=0.1)
+    shown = away * velocity(item, 20, side) * reach / 3
+    assert np.linalg.norm(wanted - shown) > 0.2
+    held = on_path.held_tangent.HeldTangent(spot(item, 20), side, shown, reach, {})
+    held.drag_to(wanted)
+    reached = away * velocity(item, 20, side) * reach / 3
+    assert np.abs(reached - wanted).max() < 2e-2 * np.linalg.norm(wanted - shown)
+    assert 20 in numbers(item, "location", "tension")
+    assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+
+
+def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
+    item = moving()
+    go_live(animation, item, step=0.1)
+    shown, other = velocity(item, 20, "handle_right") * 10, velocity(item, 20, "handle_left")
+    # With these the incoming tangent is nearly the same.
+    animation.key_set(item, "location", 20, tension=-0.0989, continuity=0.3, bias=0.3)
+    animation.bake(item, step=0.1)
+    wanted = velocity(item, 20, "handle_right") * 10
+    animation.key_set(item, "location", 20, tension=0.0, continuity=0.0, bias=0.0)
+    animation.bake(item, step=0.1)
+    far = np.linalg.norm(wanted - shown)
+    held = on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", shown, 30, {})
+    held.drag_to(wanted)
+    assert np.linalg.norm(velocity(item, 20, "handle_right") * 10 - wanted) < 0.02 * far
+    followed = velocity(item, 20, "handle_left")
+    held.drag_to(wanted, alone=True)
+    assert np.linalg.norm(velocity(item, 20, "handle_right") * 10 - wanted) < 0.2 * far
+    assert np.linalg.norm(velocity(item, 20, "handle_left") - other) < 0.2 * np.linalg.norm(followed - other)
+    held.drag_to(shown + np.cross(shown, (0, 0, 0.5)), length_only=True)
+    assert np.abs(velocity(item, 20, "handle_right") * 10 - shown).max() < 1e-2
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+@pytest.mark.parametrize("point", ["TAIL", "AXIS"])
+def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, mode, point, numbers):
+    turn(rig, "arm", mode)
+    go_live(animation, rig, step=0.1)
+    path = f'pose.bones["arm"].{rotation_path(mode)}'
+    length = rig.data.bones["arm"].length if point == "TAIL" else 1.0 / 1.2
+    arm = (0, length, 0) if point == "TAIL" else (0, 0, length)
+
+    def end():
+        return velocity(rig, 20, "handle_right", "arm", arm) * 10
+
+    shown = end()
+    animation.key_set(rig, path, 20, tension=0.6, continuity=0.3, bias=0.5)
+    animation.bake(rig, step=0.1)
+    wanted = end()
+    animation.key_set(rig, path, 20, tension=0.0, continuity=0.0, bias=0.0)
+    animation.bake(rig, step=0.1)
+    assert np.linalg.norm(wanted - shown) > 0.1
+    held = on_path.held_tangent.HeldTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
+    held.drag_to(wanted)
+    assert np.abs(end() - wanted).max() < 0.1 * np.linalg.norm(wanted - shown)
+    assert numbers(rig, path, "tension")[20] != 0.0
+
+
+def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot, numbers):
+    item = moving()
+    go_live(animation, item, step=0.1)
+    shown = velocity(item, 1, "handle_right") * 19 / 3
+    held = on_path.held_tangent.HeldTangent(spot(item, 1), "handle_right", shown, 19, {})
+    held.drag_to(0.5 * shown)
+    assert np.abs(velocity(item, 1, "handle_right") * 19 / 3 - 0.5 * shown).max() < 0.02 * np.linalg.norm(shown)
+    assert numbers(item, "location", "tension")[1] == pytest.approx(0.5, abs=0.02)
+    with pytest.raises(animation.AnimationError, match="no other key on this side"):
+        on_path.held_tangent.HeldTangent(spot(item, 1), "handle_left", shown, 19, {})
+
+
+def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, animation, spot):
+    item = moving()
+    one = np.ones(3)
+    with pytest.raises(animation.AnimationError, match="not a TCB track"):
+        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+    go_live(animation, item, step=0.1)
+    animation.key_set(item, "location", 20, ease_from=0.5)
+    with pytest.raises(animation.AnimationError, match="ease"):
+        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+    animation.choose(item, "location", method="CATMULL_ROM")
+    with pytest.raises(animation.AnimationError, match="its method"):
+        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])
+def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, spot, output):
+    item = moving()
+    if output:
+        animation.enable(item)
+        animation.bake(item, output=output)
+        item.animation_data.action.tcb_live = True
+    before = seen(item, 20)
+    held = on_path.hold.hold(spot(item, 20)).track
+    assert held.room == (1, 50)
+    for frame in (25, 40, 35):
+        held.move_to(frame)
+        held.play()
+    assert np.abs(seen(item, 35) - before).max() < NEAR
+    keys = animation.track_keys(item, "location")
+    assert keys.frames.tolist() == [1, 35, 50]
+    if output:
+        assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+        # The same as of keys that were there from the start.
+        twin = new_object("Twin")
+        key(twin, "location", [(1, (0, 0, 0)), (35, (4, 1, 2)), (50, (0, 3, 0))])
+        animation.enable(twin)
+        animation.bake(twin, output=output)
+        for frame in range(1, 51, 3):
+            assert np.abs(seen(item, frame) - seen(twin, frame)).max() < NEAR

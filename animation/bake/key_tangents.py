@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tangents of a key as functions of its tension, continuity and bias, and those with which they come nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...interp.batch import Spline
+from ...interp.fitting.tangents import tcb_of_tangents
+from ..fcurves.keyframes import Float64Array
+from ..store.table.rows import column_of
+from ..store.tracks import Track
+from .plans.protocol import OwnChannels
+from .plans.splines import TrackSpline, track_splines
+
+SIDES = ("handle_left", "handle_right")
+BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
+"""The columns of the parameters that decide tangents."""
+STAYS = 10.0
+"""The weight of the tangent on the other side, relative to that of the dragged one."""
+_EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
+_STEEPEST = 4.0
+"""Relative to the tangents of both chords: more than parameters can reach."""
+_NEAR = 0.02
+"""Relative to the tangents of both chords: a smaller error means that the tangent follows the handle."""
+Tangents = dict[str, Float64Array]
+"""By side, by the local parameter of the segment there; shape (d,)."""
+Run = tuple[TrackSpline, int]
+"""A spline, and the key's row in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """Parameters with which a key's tangents come nearest to given ones."""
+
+    parameters: Float64Array
+    """Tension, continuity and bias."""
+    is_near: bool
+    """True where the spline reaches the goal."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyTangents:
+    """A key of channels, for which parameters are searched: of a rotation keyed whole, or of several components."""
+
+    track: Track
+    own: OwnChannels
+    rows: Mapping[int, int]
+    """The row of the key among each channel's own keys."""
+    defaults: Mapping[str, float]
+    """Parameters of keys that have none of their own."""
+    seen: Float64Array | None = None
+    """Shape (m, d): tangents are compared as what this makes of them, such as the movement of a point."""
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Return the splines that contain the key: one of a rotation, one of each component of values."""
+        return self._runs(self.own)
+
+    @cached_property
+    def present(self) -> Float64Array:
+        """Return the key's tension, continuity and bias now."""
+        run, place = self.runs[0]
+        present: Float64Array = run.spline.keys.parameters[BENDING, place]
+        return present
+
+    @cached_property
+    def now(self) -> Tangents:
+        """Return the tangents now."""
+        return self.at(self.present)
+
+    def with_bending(self, parameters: Float64Array) -> OwnChannels:
+        """Return the own keys with these parameters of this key."""
+        result = {}
+        for index, each in self.own.items():
+            numbers = each.numbers.copy()
+            numbers[self.rows[index], BENDING] = parameters
+            result[index] = replace(each, numbers=numbers)
+        return result
+
+    def at(self, parameters: Float64Array) -> Tangents:
+        """Return the splines' tangents with these parameters of the key."""
+        parts: dict[str, list[Float64Array]] = {}
+        for run, place in self._runs(self.with_bending(parameters)):
+            spline: Spline = run.spline
+            curve = spline.prepared.curve
+            ends = {"handle_left": (place - 1, 1.0), "handle_right": (place, 0.0)}
+            for side, (segment, share) in ends.items():
+                if 0 <= segment < len(run.frames) - 1:
+                    tangent = curve.evaluate(np.array([segment]), np.array([share]), 1)[:, 0]
+                    parts.setdefault(side, []).append(tangent)
+        whole = {side: np.concatenate(each) for side, each in parts.items() if len(each) == len(self.runs)}
+        return whole if self.seen is None else {side: self.seen @ each for side, each in whole.items()}
+
+    def width(self, side: str) -> float:
+        """Return the frames of the segment on a side, which has to be there."""
+        run, place = self.runs[0]
+        start = place - (side == "handle_left")
+        return float(run.frames[start + 1]) - float(run.frames[start])
+
+    def is_eased(self, side: str) -> bool:
+        """Return whether an ease in the segment on that side decides the velocity at the key."""
+        for run, place in self.runs:
+            eases = run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
+            start = place - (side == "handle_left")
+            if 0 <= start < len(run.frames) - 1 and (eases[0, start] or eases[1, start + 1]):
+                return True
+        return False
+
+    def bent(self, goals: Mapping[str, Float64Array], stays: float = STAYS) -> Bent | None:
+        """Return the parameters nearest to the goals, tangents by side; None where they can't place the handle.
+
+        They can't beside an ease, at a loop's end, and where there is no segment. `stays`: how much a side without a
+        goal keeps its tangent, relative to the other.
+        """
+        if any(self.is_eased(side) for side in goals):
+            return None
+        if not goals or any(side not in self.now for side in goals):
+            return None
+        if len(self.now) < len(SIDES):
+            is_loop = any(run.spline.cycle == "LOOP" for run, _ in self.runs)
+            return None if is_loop else self._bent_end(goals)
+        return self._bent_inside(goals, stays)
+
+    def _runs(self, own: OwnChannels) -> list[Run]:
+        if self.track.is_rotation:
+            return [_run_of(self.track, own, next(iter(self.rows.values())), self.defaults)]
+        return [_run_of(self.track, {index: each}, self.rows[index], self.defaults) for index, each in own.items()]
+
+    @cached_property
+    def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the chords before and after the key, and the shares of their frames."""
+        run, place = self.runs[0]
+        widths = np.diff(run.frames[place - 1 : place + 2].astype(np.float64))
+        shares = widths / widths.sum()
+        # With bias 1 and -1 tangents are twice the share of a chord.
+        before, after = (
+            np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
+            for tangents in (self.at(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
+        )
+        return before, after, shares
+
+    def _bent_inside(self, goals: Mapping[str, Float64Array], stays: float) -> Bent:
+        before, after, shares = self._chords
+        size = float(np.linalg.norm(before) + np.linalg.norm(after))
+        incoming, outgoing = (
+            (_shortened(goals[side], _STEEPEST * size) if side in goals else self.now[side])[np.newaxis]
+            for side in SIDES
+        )
+        weights = np.array([[1.0 if side in goals else stays for side in SIDES]])
+        found = tcb_of_tangents(
+            before[np.newaxis],
+            after[np.newaxis],
+            shares[:1],
+            incoming,
+            outgoing,
+            self.present[:, np.newaxis],
+            weights,
+        )
+        reached = self.at(found.parameters[:, 0])
+        off = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
+        return Bent(found.parameters[:, 0], off <= _NEAR * size)
+
+    def _bent_end(self, goals: Mapping[str, Float64Array]) -> Bent:
+        """Return the nearest parameters of the first or the last key, whose tangent depends on its tension."""
+        ((side, goal),) = goals.items()
+        _, continuity, bias = self.present.tolist()
+        slack, tense = (self.at(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
+        change = tense - slack
+        size = float(change @ change)
+        if size == 0.0:
+            return Bent(self.present, bool(np.abs(goal - slack).max() == 0.0))
+        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
+        off = np.linalg.norm(slack + tension * change - goal)
+        return Bent(np.array([tension, continuity, bias]), bool(off <= _NEAR * np.sqrt(size)))
+
+
+def _shortened(tangent: Float64Array, most: float) -> Float64Array:
+    length = float(np.linalg.norm(tangent))
+    return tangent if length <= most else tangent * (most / length)
+
+
+def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> Run:
+    """Return the spline that contains a key of the channels, and the key's row in it."""
+    (whole,) = track_splines(track, track.settings, own, defaults)
+    for run in whole.runs:
+        if row < len(run.frames):
+            return run, row
+        row -= len(run.frames)
+    raise IndexError(row)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dragging the end of a path's tangent: tension, continuity and bias of the key follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from ..bake.key_tangents import KeyTangents
+from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.splines import bends_by_parameters
+from ..edit.selected_keys import TrackKeys, set_parameters
+from ..errors import KEYED_APART, NOT_TCB
+from ..report import Report
+from ..store.own_keys import read_own_keys
+from ..translation import rpt_
+from .hold import Hold, hold
+from .points import Spot, Vector
+
+Side = Literal["handle_left", "handle_right"]
+_THIRD = 3.0
+"""A tangent is shown a third as long as its segment lasts, as a Bezier handle is."""
+_OTHER_IS_FREE = 0.0
+_OTHER_STAYS = 10.0
+"""How much the tangent on the other side counts beside the dragged one."""
+_NAMES = ("tension", "continuity", "bias")
+
+
+class HeldTangent:
+    """The tangent on one side of a key of a path, held by its end.
+
+    Raises AnimationError where parameters don't decide it: the track is not TCB, its method takes none, there is an
+    ease beside the key, or no segment on that side.
+    """
+
+    def __init__(self, spot: Spot, side: Side, shown: Vector, reach: float, defaults: Mapping[str, float]) -> None:
+        """Hold it; `shown`: from the key to its end; `reach`: the frames of the segment on that side of the path."""
+        self.spot, self.side, self.defaults = spot, side, defaults
+        self.held: Hold = hold(spot)
+        self._shown, self._reach = shown, reach
+        track = self.held.track.track
+        if not track.enabled:
+            raise track.error(rpt_(NOT_TCB), spot.frame)
+        if not bends_by_parameters(track, track.settings):
+            raise track.error(rpt_("its method has no tension, continuity and bias"), spot.frame)
+        own = read_own_keys(track)
+        if track.is_rotation and not is_keyed_whole(track, own):
+            raise track.error(rpt_(KEYED_APART), spot.frame)
+        rows = {
+            index: int(np.argmin(np.abs(each.keys.frames - spot.frame)))
+            for index, each in own.items()
+            if index in self.held.track.keyed
+        }
+        indices = sorted(rows)
+        options = track.settings.options
+        self.defaults = options.defaults if options is not None else defaults
+        effect = self.held.effect if track.is_rotation else self.held.effect[:, indices]
+        self.key = KeyTangents(track, {index: own[index] for index in indices}, rows, self.defaults, effect)
+        if side not in self.key.now:
+            raise track.error(rpt_("it has no other key on this side"), spot.frame)
+        if self.key.is_eased(side):
+            raise track.error(rpt_("an ease beside this key decides its tangent"), spot.frame)
+        self.parameters = dict(zip(_NAMES, self.key.present.tolist(), strict=True))
+
+    def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
+        """Set the parameters with which the tangent ends nearest to `end`, from the key, in the world.
+
+        `alone`: the tangent on the other side stays as near as it can; else it follows. `length_only`: the tangent
+        keeps its direction.
+        """
+        if length_only:
+            along = self._shown / max(float(np.linalg.norm(self._shown)), 1e-30)
+            end = along * max(float(end @ along), 0.0)
+        away = 1.0 if self.side == "handle_right" else -1.0
+        change = away * (end - self._shown) * (_THIRD / self._reach)
+        goal = self.key.now[self.side] + self.key.width(self.side) * change
+        found = self.key.bent({self.side: goal}, _OTHER_STAYS if alone else _OTHER_IS_FREE)
+        if found is None:
+            return Report()
+        self.parameters = dict(zip(_NAMES, found.parameters.tolist(), strict=True))
+        return self._set()
+
+    def _set(self) -> Report:
+        track = self.held.track
+        track.refresh()
+        frames = np.array([self.spot.frame], dtype=np.float32)
+        keys = TrackKeys(track.datablock, track.track, frames, np.zeros(1, dtype=np.bool_), self.key.own)
+        set_parameters(keys, self.parameters, self.defaults)
+        return track.play()
