@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts of what an import or an export leaves out, by the names that a report has for it."""
+"""Counts of what an import or an export leaves out, under the names that its report shows."""
 
 from __future__ import annotations
 

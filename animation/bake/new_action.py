@@ -27,9 +27,9 @@ from ..store.table.custom_property import remove_table
 from ..translation import rpt_
 from .compose import plain_keys as composed_plain_keys
 from .job import Job
+from .notes import count_track, note_doubts, note_of_one_bake
 from .plans.protocol import Baked, ChannelKeys, TrackPlan
 from .united_frames import with_common_frames
-from .write import count_track, holds_outside, note_doubts, note_of_one_bake
 
 
 def write_new_actions(jobs: Sequence[Job], every: Sequence[list[Baked]]) -> Report:
@@ -93,7 +93,7 @@ def _write_plain_track(
         groups |= dict.fromkeys(group.components, group)
     track = plan.track
     outside = {
-        index: "CONSTANT" if holds_outside(group) or index not in plan.own else track.extrapolation(index)
+        index: "CONSTANT" if group.holds_outside or index not in plan.own else track.extrapolation(index)
         for index, group in groups.items()
     }
     written: Mapping[int, Keyframes] = channels

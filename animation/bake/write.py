@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -14,7 +13,6 @@ from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign
 from ..fcurves.cycles import repeat
 from ..fcurves.editable import editable_channels
-from ..fcurves.frames import union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     INTERPOLATION,
@@ -25,19 +23,19 @@ from ..fcurves.keyframes import (
     read_joined,
 )
 from ..fcurves.selection_flags import selecting
-from ..report import HandleError, Report
+from ..report import Report
 from ..store.digest import digest
-from ..store.own_keys import NO_OWN_KEYS, OwnKeys, unrecorded_note
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys
 from ..store.paths import remove_strays, split
 from ..store.recording import Part, as_written, new_state, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
 from ..store.table.rows import joined
 from ..store.tracks import Track, find_tracks
-from ..translation import n_, rpt_
+from ..translation import rpt_
 from .compose import baked_keys
 from .job import Job
-from .plans.handles import approximate
+from .notes import count_track, note_doubts, note_of_gltf, note_of_one_bake
 from .plans.protocol import Baked, ChannelKeys, TrackPlan
 
 _KEYS_AT_ONCE = 20_000
@@ -60,7 +58,7 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
     with scratch_curves.kept():
         for plan, baked in zip(job.plans, every, strict=True):
             note_of_one_bake(report, plan, baked)
-            _note_of_gltf(report, plan, baked)
+            note_of_gltf(report, plan, baked)
     job.channels.action.update_tag()
     return report
 
@@ -120,38 +118,6 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] = ()) -> None:
-    track = plan.track
-    report.tracks += 1
-    report.keys += len(plan.key_frames)
-    report.samples += baked.samples
-    report.curve_keys += baked.curve_keys
-    if track.is_rotation:
-        report.rotation_error = max(report.rotation_error, baked.error)
-    else:
-        report.value_error = max(report.value_error, baked.error)
-    if baked.is_by_handles:
-        report.handles.append(_handle_error(track, baked))
-    standing = list(baked.notes)
-    for fcurve in track.channels.values():
-        others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
-        if others:
-            text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
-            standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
-    report.standing += [track.error(note) for note in standing]
-    report.notes += [track.note(note) for note in (*standing, *notes)]
-
-
-def _handle_error(track: Track, baked: Baked) -> HandleError:
-    return {
-        "datablock": track.name,
-        "track": track.path,
-        "rotation": track.is_rotation,
-        "error": math.degrees(baked.error) if track.is_rotation else baked.error,
-        "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
-    }
-
-
 def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, baked: Baked) -> list[str]:
     """Make the F-curves that the bake needs, and remove the channels that it leaves without keys; return notes."""
     track = plan.track
@@ -180,90 +146,6 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
     owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     getattr(owner, name)[index] = rest
     return ""
-
-
-def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Add notes that only a bake by hand gives.
-
-    While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
-    """
-    if baked.is_approximate:
-        reason = approximate(plan.track, baked.error, baked.error_frame)
-        report.notes.append(plan.track.note(reason))
-    reason = unrecorded_note(plan.own.values())
-    if reason:
-        report.notes.append(plan.track.note(reason))
-    if _is_held(plan, baked):
-        reason = rpt_(
-            "its extrapolation is Linear: this bake holds the values before and after the keys, handles go on"
-        )
-        report.notes.append(plan.track.note(reason))
-
-
-def holds_outside(keys: ChannelKeys) -> bool:
-    """Return whether the bake of these keys holds the first and the last value, whatever the curve's extrapolation."""
-    return keys.handles is None and bool(keys.baked[:-1].all())
-
-
-def _is_held(plan: TrackPlan, baked: Baked) -> bool:
-    """Return whether the bake holds values where a curve of the animator's goes on in a line."""
-    track = plan.track
-    if plan.settings.cycle != "SINGLE" or track.frame_curve is not None:
-        return False
-    held = [index for keys in baked.channels if holds_outside(keys) for index in keys.components]
-    for index, own in plan.own.items():
-        if index not in held or track.extrapolation(index) != "LINEAR" or track.channels[index].modifiers:
-            continue
-        ends = own.keys.take(np.array([0, -1]))
-        outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)
-        if (scratch_curves.evaluate(own.keys, own.edited, "LINEAR", outside) != ends.values).any():
-            return True
-    return False
-
-
-_OPPOSITE = n_("quaternions of opposite signs: glTF's exporter samples it anew; a new action has keys that it takes")
-
-
-_KEYED_APART = n_(
-    "channels keyed at different frames: glTF's exporter samples it anew; a new action has keys that it takes"
-)
-
-
-def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Add a note where glTF's exporter will resample a track baked in place because of how it was keyed.
-
-    A bake in place does not change the animator's keys.
-    """
-    if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
-        values = [spline.values for each in plan.plans if (spline := getattr(each, "spline", None)) is not None]
-        if not any(((rows[1:] * rows[:-1]).sum(axis=1) < 0.0).any() for rows in values):
-            return
-        reason = rpt_(_OPPOSITE)
-    elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
-        own = {component: original.keys.frames for component, original in plan.own.items()}
-        # Blender's own segments, and what is not to be baked, have the animator's keys alone.
-        every = {
-            np.union1d(own.pop(component), keys.frames).tobytes()
-            for keys in baked.channels
-            for component in keys.components
-            if component in own
-        }
-        if len(every | {np.unique(frames).tobytes() for frames in own.values()}) == 1:
-            return
-        reason = rpt_(_KEYED_APART)
-    else:
-        return
-    report.notes.append(plan.track.note(reason))
-
-
-def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
-    """Add a note with the frames where the edits of the track's keys are ambiguous."""
-    doubts = [own.doubtful for own in kept if len(own.doubtful)]
-    if doubts:
-        doubtful = union(doubts)
-        frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
-        reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
-        report.notes.append(track.note(reason))
 
 
 def _written(
@@ -303,7 +185,7 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
     keys = ChannelKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
-    extrapolation: Extrapolation | None = "CONSTANT" if holds_outside(keys) else None
+    extrapolation: Extrapolation | None = "CONSTANT" if keys.holds_outside else None
     is_ended = np.array([each.is_ended for each in own])
     composed = baked_keys([_played(each, keys) for each in own], keys, is_ended)
     standing = [each.standing for each in own if each.standing is not None]

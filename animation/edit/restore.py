@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore: removes the bake and writes the animator's curves back, to the last bit where nothing was edited."""
+"""Restore, Apply and Remove: what each leaves of the curves, the parameters and the table.
+
+Restore removes the bake and writes the animator's curves back, to the last bit where nothing was edited. Remove also
+removes the parameters. Apply keeps the curves as they play, and removes the parameters.
+"""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ..bake.notes import note_doubts
 from ..bake.parameters_from_edits import with_implied
 from ..bake.plans.protocol import OwnChannels
-from ..bake.write import note_doubts
 from ..fcurves.channels import Channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write

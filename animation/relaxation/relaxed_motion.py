@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion of an object or bone as a function of the numbers of keys that may change: its errors and its effort."""
+"""The motion of an object or bone as a function of those values of keys that may change: its errors and its effort."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys without a bake: what the bake changed of them comes from their rows, what the animator changed since stays."""
+"""One key without its bake: interpolation and handles from its row, unless the animator has changed them since.
+
+`own_keys.py` finds the keys of a track that this is done to.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The property "Live" of an action, which the extension registers where it bakes live actions again."""
+"""The property "Live" of an action: read, and switched off.
+
+`ui/properties.py` registers it, so a script that imports `animation` alone finds every action not live.
+"""
 
 from __future__ import annotations
 

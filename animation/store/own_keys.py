@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The animator's keys of a track, as they are without a bake.
 
-Own keys are recognized by their identities. Their frame and value are taken from the key itself. What a bake changed of
-them (interpolation, handles) comes from their rows, unless the key is no longer as the bake wrote it: then the animator
-changed it.
+Own keys are recognized by their identities, and by what edits did to them since (`classify_edits.py`). Their frame and
+value are taken from the key itself; `keys_without_bake.py` gives what a bake has changed of it.
 """
 
 from __future__ import annotations

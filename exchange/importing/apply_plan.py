@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Application of a plan to an object of Blender's: values, keys, constraints and drivers.
 
-Quantities that Blender's are no linear function of - its lens depends on the field of view, and the blend of a
-spotlight on two cones - stay custom properties with the file's keys. A driver computes Blender's property: a simple
-expression, which plays without the extension.
+Some of Blender's properties are not linear functions of the file's: the lens depends on the field of view, and the
+blend of a spotlight on two cones. Then the file's quantity stays a custom property with the file's keys. A driver
+computes Blender's property: a simple expression, which plays without the extension.
 """
 
 from __future__ import annotations

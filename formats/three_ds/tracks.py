@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keys of a track: bytes to arrays and back.
 
-A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys with the
-same parameters have one size, and are read and written together.
+A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys
+with the same flags have the same size, and are read and written together.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Curves on the sphere of quaternions from four quaternions a segment: de Casteljau, squad and Shoemake's blend.
 
-All are slerps of slerps. Written so they cost two sines an arc and eight multiplications to build each quaternion
-between. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four controls,
-and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products of the
-controls. No quaternion between is built, and terms of the segment alone are computed once a segment. Derivatives of the
-weights give angular velocities. Only near-antipodal arcs, where a cosine does not determine the angle well enough, and
-second derivatives go through the slerps as written.
+All are slerps of slerps. Evaluated as slerps, each arc costs two sines, and each intermediate quaternion eight
+multiplications. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four
+controls, and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products
+of the controls. No intermediate quaternion is built, and terms of the segment alone are computed once a segment.
+Derivatives of the weights give angular velocities. Only near-antipodal arcs, where a cosine does not determine the
+angle well enough, and second derivatives go through the slerps as written.
 """
 
 from __future__ import annotations

@@ -109,6 +109,11 @@ class ChannelKeys:
     """True where a Cycles modifier repeats them before the first key and after the last."""
 
     @property
+    def holds_outside(self) -> bool:
+        """Return whether these keys hold the first and the last value, whatever the curve's extrapolation."""
+        return self.handles is None and bool(self.baked[:-1].all())
+
+    @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return what must be equal for keys to be composed together, where the animator's are at the same frames."""
         optional = (self.derivatives, self.shown, self.handles, self.chosen)

@@ -12,14 +12,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ....interp import Keys, KeysError, evaluate_many, rotations
+from ....interp import Keys, KeysError, rotations
 from ....interp.batch import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
-from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ...fcurves import scratch_curves
-from ...fcurves.frames import SAME_FRAME, are_apart, union
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes, end_to_end
+from ...fcurves.frames import SAME_FRAME, union
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, end_to_end
 from ...fcurves.segments import ChannelSegments
 from ...store.own_keys import OwnKeys
 from ...store.parameters import read_parameters, read_velocities
@@ -27,16 +26,7 @@ from ...store.recording import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated
-
-_LARGEST = 1e37
-"""TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
-_FARTHEST = 1e38
-_FASTEST = 1000.0
-"""Radians per frame, more than a hundred turns: a faster rotation can't be sampled."""
-_LOOKS = np.arange(1, 8) / 8
-"""The parameters in each segment at which the values of methods other than TCB are checked."""
-_ROUNDED = 1e-5
-"""Radians. Rotations longer than half a turn, or a whole one, by less than this are so by rounding."""
+from .refused_motion import check_finite, check_frames, check_range, check_size, check_speed, check_turns, refusal
 
 
 @dataclass(frozen=True)
@@ -93,7 +83,7 @@ def track_splines(
     Raises AnimationError, naming the key, where the keys or their parameters make no spline.
     """
     for keys in {original.keys.frames.tobytes(): original.keys for original in originals.values()}.values():
-        _check_frames(track, keys)
+        check_frames(track, keys)
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
@@ -111,16 +101,6 @@ def _runs(between: BoolArray) -> list[slice]:
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
-def _check_frames(track: Track, keys: Keyframes) -> None:
-    if are_apart(keys.frames):
-        return
-    if not np.isfinite(keys.frames).all():
-        raise track.error(rpt_(FRAME_NOT_FINITE))
-    same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
-    if len(same):
-        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
-
-
 def _vector(
     track: Track,
     settings: Settings,
@@ -130,14 +110,7 @@ def _vector(
 ) -> TrackSpline:
     frames = originals[components[0]].keys.frames
     values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
-    # Keys reports infinite and undefined values itself.
-    if (
-        not np.abs(values).max() <= _LARGEST
-        and (large := np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)).any()
-    ):
-        raise track.error(
-            rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
-        )
+    check_size(track, frames, values)
     made = made_by(track, settings)
     own = {index: originals[index] for index in components}
     first = own[components[0]]
@@ -150,26 +123,13 @@ def _vector(
             keys = Keys(frames[run].astype(np.float64), values[run], **parameters)
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
-            raise _refusal(track, error, frames[run], components) from error
+            raise refusal(track, error, frames[run], components) from error
     spline: Spline = splines[0]
     if len(runs) > 1:
         spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
     if settings.method != Settings.method:
-        _check_range(track, spline, frames)
+        check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline, splines)
-
-
-def _check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
-    """Raise AnimationError where a motion leaves float32: velocities of keys, and polynomials, have no limit."""
-    keys = frames.astype(np.float64)
-    places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
-    far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
-    if far.any():
-        raise track.error(
-            rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
-        )
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
@@ -211,19 +171,9 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) 
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]
-    fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
-    if track.is_rotation and fast.any():
-        raise track.error(
-            rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
-        )
+    else:
+        check_speed(track, frames, velocities)
     return velocities
-
-
-def _refusal(track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()) -> AnimationError:
-    """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
-    if components and error.component is not None:
-        error = error.on_component(components[error.component])
-    return track.error(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
 
 
 def _rotation(
@@ -316,9 +266,7 @@ def _rotation_spline(
     defaults: Mapping[str, float],
 ) -> tuple[Spline, Float64Array | None]:
     """Return the spline, and the angles from key to key where the keys' values include whole turns."""
-    finite = np.isfinite(raw).all(axis=1)
-    if not finite.all():
-        raise track.error(rpt_(VALUE_NOT_FINITE), float(frames[np.argmin(finite)]))
+    check_finite(track, frames, raw)
     made = made_by(track, settings)
     options = _options(track, settings, own, frames)
     parameters = read_parameters(track, own, frames, defaults)
@@ -330,7 +278,7 @@ def _rotation_spline(
             keys = Keys(at, quaternions_of(track, raw), **parameters)
             spline = made(keys, settings.cycle, **options)
             if settings.path == "AS_KEYED" and "path" not in options:
-                _check_turns(track, settings, frames, _arcs(keys.values), np.pi)
+                check_turns(track, settings, frames, _arcs(keys.values), np.pi)
             return spline, None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
@@ -342,12 +290,12 @@ def _rotation_spline(
             spline = made.from_turns(at, angles, axes, **parameters, cycle=settings.cycle, **options)
             return spline, np.abs(angles[1:])
         turns = np.abs(angles[1:])
-        _check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
+        check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
         # Take the sign that is on the path given by the keys' values.
         keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
         return made(keys, settings.cycle, **options), turns
     except KeysError as error:
-        raise _refusal(track, error, frames) from error
+        raise refusal(track, error, frames) from error
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
@@ -356,23 +304,6 @@ def _arcs(quaternions: Float64Array) -> Float64Array:
     apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
     arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
     return arcs
-
-
-def _check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
-    """Raise AnimationError, naming the key, where the angle from key to key is larger than the method can keep."""
-    far = turns > most + _ROUNDED
-    if far.any():
-        key = int(np.argmax(far))
-        raise track.error(
-            rpt_(
-                "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
-                " set keys between, or choose Turns: Shortest (path SHORTEST)",
-                turn=np.degrees(turns[key]),
-                most=np.degrees(most),
-                method=translated(METHODS[settings.method].label),
-            ),
-            float(frames[key + 1]),
-        )
 
 
 def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:

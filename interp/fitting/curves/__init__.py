@@ -8,8 +8,8 @@ rounded as Blender stores them. The length of a quaternion means nothing, so its
 that saves one. Source: docs/formulas.md, "Fitting curves".
 
 The steps of a fit: `requests` has the input and the results, `strands` lists the segments of all requests,
-`search` divides them until each piece is good (`cubics` measures, `division` places the knots, `zones` keeps them away
-from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by request.
+`fewest_pieces` divides them until each piece is good (`cubics` measures, `division` places the knots, `zones` keeps
+them away from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by request.
 """
 
 from .fit import fit_many

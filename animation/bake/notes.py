@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notes and figures in the report of a bake: errors, what other programs will do, what edits left in doubt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..fcurves import scratch_curves
+from ..fcurves.frames import union
+from ..report import HandleError, Report
+from ..store.own_keys import OwnKeys, unrecorded_note
+from ..store.tracks import Track
+from ..translation import n_, rpt_
+from .plans.handles import approximate
+from .plans.protocol import Baked, TrackPlan
+
+_OPPOSITE = n_("quaternions of opposite signs: glTF's exporter samples it anew; a new action has keys that it takes")
+_KEYED_APART = n_(
+    "channels keyed at different frames: glTF's exporter samples it anew; a new action has keys that it takes"
+)
+
+
+def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] = ()) -> None:
+    track = plan.track
+    report.tracks += 1
+    report.keys += len(plan.key_frames)
+    report.samples += baked.samples
+    report.curve_keys += baked.curve_keys
+    if track.is_rotation:
+        report.rotation_error = max(report.rotation_error, baked.error)
+    else:
+        report.value_error = max(report.value_error, baked.error)
+    if baked.is_by_handles:
+        report.handles.append(_handle_error(track, baked))
+    standing = list(baked.notes)
+    for fcurve in track.channels.values():
+        others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
+        if others:
+            text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
+            standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
+    report.standing += [track.error(note) for note in standing]
+    report.notes += [track.note(note) for note in (*standing, *notes)]
+
+
+def _handle_error(track: Track, baked: Baked) -> HandleError:
+    return {
+        "datablock": track.name,
+        "track": track.path,
+        "rotation": track.is_rotation,
+        "error": math.degrees(baked.error) if track.is_rotation else baked.error,
+        "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
+    }
+
+
+def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Add notes that only a bake by hand gives.
+
+    While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
+    """
+    if baked.is_approximate:
+        reason = approximate(plan.track, baked.error, baked.error_frame)
+        report.notes.append(plan.track.note(reason))
+    reason = unrecorded_note(plan.own.values())
+    if reason:
+        report.notes.append(plan.track.note(reason))
+    if _is_held(plan, baked):
+        reason = rpt_(
+            "its extrapolation is Linear: this bake holds the values before and after the keys, handles go on"
+        )
+        report.notes.append(plan.track.note(reason))
+
+
+def _is_held(plan: TrackPlan, baked: Baked) -> bool:
+    """Return whether the bake holds values where a curve of the animator's goes on in a line."""
+    track = plan.track
+    if plan.settings.cycle != "SINGLE" or track.frame_curve is not None:
+        return False
+    held = [index for keys in baked.channels if keys.holds_outside for index in keys.components]
+    for index, own in plan.own.items():
+        if index not in held or track.extrapolation(index) != "LINEAR" or track.channels[index].modifiers:
+            continue
+        ends = own.keys.take(np.array([0, -1]))
+        outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)
+        if (scratch_curves.evaluate(own.keys, own.edited, "LINEAR", outside) != ends.values).any():
+            return True
+    return False
+
+
+def note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Add a note where glTF's exporter will resample a track baked in place because of how it was keyed.
+
+    A bake in place does not change the animator's keys.
+    """
+    if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
+        values = [spline.values for each in plan.plans if (spline := getattr(each, "spline", None)) is not None]
+        if not any(((rows[1:] * rows[:-1]).sum(axis=1) < 0.0).any() for rows in values):
+            return
+        reason = rpt_(_OPPOSITE)
+    elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
+        own = {component: original.keys.frames for component, original in plan.own.items()}
+        # Blender's own segments, and what is not to be baked, have the animator's keys alone.
+        every = {
+            np.union1d(own.pop(component), keys.frames).tobytes()
+            for keys in baked.channels
+            for component in keys.components
+            if component in own
+        }
+        if len(every | {np.unique(frames).tobytes() for frames in own.values()}) == 1:
+            return
+        reason = rpt_(_KEYED_APART)
+    else:
+        return
+    report.notes.append(plan.track.note(reason))
+
+
+def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
+    """Add a note with the frames where the edits of the track's keys are ambiguous."""
+    doubts = [own.doubtful for own in kept if len(own.doubtful)]
+    if doubts:
+        doubtful = union(doubts)
+        frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
+        reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
+        report.notes.append(track.note(reason))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that make no motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....interp import KeysError, evaluate_many
+from ....interp.batch import Spline
+from ....interp.splines import METHODS
+from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
+from ...fcurves.frames import SAME_FRAME, are_apart
+from ...fcurves.keyframes import Float32Array, Float64Array, Keyframes
+from ...store.table.settings import Settings
+from ...store.tracks import Track
+from ...translation import rpt_, translated
+
+_LARGEST = 1e37
+"""TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
+_FARTHEST = 1e38
+_FASTEST = 1000.0
+"""Radians per frame, more than a hundred turns: a faster rotation can't be sampled."""
+_LOOKS = np.arange(1, 8) / 8
+"""The parameters in each segment at which the values of methods other than TCB are checked."""
+_ROUNDED = 1e-5
+"""Radians. Rotations longer than half a turn, or a whole one, by less than this are so by rounding."""
+
+
+def check_frames(track: Track, keys: Keyframes) -> None:
+    """Raise AnimationError where frames are not finite, or two keys are at one frame."""
+    if are_apart(keys.frames):
+        return
+    if not np.isfinite(keys.frames).all():
+        raise track.error(rpt_(FRAME_NOT_FINITE))
+    same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
+    if len(same):
+        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
+
+
+def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None:
+    """Raise AnimationError where a value is so large that the motion could leave float32.
+
+    Those that are not finite are left to `Keys`.
+    """
+    if np.abs(values).max() <= _LARGEST:
+        return
+    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
+    if large.any():
+        raise track.error(
+            rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
+        )
+
+
+def check_finite(track: Track, frames: Float32Array, values: Float64Array) -> None:
+    """Raise AnimationError where a value of a rotation is not finite."""
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        raise track.error(rpt_(VALUE_NOT_FINITE), float(frames[np.argmin(finite)]))
+
+
+def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) -> None:
+    """Raise AnimationError where an angular velocity is too large to be visible."""
+    fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
+    if fast.any():
+        raise track.error(
+            rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
+        )
+
+
+def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
+    """Raise AnimationError where a motion leaves float32: velocities of keys, and polynomials, have no limit."""
+    keys = frames.astype(np.float64)
+    places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
+    far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
+    if far.any():
+        raise track.error(
+            rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
+        )
+
+
+def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
+    """Raise AnimationError, naming the key, where the angle from key to key is larger than the method can keep."""
+    far = turns > most + _ROUNDED
+    if far.any():
+        key = int(np.argmax(far))
+        raise track.error(
+            rpt_(
+                "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
+                " set keys between, or choose Turns: Shortest (path SHORTEST)",
+                turn=np.degrees(turns[key]),
+                most=np.degrees(most),
+                method=translated(METHODS[settings.method].label),
+            ),
+            float(frames[key + 1]),
+        )
+
+
+def refusal(track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()) -> AnimationError:
+    """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
+    if components and error.component is not None:
+        error = error.on_component(components[error.component])
+    return track.error(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
