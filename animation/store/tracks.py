@@ -270,10 +270,10 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
         except ValueError as error:
             track.table = replace(table, error=str(error))
     if len(session.rows):
-        _follow_keys(channels, [track for track in tracks if track.state is None and not track.table.error])
+        _follow_keys([track for track in tracks if track.state is None and not track.table.error])
 
 
-def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
+def _follow_keys(tracks: Sequence[Track]) -> None:
     """Give tracks without a state that of the track for which their keys were made, if that has no F-curve any more.
 
     Then it was renamed, or moved with its slot. Of several tracks with its keys the one with most of them gets the
@@ -282,10 +282,8 @@ def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
     claims: dict[tuple[int, int, str], list[tuple[int, Track, State]]] = {}
     for track, owners in _owners_of_keys(tracks):
         found = _origin(track, owners)
-        if found is None:
-            continue
-        count, action, state = found
-        if not _is_present(action, state, channels):
+        if found is not None:
+            count, action, state = found
             claims.setdefault((action, state.slot, state.path), []).append((count, track, state))
     for claimed in claims.values():
         count, track, state = max(claimed, key=lambda claim: claim[0])
@@ -309,20 +307,32 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
 
 
 def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, State] | None:
-    """Return the track for which most of the keys were made: the number of these keys, its action and its state."""
-    owner, count = Counter(owners.tolist()).most_common(1)[0]
-    if 2 * count <= len(owners):
+    """Return the track for which most of the keys were made: the number of these keys, its action and its state.
+
+    Keys of tracks that still have F-curves don't count: they were pasted.
+    """
+    counts = Counter(owners.tolist())
+    places = {owner: _place_of(track, owner) for owner in counts}
+    gone = {owner: counts[owner] for owner, place in places.items() if place is None or not _is_present(*place)}
+    if not gone:
         return None
+    owner = max(gone, key=lambda each: gone[each])
+    place = places[owner]
+    return None if place is None or 2 * gone[owner] <= sum(gone.values()) else (gone[owner], *place)
+
+
+def _place_of(track: Track, owner: int) -> tuple[int, State] | None:
+    """Return the action and the state of another track by its identity."""
     present: Any = next(iter(track.channels.values())).id_data
     known = {present.session_uid: track.table, **remembered_tables()}
     for action, table in known.items():
         for (slot, path), state in table.find_state(owner):
             if (action, slot, path) != (present.session_uid, track.slot, track.path):
-                return count, action, state
+                return action, state
     return None
 
 
-def _is_present(action: int, state: State, channels: Channels) -> bool:
+def _is_present(action: int, state: State) -> bool:
     """Return whether the track still has an F-curve at its own slot and path."""
     owner = next((each for each in bpy.data.actions if each.session_uid == action), None)
     if owner is None:
