@@ -5,11 +5,13 @@ Own keys are recognized by identity. Three cases are decided by comparison with 
 
 - A generated key has another value than its stamp. Either the animator keyed over it, or it was moved, scaled or
   mirrored in value together with others. The latter is assumed where one map of values explains it, the generated keys
-  around it and both own keys around them; otherwise the key is the animator's.
+  around it and both own keys around them; otherwise the key is the animator's, and so are those shifted alike in a row
+  with it.
 - Blender merges selected keys that land on one frame into one with the mean of their values. An own key whose value is
   such a mean, of own and generated keys, gets the mean of the own ones.
 - The key that remains of merged keys may be a generated one. A missing own key was merged into it where its value is
-  the mean with the own key's, or where it was moved to the own key's frame.
+  the mean with the own key's, or where it was moved to the own key's frame; of equal values no mean tells, and the key
+  that was the last one before it is taken.
 """
 
 from __future__ import annotations
@@ -307,7 +309,8 @@ class _History:
         rows = np.concatenate((inside, np.array(ends, dtype=np.intp)))
         now, before = self.now[rows], self.before[rows]
         size = float(np.abs(before).max(initial=0.0))
-        moved = _differ(now[len(inside) :], before[len(inside) :]).all()
+        changed = _differ(now[len(inside) :], before[len(inside) :])
+        moved = changed.all()
         # Where the own keys went along with all others nobody edited them besides.
         went_along = any(each.fits(now[len(inside) :], before[len(inside) :], size).all() for each in self._common_maps)
         if not moved and len(inside) < _FEWEST:
@@ -329,7 +332,8 @@ class _History:
                 along, most = fits[len(inside) :], float(fits[: len(inside)].mean()) if len(inside) else 0.0
                 # Both own keys may have been edited in addition.
                 besides = most > _NEARLY_ALL and moved and not went_along
-                if (most > 0.5 and along.all()) or (besides and each != _SAME):
+                # A map that leaves both where they are fits some others by chance.
+                if (most > (0.5 if changed.any() else _NEARLY_ALL) and along.all()) or (besides and each != _SAME):
                     yield each
 
     @cached_property
