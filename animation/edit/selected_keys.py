@@ -16,7 +16,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, read, read_attribute
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock, read
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_keys_to_write, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
@@ -302,7 +302,7 @@ def _write(
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
     """Set the interpolation of the curve's keys in those rows; a row of -1 is a key merged into another one."""
     points = fcurve.keyframe_points
-    kinds = read_attribute([points], [len(points)], "interpolation")
+    kinds = KeyBlock([points]).read("interpolation")
     kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
     points.foreach_set("interpolation", kinds)
 

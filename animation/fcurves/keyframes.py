@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import bpy
@@ -151,7 +151,8 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
     """Read the attributes, apart from frame and value, that a bake changes: interpolation, handles and handle types."""
     points = fcurve.keyframe_points
-    return [read_attribute([points], [len(points)], name) for name in UNPLACED]
+    block = KeyBlock([points])
+    return [block.read(name) for name in UNPLACED]
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
@@ -276,34 +277,54 @@ _REST = tuple(name for name in NAMES if name not in MARKS)
 
 def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
     """Read the keys of F-curves; attributes that are not among the names stay empty."""
-    every = [fcurve.keyframe_points for fcurve in fcurves]
-    counts = [len(points) for points in every]
+    block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
     arrays = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
-    arrays |= {name: read_attribute(every, counts, name) for name in names}
-    for name in _PAIRS:
-        arrays[name] = arrays[name].reshape(-1, 2)
-    return Joined(Keyframes(**arrays), counts)
+    arrays |= {name: block.read(name) for name in names}
+    return Joined(Keyframes(**{name: _shaped(name, array) for name, array in arrays.items()}), block.counts)
 
 
-def read_attribute(every: Sequence[Any], counts: Sequence[int], name: str) -> npt.NDArray[Any]:
-    """Read an attribute of the keys of many F-curves; of `co` and handles frame and value in turn.
+class KeyBlock:
+    """The keys of many F-curves, given as Blender's collections, to be read into one block of memory.
 
-    `every` has Blender's collections of keys, `counts` the number of keys in each.
+    Each F-curve has a slice of it, which serves for all attributes of one type: to make a slice takes a quarter of the
+    time of reading ten keys.
     """
-    width, end = _width(name), 0
-    array = np.empty(width * sum(counts), dtype=_DTYPES[name])
-    for points, count in zip(every, counts, strict=True):
-        start, end = end, end + width * count
-        points.foreach_get(name, array[start:end])
-    return array
+
+    def __init__(self, every: Sequence[Any]) -> None:
+        self.every = every
+        self.counts = list(map(len, every))
+        """The number of keys of each F-curve."""
+        self._ends = list(accumulate(self.counts, initial=0))
+        self._slices: dict[tuple[int, type[np.generic]], tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]] = {}
+
+    def read(self, name: str) -> npt.NDArray[Any]:
+        """Read an attribute of all keys; of `co` and handles frame and value in turn."""
+        width, dtype = _width(name), _DTYPES[name]
+        kind = width, dtype
+        if kind not in self._slices:
+            memory = np.empty(width * self._ends[-1], dtype=dtype)
+            slices = [memory[width * start : width * end] for start, end in pairwise(self._ends)]
+            self._slices[kind] = memory, slices
+        memory, slices = self._slices[kind]
+        for points, part in zip(self.every, slices, strict=True):
+            points.foreach_get(name, part)
+        return memory.copy()
 
 
 def _width(name: str) -> int:
     return 2 if name in _PAIRS else 1
 
 
+def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an attribute as `Keyframes` has it."""
+    return array.reshape(-1, 2) if name in _PAIRS else array
+
+
 def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolArray) -> Joined:
     """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
+    if chosen.all():
+        block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
+        return Joined(marks.keys.with_(**{name: _shaped(name, block.read(name)) for name in _REST}), marks.counts)
     counts = marks.sums(chosen).tolist()
     arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in _REST}
     columns = [(name, _width(name), array) for name, array in arrays.items()]
@@ -311,10 +332,6 @@ def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolAr
     for fcurve, own, count, end in zip(fcurves, marks.of_channels(chosen), counts, ends, strict=True):
         points = fcurve.keyframe_points
         start = end - count
-        if count == len(own):
-            for name, width, array in columns:
-                points.foreach_get(name, array[width * start : width * end])
-            continue
         if not count:
             continue
         rows = np.flatnonzero(own)
@@ -330,9 +347,7 @@ def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolAr
             else:
                 part[:] = [getattr(point, name) for point in few]
     known = {name: getattr(marks.keys, name)[chosen] for name in MARKS}
-    for name in _PAIRS.intersection(arrays):
-        arrays[name] = arrays[name].reshape(-1, 2)
-    return Joined(Keyframes(**known, **arrays), counts)
+    return Joined(Keyframes(**known, **{name: _shaped(name, array) for name, array in arrays.items()}), counts)
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:

@@ -26,9 +26,9 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
     MARKS,
     UNPLACED,
+    KeyBlock,
     Keyframes,
     end_to_end,
-    read_attribute,
     read_coordinates,
     read_floats,
 )
@@ -63,6 +63,8 @@ class Watch:
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
+    reader: _KeyReader | None = None
+    """What reads the keys of all baked tracks, in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each baked track's keys at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
@@ -85,7 +87,7 @@ class Watch:
     def forget(self) -> None:
         """Drop everything that undo or loading a file has made invalid."""
         self.users, self.pointers, self.tracks, self.points, self.key_places, self.bake_inputs = [], [], {}, {}, {}, {}
-        self.table = 0
+        self.reader, self.table = None, 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks anew if F-curves were added or removed, or with `anew`; return whether anything uses them."""
@@ -101,6 +103,7 @@ class Watch:
             self.pointers, self.table = _pointers(channels), table
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
             self.points = {path: _points(track) for path, track in self.tracks.items()}
+            self.reader = None
             self._note_modes()
         return True
 
@@ -128,11 +131,14 @@ class Watch:
         If there are none, return those with other identities of keys, settings or timing.
         """
         baked = self.baked
-        marks = dict(zip([track.path for track in baked], _key_places(self._points_of(baked)), strict=True))
+        paths = [track.path for track in baked]
+        if self.reader is None or not self.reader.is_of(paths):
+            self.reader = _KeyReader(paths, self._points_of(baked))
+        marks = dict(zip(paths, self.reader.places(), strict=True))
         suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
         self.key_places, self.unsure = marks, list(marks)
         if not suspected:
-            names = dict(zip(marks, _bake_inputs(baked, self._points_of(baked)), strict=True))
+            names = dict(zip(marks, _bake_inputs(baked, self.reader), strict=True))
             suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
             self.bake_inputs = names
         changed = []
@@ -171,7 +177,7 @@ class Watch:
             track = self.tracks.get(self.unsure.pop())
             if track is None or not track.baked:
                 continue
-            (rest,) = _other_state([track], self._points_of([track]))
+            (rest,) = _other_state([track], _KeyReader([track.path], self._points_of([track])))
             if not self.other_state.setdefault(track.path, rest).is_like(rest):
                 edited.append(track)
                 self.other_state[track.path] = rest
@@ -183,10 +189,10 @@ class Watch:
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
-        points, written = self._points_of(taken.values()), _written(taken.values())
-        self.key_places |= zip(taken, _key_places(points, written), strict=True)
-        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), points, written), strict=True)
-        self.other_state |= zip(taken, _other_state(taken.values(), points, written), strict=True)
+        reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
+        self.key_places |= zip(taken, reader.places(written), strict=True)
+        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), reader, written), strict=True)
+        self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
         for path, track in taken.items():
             # It has been read, and may be long.
             track.written.clear()
@@ -350,31 +356,41 @@ def _written(tracks: Iterable[Track]) -> Keyframes | None:
     return end_to_end(known) if known and len(known) == len(keys) else None
 
 
-def _key_places(tracks: Sequence[Points], written: Keyframes | None = None) -> list[bytes]:
-    """Read frames and values of all keys of each track."""
-    return [places for (places,) in _read(tracks, ("co",), written)]
+class _KeyReader:
+    """Reads the keys of tracks, which are given by paths and as their channels' keys."""
 
+    def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
+        self._paths = paths
+        self._block = KeyBlock(list(chain(*tracks)))
+        before = [0, *accumulate(self._block.counts)]
+        self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
+        """Where the keys of each track start among all, and where the last ones end."""
 
-def _read(tracks: Sequence[Points], names: Sequence[str], written: Keyframes | None = None) -> list[tuple[bytes, ...]]:
-    """Read attributes of all keys of each track, given as its channels' keys, or take those `written`."""
-    lengths = [list(map(len, every)) for every in tracks]
-    points, counts = list(chain(*tracks)), list(chain(*lengths))
-    ends = list(accumulate(map(sum, lengths), initial=0))
-    columns = []
-    for name in names:
-        array = read_attribute(points, counts, name) if written is None else getattr(written, name)
-        size = array.nbytes // max(1, ends[-1])
-        raw = array.tobytes()
-        columns.append([raw[size * start : size * end] for start, end in pairwise(ends)])
-    return list(zip(*columns, strict=True))
+    def is_of(self, paths: Sequence[str]) -> bool:
+        """Return whether it reads these tracks, and these have as many keys as when it was made."""
+        return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
+
+    def places(self, written: Keyframes | None = None) -> list[bytes]:
+        """Read frames and values of all keys of each track."""
+        return [places for (places,) in self.read(("co",), written)]
+
+    def read(self, names: Sequence[str], written: Keyframes | None = None) -> list[tuple[bytes, ...]]:
+        """Read attributes of all keys of each track, or take those `written`."""
+        columns = []
+        for name in names:
+            array = self._block.read(name) if written is None else getattr(written, name)
+            size = array.nbytes // max(1, self._ends[-1])
+            raw = array.tobytes()
+            columns.append([raw[size * start : size * end] for start, end in pairwise(self._ends)])
+        return list(zip(*columns, strict=True))
 
 
 def _bake_inputs(
-    tracks: Iterable[Track], points: Sequence[Points], written: Keyframes | None = None
+    tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None
 ) -> list[tuple[object, ...]]:
     """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
     result: list[tuple[object, ...]] = []
-    marks = _read(points, [name for name in MARKS if name != "co"], written)
+    marks = reader.read([name for name in MARKS if name != "co"], written)
     for track, mark in zip(tracks, marks, strict=True):
         settings, function = track.settings, function_of(track)
         result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
@@ -385,7 +401,7 @@ def _state_mark(track: Track, every: Points) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
-    return zlib.crc32(_key_places([every])[0], zlib.crc32(repr(chosen).encode())) or 1
+    return zlib.crc32(_KeyReader([track.path], [every]).places()[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:
@@ -446,15 +462,13 @@ class _OtherState(NamedTuple):
         return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
 
 
-def _other_state(
-    tracks: Iterable[Track], points: Sequence[Points], written: Keyframes | None = None
-) -> list[_OtherState]:
+def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None) -> list[_OtherState]:
     """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
     result = []
-    for track, (left, right, *arrays) in zip(tracks, _read(points, (*UNPLACED, "easing"), written), strict=True):
+    for track, (left, right, *arrays) in zip(tracks, reader.read((*UNPLACED, "easing"), written), strict=True):
         states = (
             (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
             for fcurve in track.channels.values()

@@ -19,7 +19,7 @@ from ..datablocks import name_of
 from ..errors import LOCKED, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
-from ..fcurves.keyframes import Keyframes, read_attribute
+from ..fcurves.keyframes import KeyBlock, Keyframes
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
@@ -295,12 +295,11 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
     curves = [(number, fcurve) for number, track in enumerate(tracks) for fcurve in track.channels.values()]
     if not curves:
         return
-    every = [curve.keyframe_points for _, curve in curves]
-    counts = list(map(len, every))
-    at = session.rows.find(identity.spelled(*(read_attribute(every, counts, name) for name in ("amplitude", "period"))))
+    block = KeyBlock([curve.keyframe_points for _, curve in curves])
+    at = session.rows.find(identity.spelled(*map(block.read, ("amplitude", "period"))))
     if (at < 0).all():
         return
-    track_of_key = np.repeat([number for number, _ in curves], counts)[at >= 0]
+    track_of_key = np.repeat([number for number, _ in curves], block.counts)[at >= 0]
     owners = session.rows["track"][at[at >= 0]]
     for number in np.unique(track_of_key).tolist():
         yield tracks[number], owners[track_of_key == number]

@@ -27,9 +27,9 @@ from ..fcurves.keyframes import (
     BoolArray,
     Float32Array,
     Float64Array,
+    KeyBlock,
     Keyframes,
     read,
-    read_attribute,
 )
 from ..fcurves.keying import key_curve
 from ..report import Report
@@ -472,7 +472,7 @@ def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Flo
         return
     rows = rows_of(former.frames, frames)
     for name in ("interpolation", "easing", "back", "amplitude", "period"):
-        array = read_attribute([fcurve.keyframe_points], [len(frames)], name)
+        array = KeyBlock([fcurve.keyframe_points]).read(name)
         array[rows] = getattr(former, name)
         fcurve.keyframe_points.foreach_set(name, array)
 

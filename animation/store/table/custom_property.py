@@ -244,10 +244,9 @@ class Table:
 
     def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
         """Return a table with tracks added, and others removed by their identities."""
-        gone = {*removed, *(state.identity for state in added)}
+        gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         kept, kept_channels = (
-            np.array([identity not in gone for identity in owners.tolist()], dtype=np.bool_)
-            for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
+            ~np.isin(owners, gone) for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
         )
         channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
         parts = {
