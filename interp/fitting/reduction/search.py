@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The search for the fewest keys: begin with many, remove those that are missed least, move those that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...batch import BoolArray, IndexArray
+from ...keys import Float64Array
+from .windows import Expanded, Samples, Windows, refit
+
+_ROUNDING = 32.0 * 2.0**-24
+"""Of fourth differences of float32 numbers: the sum of the factors is 16, and some more."""
+_KEY_BREAKS = 3
+"""Fourth differences that a key between two cubics has a part in."""
+_SPACING = 4
+"""Frames between the keys that the search begins with, where these are enough."""
+_REACH = 1
+"""Keys on each side of one that is removed, or moved, which are fitted anew."""
+_WIDE = 4
+"""The same of keys that are fitted all, window by window: the middle ones are as of all keys at once."""
+LEVELS = (0.3, 0.6, 1.0)
+"""Keys are removed up to these errors in turn, so that those that are missed least go first."""
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
+_GAIN = 0.97
+"""A key is moved where that leaves at most this part of the error around it."""
+_ROUNDS = 2
+"""How often keys are moved and removed in turn."""
+
+
+@dataclass
+class KeySet:
+    """Keys of several tracks, in order of track and row: arrays (n,) and (n, d)."""
+
+    track: IndexArray
+    rows: IndexArray
+    values: Float64Array
+    velocities: Float64Array
+
+    def keep(self, kept: BoolArray) -> KeySet:
+        """Return some of the keys."""
+        return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.velocities[kept])
+
+    def bounds(self) -> tuple[IndexArray, IndexArray]:
+        """Return the places of the first and of the last key of each key's track."""
+        first = np.searchsorted(self.track, self.track, side="left")
+        last = np.searchsorted(self.track, self.track, side="right") - 1
+        return first, last
+
+    def windows(self, places: IndexArray) -> Windows:
+        """Return the windows of keys (n, m)."""
+        return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
+
+    def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
+        """Take over the rows, values and velocities of fitted keys."""
+        at = places[free]
+        self.rows[at] = fitted.rows[free]
+        self.values[at] = fitted.values[free]
+        self.velocities[at] = fitted.velocities[free]
+
+
+Steps = Generator[float, None, KeySet]
+"""Yields which part of the work is done, about."""
+
+
+def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps:
+    """Search for the fewest keys with which no error is larger than allowed, and return them.
+
+    `rows`: of each track the rows of keys to begin with.
+    """
+    keys = _first_keys(samples, rows)
+    if samples.count == 1:
+        return keys
+    yield 0.2
+    keys = within(samples, keys)
+    yield 0.4
+    for turn in range(_ROUNDS + 1):
+        for level in LEVELS if turn == 0 else LEVELS[-1:]:
+            keys = without_needless(samples, keys, level)
+        if turn < _ROUNDS:
+            move(samples, keys)
+        yield 0.4 + 0.6 * (turn + 1) / (_ROUNDS + 1)
+    return keys
+
+
+def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array]:
+    """Return what the keys play (tracks, frames, d), and its errors (tracks, frames)."""
+    inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
+    expanded = Expanded.of(keys.rows[inner], keys.rows[inner + 1])
+    points = np.stack(
+        [keys.values[inner], keys.velocities[inner], keys.values[inner + 1], keys.velocities[inner + 1]], axis=1
+    )
+    played = expanded.played(points)
+    track = keys.track[inner][expanded.segment]
+    every = np.empty_like(samples.values)
+    errors = np.zeros(samples.values.shape[:2])
+    every[track, expanded.row] = played
+    errors[track, expanded.row] = samples.measure(track, expanded.row, played)
+    return every, errors
+
+
+def _first_keys(samples: Samples, rows: list[IndexArray] | None) -> KeySet:
+    if rows is None:
+        rows = [_breaks(own) for own in samples.values]
+    track = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+    return _estimated(samples, track, np.concatenate(rows))
+
+
+def _breaks(values: Float64Array) -> IndexArray:
+    """Return rows to begin with: where one cubic follows on another, and where there is none every few samples.
+
+    Of four frames or more of a cubic the fourth differences are 0. A key between two such makes three others.
+    """
+    count = len(values)
+    ends = np.array([0, count - 1])
+    if count < 5:
+        return np.unique(ends)
+    noise = _ROUNDING * np.abs(values).max(axis=0) + np.finfo(np.float64).tiny
+    broken = (np.abs(np.diff(values, 4, axis=0)) > noise).any(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], broken, [False])).astype(np.int8)))
+    first, last = edges[::2], edges[1::2]
+    single = last - first <= _KEY_BREAKS
+    rows = [ends, (first[single] + last[single]) // 2 + 2]
+    rows += [
+        np.append(np.arange(a + 1, b + 2, _SPACING), b + 2) for a, b in zip(first[~single], last[~single], strict=True)
+    ]
+    return np.unique(np.clip(np.concatenate(rows), 0, count - 1))
+
+
+def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
+    """Return keys with the values of the samples and the velocities between the keys beside them."""
+    keys = KeySet(track, rows, samples.values[track, rows], np.empty((len(rows), samples.values.shape[2])))
+    first, last = keys.bounds()
+    before = np.maximum(np.arange(len(rows)) - 1, first)
+    after = np.minimum(np.arange(len(rows)) + 1, last)
+    length = np.maximum(keys.rows[after] - keys.rows[before], 1)
+    keys.velocities[:] = (keys.values[after] - keys.values[before]) / length[:, np.newaxis]
+    return keys
+
+
+def _places(keys: KeySet, center: IndexArray, offsets: IndexArray, reach: int = _REACH) -> tuple[IndexArray, BoolArray]:
+    """Return places of the keys beside some, and which of them are to be fitted, shape (n, m)."""
+    first, last = keys.bounds()
+    places = np.clip(center[:, np.newaxis] + offsets, first[center, np.newaxis], last[center, np.newaxis])
+    free = np.broadcast_to(np.abs(offsets) <= reach, places.shape) & (places == center[:, np.newaxis] + offsets)
+    return places, free
+
+
+def within(samples: Samples, keys: KeySet) -> KeySet:
+    """Return keys, more where needed, with which no error is larger than allowed.
+
+    Where keys on neighbouring frames don't suffice, they get the values of the samples.
+    """
+    around = np.arange(-_WIDE - 1, _WIDE + 2)
+    pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
+    while True:
+        for start in (0, _WIDE, 0):
+            center = np.arange(start, len(keys.rows), 2 * _WIDE)
+            places, free = _places(keys, center, around, _WIDE)
+            free &= ~pinned[keys.track[places], keys.rows[places]]
+            fitted, _ = refit(samples, keys.windows(places), free)
+            keys.put(places, fitted, free)
+        bad = _too_far(samples, keys)
+        if not len(bad):
+            return keys
+        divided = bad[keys.rows[bad + 1] - keys.rows[bad] > 1]
+        short = np.setdiff1d(bad, divided)
+        pinned[keys.track[short], keys.rows[short]] = True
+        pinned[keys.track[short], keys.rows[short + 1]] = True
+        track = np.concatenate([keys.track, keys.track[divided]])
+        rows = np.concatenate([keys.rows, (keys.rows[divided] + keys.rows[divided + 1]) // 2])
+        order = np.lexsort((rows, track))
+        keys = _estimated(samples, track[order], rows[order])
+
+
+def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
+    """Return the places of keys that begin segments with a larger error than allowed."""
+    wrong = evaluate(samples, keys)[1].ravel()
+    inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
+    start = keys.track[inner] * samples.count + keys.rows[inner]
+    end = start + keys.rows[inner + 1] - keys.rows[inner]
+    bounds = np.stack([start, end], axis=1).ravel()
+    largest = np.maximum(np.maximum.reduceat(wrong, bounds)[::2], wrong[end])
+    places: IndexArray = inner[largest > 1.0]
+    return places
+
+
+def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
+    """Return the keys without those that can go, with an error of at most `most`."""
+    around = np.delete(np.arange(-_REACH - 1, _REACH + 2), _REACH + 1)
+    cost = np.full(len(keys.rows), np.nan)
+    fits = np.empty((len(keys.rows), len(around), 2, samples.values.shape[2]))
+    while True:
+        first, last = keys.bounds()
+        places = np.arange(len(keys.rows))
+        cost[(places == first) | (places == last)] = np.inf
+        stale = np.flatnonzero(np.isnan(cost))
+        if len(stale):
+            beside, free = _places(keys, stale, around)
+            fitted, cost[stale] = refit(samples, keys.windows(beside), free)
+            fits[stale, :, 0], fits[stale, :, 1] = fitted.values, fitted.velocities
+        chosen = _independent(cost, most, keys.track)
+        if not len(chosen):
+            return keys
+        beside, free = _places(keys, chosen, around)
+        fitted = Windows(keys.track[chosen], keys.rows[beside], fits[chosen, :, 0], fits[chosen, :, 1])
+        keys.put(beside, fitted, free)
+        touched = chosen[:, np.newaxis] + np.arange(-2 * _REACH - 1, 2 * _REACH + 2)
+        touched = touched[(touched >= first[chosen, np.newaxis]) & (touched <= last[chosen, np.newaxis])]
+        cost[touched] = np.nan
+        kept = np.ones(len(keys.rows), dtype=np.bool_)
+        kept[chosen] = False
+        keys, cost, fits = keys.keep(kept), cost[kept], fits[kept]
+
+
+def _independent(cost: Float64Array, most: float, track: IndexArray) -> IndexArray:
+    """Return the places of the least costs, so far from each other that none has to do with another's fit."""
+    order = np.flatnonzero(cost <= most)
+    order = order[np.argsort(cost[order], kind="stable")]
+    blocked = bytearray(len(cost) + 4 * _REACH + 4)
+    around = 2 * _REACH + 1
+    block = b"\x01" * (2 * around + 1)
+    chosen = []
+    for place in order.tolist():
+        if not blocked[place + around]:
+            chosen.append(place)
+            blocked[place : place + 2 * around + 1] = block
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def move(samples: Samples, keys: KeySet) -> None:
+    """Move keys to where the error around them is less."""
+    around = np.arange(-_REACH - 1, _REACH + 2)
+    first, last = keys.bounds()
+    for parity in range(2 * _REACH + 2):
+        center = np.arange(parity, len(keys.rows), 2 * _REACH + 2)
+        center = center[(center > first[center]) & (center < last[center])]
+        places, free = _places(keys, center, around)
+        windows = keys.windows(places)
+        best, least = refit(samples, windows, free)
+        before = least.copy()
+        middle = _REACH + 1
+        for shift in _SHIFTS:
+            moved = windows.rows.copy()
+            moved[:, middle] += shift
+            able = np.flatnonzero((moved[:, middle] > moved[:, middle - 1]) & (moved[:, middle] < moved[:, middle + 1]))
+            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.velocities[able])
+            fitted, error = refit(samples, tried, free[able])
+            better = (error < least[able]) & (error < _GAIN * before[able])
+            into = able[better]
+            least[into] = error[better]
+            best.rows[into], best.values[into] = fitted.rows[better], fitted.values[better]
+            best.velocities[into] = fitted.velocities[better]
+        good = least <= 1.0
+        keys.put(places[good], best.take(good), free[good])

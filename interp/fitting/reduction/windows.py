@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Least squares of cubic Hermite segments through a few keys in a row, many such windows at once.
+
+Samples lie on whole frames. A window is a row of keys that all have a value and a velocity; those at its ends are
+fixed, so that what is outside of it stays as it is. Source: docs/formulas.md, "Fewest keys".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from ...batch import BoolArray, IndexArray
+from ...keys import Float64Array
+
+Measure = Callable[[IndexArray, IndexArray, Float64Array], Float64Array]
+"""Return errors (n,) as parts of what is allowed, of values (n, d) in place of samples of tracks (n,) at rows (n,)."""
+
+_RIDGE = 1e-9
+"""The weight of a velocity's change, relative to a sample's: it decides only where no sample does."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples of tracks, one a frame.
+
+    Attributes
+    ----------
+    values : ndarray, shape (tracks, frames, d)
+    measure : Measure
+        How large the errors of values are.
+    is_exact : bool
+        Keys have the values of the samples; otherwise those of the least squares.
+    """
+
+    values: Float64Array
+    measure: Measure
+    is_exact: bool
+
+    @property
+    def count(self) -> int:
+        """Return the number of frames."""
+        return int(self.values.shape[1])
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Keys of n windows, m each, in order; those beyond the end of a track repeat its last row and are void."""
+
+    track: IndexArray
+    """Shape (n,)."""
+    rows: IndexArray
+    """Rows of the samples, shape (n, m)."""
+    values: Float64Array
+    """Shape (n, m, d)."""
+    velocities: Float64Array
+    """Units a frame, shape (n, m, d)."""
+
+    def take(self, chosen: IndexArray | BoolArray) -> Windows:
+        """Return some of the windows."""
+        return Windows(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
+
+
+def hermite(lengths: Float64Array | float, u: Float64Array) -> Float64Array:
+    """Return the weights of value and velocity at the start and at the end, shape (n, 4), of segments at u."""
+    v = 1.0 - u
+    return np.stack([v * v * (1.0 + 2.0 * u), lengths * u * v * v, u * u * (3.0 - 2.0 * u), -lengths * u * u * v], -1)
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """The samples of segments (n,), both ends included, of one length after the other."""
+
+    order: IndexArray
+    """The segments in this order, shape (n,)."""
+    segment: IndexArray
+    """The segment of each sample, shape (samples,)."""
+    row: IndexArray
+    starts: IndexArray
+    """The first sample of each segment in order, shape (n,)."""
+    lengths: list[tuple[int, int, int]]
+    """Each length, with the first of its segments in order, and the one after the last."""
+
+    @classmethod
+    def of(cls, first: IndexArray, last: IndexArray) -> Expanded:
+        """Return the samples between first and last rows."""
+        lengths = last - first
+        order = np.argsort(lengths, kind="stable")
+        sorted_lengths = lengths[order]
+        counts = sorted_lengths + 1
+        starts = np.cumsum(counts) - counts
+        segment = np.repeat(order, counts)
+        row = np.arange(len(segment)) - np.repeat(starts - first[order], counts)
+        bounds = [0, *(np.flatnonzero(np.diff(sorted_lengths)) + 1).tolist(), len(order)]
+        spans = [(int(sorted_lengths[start]), start, end) for start, end in pairwise(bounds) if end > start]
+        return cls(order, segment, row, starts, spans)
+
+    def sums(self, target: Float64Array) -> Float64Array:
+        """Return the sums of weights times samples (samples, d), half of those at ends, shape (n, 4, d)."""
+        found = np.empty((len(self.order), 4, target.shape[1]))
+        for length, start, end in self.lengths:
+            weights = _weights(length)[1]
+            own = target[self.starts[start] : self.starts[start] + (length + 1) * (end - start)]
+            found[self.order[start:end]] = weights.T @ own.reshape(end - start, length + 1, -1)
+        return found
+
+    def played(self, points: Float64Array) -> Float64Array:
+        """Return values (samples, d) of segments with values and velocities at both ends (n, 4, d)."""
+        found = np.empty((len(self.segment), points.shape[2]))
+        for length, start, end in self.lengths:
+            own = found[self.starts[start] : self.starts[start] + (length + 1) * (end - start)]
+            own.reshape(end - start, length + 1, -1)[:] = _weights(length)[0] @ points[self.order[start:end]]
+        return found
+
+    def products(self) -> Float64Array:
+        """Return sums of products of weights over the samples, half of those at ends, shape (n, 4, 4)."""
+        found = np.empty((len(self.order), 4, 4))
+        for length, start, end in self.lengths:
+            found[self.order[start:end]] = _weights(length)[2]
+        return found
+
+    def largest(self, errors: Float64Array) -> Float64Array:
+        """Return the largest of the samples' errors in each segment, shape (n,)."""
+        found = np.empty(len(self.order))
+        for length, start, end in self.lengths:
+            own = errors[self.starts[start] : self.starts[start] + (length + 1) * (end - start)]
+            found[self.order[start:end]] = own.reshape(end - start, length + 1).max(axis=1)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Return the weights at each sample of a segment (length + 1, 4), those halved at the ends, and their products."""
+    weights = hermite(float(length), np.arange(length + 1) / length)
+    halved = weights.copy()
+    halved[[0, -1]] *= 0.5
+    return weights, halved, weights.T @ halved
+
+
+def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
+    """Return windows whose free keys are fitted, and their largest errors (n,).
+
+    Parameters
+    ----------
+    samples : Samples
+    windows : Windows
+    free : ndarray of bool, shape (n, m)
+        Which keys are fitted.
+    """
+    count, width = windows.rows.shape
+    dimension = samples.values.shape[2]
+    first, last = windows.rows[:, :-1].ravel(), windows.rows[:, 1:].ravel()
+    track = np.repeat(windows.track, width - 1)
+    # Segments before the first key of a track, or after the last, have no length.
+    real = np.flatnonzero(last > first)
+    expanded = Expanded.of(first[real], last[real])
+    own_track = track[real][expanded.segment]
+    target = samples.values[own_track, expanded.row]
+    matrix = np.zeros((count, 2 * width, 2 * width))
+    right = np.zeros((count, 2 * width, dimension))
+    products = np.zeros((count * (width - 1), 4, 4))
+    products[real] = expanded.products()
+    products = products.reshape(count, width - 1, 4, 4)
+    by_segment = np.zeros((count * (width - 1), 4, dimension))
+    by_segment[real] = expanded.sums(target)
+    by_segment = by_segment.reshape(count, width - 1, 4, dimension)
+    for place in range(width - 1):
+        block = slice(2 * place, 2 * place + 4)
+        matrix[:, block, block] += products[:, place]
+        right[:, block] += by_segment[:, place]
+    present = np.stack([windows.values, windows.velocities], axis=2)
+    if samples.is_exact:
+        present[:, :, 0] = samples.values[windows.track[:, np.newaxis], windows.rows]
+    flat = present.reshape(count, 2 * width, dimension)
+    unknown = np.repeat(free, 2, axis=1)
+    if samples.is_exact:
+        unknown[:, ::2] = False
+    diagonal = np.arange(2 * width)
+    ridge = np.tile([0.0, _RIDGE], width)
+    matrix[:, diagonal, diagonal] += ridge
+    right += ridge[:, np.newaxis] * flat
+    matrix[~unknown] = 0.0
+    matrix[:, diagonal, diagonal] += ~unknown
+    solved = np.linalg.solve(matrix, np.where(unknown[:, :, np.newaxis], right, flat))
+    solved[~unknown] = flat[~unknown]
+    solved = solved.reshape(count, width, 2, dimension)
+    fitted = Windows(windows.track, windows.rows, solved[:, :, 0], solved[:, :, 1])
+    points = np.concatenate([solved[:, :-1], solved[:, 1:]], axis=2).reshape(-1, 4, dimension)[real]
+    errors = samples.measure(own_track, expanded.row, expanded.played(points))
+    largest = np.zeros(count * (width - 1))
+    largest[real] = expanded.largest(errors)
+    return fitted, largest.reshape(count, width - 1).max(axis=1)

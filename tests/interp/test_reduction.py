@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dense samples come back as few keys, which play them within the tolerance."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation, RotationSpline
+
+from interp import Keys, rotations
+from interp.fitting.reduction import Part, Reduced, reduce_tracks
+from interp.splines import hermite
+
+
+def played(keys: Reduced, part: int, count: int) -> np.ndarray:
+    """Return what scipy plays at each frame."""
+    return CubicHermiteSpline(keys.rows, keys.values[part], keys.velocities[part])(np.arange(count))
+
+
+def noise(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
+    """Return smooth paths with some noise, as of a person who moves."""
+    random = np.random.default_rng(seed)
+    frames = np.arange(count)[:, np.newaxis]
+    paths = []
+    for _ in range(tracks):
+        waves = random.uniform(0.02, 0.25, 5)
+        amounts = random.normal(size=(5, components)) / (1.0 + 20.0 * waves[:, np.newaxis])
+        smooth = np.sin(frames * waves + random.uniform(0, 7, 5)) @ amounts
+        paths.append(smooth + 2e-3 * random.normal(size=smooth.shape))
+    return np.stack(paths)
+
+
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_no_frame_is_farther_from_its_sample_than_allowed(is_exact: bool) -> None:
+    samples = noise(400, 6, 3, 1)
+    tolerance = np.array([0.01, 0.01, 0.02, 0.02, 0.05, 0.05])
+    found = reduce_tracks([Part(samples, tolerance)], is_exact)
+    for keys, wanted, most in zip(found, samples, tolerance, strict=True):
+        off = np.linalg.norm(played(keys, 0, 400) - wanted, axis=1).max()
+        assert off <= most * (1.0 + 1e-9)
+        assert off == pytest.approx(keys.error * most, rel=1e-9)
+        assert len(keys.rows) < 200
+        if is_exact:
+            assert np.array_equal(keys.values[0], wanted[keys.rows])
+
+
+def test_looser_tolerances_and_free_values_need_fewer_keys() -> None:
+    samples = noise(600, 4, 3, 2)
+    counts = [
+        sum(len(keys.rows) for keys in reduce_tracks([Part(samples, np.full(4, most))], is_exact))
+        for most, is_exact in ((0.04, False), (0.02, False), (0.01, False), (0.01, True))
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < 0.8 * counts[2]
+
+
+def test_samples_without_any_tolerance_to_speak_of_keep_a_key_each() -> None:
+    samples = np.random.default_rng(3).normal(size=(2, 60, 1))
+    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(2, 1e-9))]), samples, strict=True):
+        assert keys.error <= 1.0
+        assert np.abs(played(keys, 0, 60) - wanted).max() <= 1e-9
+        assert len(keys.rows) >= 30
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+def test_short_tracks_have_keys_at_both_ends(count: int) -> None:
+    samples = np.linspace(2.0, 3.0, count)[np.newaxis, :, np.newaxis]
+    (keys,) = reduce_tracks([Part(samples, np.array([1e-6]))])
+    assert keys.rows.tolist() == ([0] if count == 1 else [0, count - 1])
+    assert keys.values[0][:, 0] == pytest.approx([2.0, 3.0][-len(keys.rows) :] if count > 1 else [2.0])
+
+
+def test_a_line_and_a_cubic_need_two_keys() -> None:
+    frames = np.arange(120.0)
+    samples = np.stack([3.0 - 0.25 * frames, 1e-4 * (frames - 30.0) ** 3 - frames])[:, :, np.newaxis]
+    for keys, velocity in zip(
+        reduce_tracks([Part(samples, np.full(2, 1e-3))]), ([-0.25] * 2, [3e-4 * 900 - 1, 3e-4 * 89**2 - 1]), strict=True
+    ):
+        assert keys.rows.tolist() == [0, 119]
+        assert keys.velocities[0][:, 0] == pytest.approx(velocity, abs=1e-3)
+
+
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_the_keys_of_a_smooth_curve_through_few_keys_come_back(is_exact: bool) -> None:
+    random = np.random.default_rng(4)
+    wanted, found_at, count = 0, 0, 0
+    samples, every = [], []
+    for _ in range(30):
+        rows = np.cumsum([0, *random.integers(8, 30, 12)])
+        curve = CubicHermiteSpline(rows, random.normal(size=13), 0.1 * random.normal(size=13))
+        samples.append(curve(np.arange(rows[-1] + 1)))
+        every.append(rows)
+    for own, rows in zip(samples, every, strict=True):
+        part = Part(own[np.newaxis, :, np.newaxis], np.array([1e-4]))
+        (keys,) = reduce_tracks([part], is_exact)
+        wanted += len(rows)
+        count += len(keys.rows)
+        found_at += len(np.intersect1d(keys.rows, rows))
+    assert count <= 1.1 * wanted
+    assert found_at >= 0.95 * wanted
+
+
+def least(samples: np.ndarray, tolerance: float) -> int:
+    """Return the fewest keys of all choices whose least squares are within the tolerance."""
+    count = len(samples)
+    # Samples that belong to two segments count half in each, and whole in both together; those at the ends half.
+    weights = np.ones(count)
+    weights[[0, -1]] = np.sqrt(0.5)
+    for inner in range(count - 1):
+        for chosen in combinations(range(1, count - 1), inner):
+            rows = np.array([0, *chosen, count - 1])
+            basis = CubicHermiteSpline(
+                rows,
+                np.hstack([np.eye(len(rows)), np.zeros((len(rows), len(rows)))]),
+                np.hstack([np.zeros((len(rows), len(rows))), np.eye(len(rows))]),
+            )(np.arange(count))
+            unknown = np.linalg.lstsq(basis * weights[:, np.newaxis], samples * weights, rcond=None)[0]
+            if np.abs(basis @ unknown - samples).max() <= tolerance:
+                return len(rows)
+    raise AssertionError("all samples were keyed")
+
+
+def test_few_more_keys_than_the_fewest_of_all_choices() -> None:
+    samples = noise(18, 24, 1, 5)
+    wanted = [least(own[:, 0], 0.004) for own in samples]
+    found = [len(keys.rows) for keys in reduce_tracks([Part(samples, np.full(24, 0.004))])]
+    assert sum(found) <= 1.1 * sum(wanted)
+    assert max(np.subtract(found, wanted)) <= 1
+
+
+def turning(count: int, tracks: int, seed: int) -> np.ndarray:
+    """Return quaternions (tracks, frames, 4) of smooth rotations, w first, signs at random."""
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(tracks):
+        at = np.arange(0, count + 20, 20)
+        spline = RotationSpline(at, Rotation.from_rotvec(np.cumsum(0.4 * random.normal(size=(len(at), 3)), axis=0)))
+        found.append(spline(np.arange(count)).as_quat()[:, [3, 0, 1, 2]] * random.choice([-1.0, 1.0], (count, 1)))
+    return np.stack(found)
+
+
+def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() -> None:
+    samples = turning(300, 5, 6)
+    most = np.radians(0.5)
+    for keys, wanted in zip(reduce_tracks([Part.of_rotations(samples, np.full(5, most))]), samples, strict=True):
+        rates = 0.5 * rotations.multiply(np.pad(keys.velocities[0], ((0, 0), (1, 0))), keys.values[0])
+        curve = CubicHermiteSpline(keys.rows, keys.values[0], rates)(np.arange(300))
+        off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
+        assert off.magnitude().max() <= 1.05 * most
+        assert len(keys.rows) < 50
+
+
+def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
+    samples = turning(300, 5, 7)
+    most = np.radians(0.5)
+    for keys, wanted in zip(reduce_tracks([Part.of_rotations(samples, np.full(5, most))]), samples, strict=True):
+        spline = hermite.RotationSpline(
+            Keys(keys.rows.astype(np.float64), keys.values[0]), velocities=keys.velocities[0]
+        )
+        curve = spline(np.arange(300.0))
+        off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
+        assert off.magnitude().max() <= 1.1 * most
+
+
+def test_parts_have_their_keys_in_common_and_each_its_tolerance() -> None:
+    places, turns = noise(300, 2, 3, 8), turning(300, 2, 9)
+    parts = [Part(places, np.full(2, 0.02)), Part.of_rotations(turns, np.full(2, np.radians(1.0)))]
+    together = reduce_tracks(parts)
+    for track, keys in enumerate(together):
+        assert [len(each) for each in keys.values] == [len(keys.rows)] * 2
+        assert keys.values[1].shape[1] == 4
+        assert keys.velocities[1].shape[1] == 3
+        assert np.linalg.norm(played(keys, 0, 300) - places[track], axis=1).max() <= 0.02
+    alone = [reduce_tracks([part]) for part in parts]
+    for track in range(2):
+        assert len(together[track].rows) >= max(len(found[track].rows) for found in alone)
+
+
+def test_a_tolerance_of_its_own_for_each_frame() -> None:
+    samples = noise(300, 1, 1, 10)
+    tolerance = np.full((1, 300), 0.05)
+    tolerance[:, 100:200] = 0.005
+    (keys,) = reduce_tracks([Part(samples, tolerance)])
+    off = np.abs(played(keys, 0, 300) - samples[0])[:, 0]
+    assert (off <= tolerance[0]).all()
+    inside = ((keys.rows >= 100) & (keys.rows < 200)).sum()
+    assert inside > 1.2 * len(keys.rows) / 3
