@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames and values of keys: moving keys in time, setting their values, and giving back the places that they had.
+
+Keys keep their identities, and with these their parameters. A bake that plays them follows with the next update, as
+after an edit in an animation editor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
+from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.parameters import Numbers
+from ..store.table.custom_property import State, update
+from ..store.tracks import Track
+from ..translation import rpt_
+from .choose import find_track, writable
+from .selected_keys import TrackKeys
+
+
+def values_of(keys: TrackKeys) -> dict[int, Numbers]:
+    """Return the keys' own values of each channel, one number a key, NaN where a channel has no key there."""
+    result = {}
+    for index, own in keys.own.items():
+        numbers = np.full(len(keys), np.nan)
+        rows, there = _rows(own, keys.frames)
+        numbers[there] = own.keys.values[rows[there]]
+        result[index] = numbers
+    return result
+
+
+def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
+    """Return the frames as keys have them, one a key; raise AnimationError where the keys can't be moved there.
+
+    The track may not be editable, a frame may lie outside those that Blender has, or another key be in the way.
+    """
+    _, track = writable(keys.datablock, keys.track)
+    targets = np.asarray(frames, dtype=np.float32)
+    outside = ~(np.abs(targets) <= LAST_FRAME)
+    if outside.any():
+        raise track.error(rpt_("Blender has no such frame"), float(targets[outside][0]))
+    every = np.concatenate([own.keys.frames for own in keys.own.values()])
+    others = every[~is_among(every, keys.frames)]
+    taken = np.concatenate((others, targets))
+    for number, target in enumerate(targets.tolist()):
+        distances = np.abs(taken - np.float32(target))
+        distances[len(others) + number] = np.inf
+        if distances.min(initial=np.inf) < ONE_KEY:
+            raise track.error(rpt_("another key is in the way"), target)
+    return targets
+
+
+def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
+    """Move keys to other frames of their action, one a key, past others too; handles go along.
+
+    Generated keys that stand where a key goes are removed. Raises AnimationError as `check_can_move` does; then nothing
+    is changed.
+    """
+    targets = check_can_move(keys, frames)
+    channels, track = writable(keys.datablock, keys.track)
+    for index, own, points in _curves(track):
+        rows, there = _rows(own, keys.frames)
+        standing = _standing(track, own, rows[there], keys.frames[there])
+        co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
+        shifts = targets[there] - co[standing, 0]
+        co[standing, 0] = targets[there]
+        left[standing, 0] += shifts
+        right[standing, 0] += shifts
+        generated = np.ones(len(points), dtype=np.bool_)
+        generated[own.rows[own.rows >= 0]] = False
+        near = np.abs(co[:, :1] - targets[np.newaxis, there]).min(axis=1, initial=np.inf) < ONE_KEY
+        moved = points.with_(co=co, handle_left=left, handle_right=right).take(~(generated & near))
+        _put(track.channels[index], moved.take(np.argsort(moved.frames, kind="stable")))
+    channels.action.update_tag()
+
+
+def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
+    """Set a component of the keys' values, one number for all or one a key; handles go along.
+
+    Keys without that component stay as they are. Raises AnimationError where the track can't be changed; then nothing
+    is.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    wanted = np.broadcast_to(np.asarray(values, dtype=np.float32), len(keys))
+    for index, own, points in _curves(track):
+        if index != component:
+            continue
+        rows, there = _rows(own, keys.frames)
+        standing = _standing(track, own, rows[there], keys.frames[there])
+        before, shown = own.keys.values[rows[there]], points.values[standing]
+        # Where a bake shows another value than the key's own, it is shifted, and negated where handles play it so.
+        after = np.where(shown == before, wanted[there], shown + (wanted[there] - before))
+        after = np.where((shown != before) & (shown == -before), -wanted[there], after)
+        co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
+        left[standing, 1] += after - shown
+        right[standing, 1] += after - shown
+        co[standing, 1] = after
+        _put(track.channels[index], points.with_(co=co, handle_left=left, handle_right=right))
+    channels.action.update_tag()
+
+
+def _curves(track: Track) -> Iterator[tuple[int, OwnKeys, Keyframes]]:
+    """Yield the channels that have own keys: index, own keys, and all keys of the F-curve."""
+    for index, own in read_own_keys(track).items():
+        yield index, own, read(track.channels[index])
+
+
+def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
+    """Return the rows among own keys of the keys at the frames, and at which frames there is one."""
+    rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
+    return rows, is_among(frames, own.keys.frames)
+
+
+def _standing(track: Track, own: OwnKeys, rows: IndexArray, frames: Float32Array) -> IndexArray:
+    """Return the rows of own keys among all keys of their F-curve; raise AnimationError where one has none."""
+    standing = own.rows[rows]
+    if (standing < 0).any():
+        raise track.error(rpt_("another key has taken its place: bake first"), float(frames[standing < 0][0]))
+    return standing
+
+
+def _put(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
+    write(fcurve, keys)
+    # Automatic handles, of these keys and those beside them.
+    fcurve.update()
+
+
+@dataclass(frozen=True)
+class KeptPlaces:
+    """All keys of a track as they stand, recorded to be restored bit for bit, with what the table says of them."""
+
+    datablock: bpy.types.ID
+    path: str
+    channels: Mapping[int, Keyframes]
+    state: State | None
+
+    @classmethod
+    def of(cls, keys: TrackKeys) -> KeptPlaces:
+        track = keys.track
+        return cls(keys.datablock, track.path, {i: read(curve) for i, curve in track.channels.items()}, track.state)
+
+    def put_back(self) -> None:
+        """Restore the keys, also where they were baked again since."""
+        track = find_track(self.datablock, self.path)
+        channels, track = writable(self.datablock, track)
+        for index, keys in self.channels.items():
+            if index in track.channels:
+                write(track.channels[index], keys)
+        if self.state is not None and track.state is not None:
+            update(channels.action, states=[self.state])
+        channels.action.update_tag()
+
+
+def put_places_back(kept: Sequence[KeptPlaces]) -> None:
+    """Restore the keys of several tracks."""
+    for each in kept:
+        each.put_back()

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys moved in time, and given values, with what belongs to them; and the places that they had, to the last bit."""
+
+from __future__ import annotations
+
+import importlib
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import curve, given, key, new_object, snapshot
+
+KEYS = [(1, (0.0, 1.0, 0.0)), (11, (5.0, -1.0, 2.0)), (31, (2.0, 0.5, 1.0))]
+PATH = "location"
+
+
+@pytest.fixture
+def places(animation):
+    return importlib.import_module(f"{animation.__name__}.edit.place_keys")
+
+
+@pytest.fixture
+def thing(animation):
+    made = new_object("Thing")
+    key(made, PATH, KEYS)
+    return made
+
+
+def chosen(animation, thing, *frames, path=PATH):
+    keys = animation.track_keys(thing, path)
+    return keys.take(np.isin(keys.frames, frames))
+
+
+def co(thing, index=0, path=PATH):
+    return [tuple(point.co) for point in curve(thing, path, index).keyframe_points]
+
+
+def own(animation, thing):
+    return {round(frame, 3) for frame in animation.track_keys(thing, PATH).frames.tolist()}
+
+
+def moved_by_blender(thing, frame, to, value=None):
+    """Move keys as a script with Blender's own properties does, which take the handles along."""
+    for fcurve in (curve(thing, PATH, index) for index in range(3)):
+        for point in fcurve.keyframe_points:
+            if point.co.x == frame:
+                point.co_ui.x = to
+                if value is not None and fcurve.array_index == 0:
+                    point.co_ui.y = value
+        fcurve.update()
+
+
+@pytest.mark.parametrize("handles", ["AUTO_CLAMPED", "FREE", "VECTOR"])
+@pytest.mark.parametrize("to", [17.0, 4.25, -8.0, 40.0])
+def test_a_key_of_a_plain_track_moves_as_blender_moves_it(animation, places, thing, to, handles):
+    other = new_object("Other")
+    key(other, PATH, KEYS)
+    for each in (thing, other):
+        for fcurve in (curve(each, PATH, index) for index in range(3)):
+            for point in fcurve.keyframe_points:
+                point.handle_left_type = point.handle_right_type = handles
+            fcurve.update()
+    places.move_keys(chosen(animation, thing, 11), [to])
+    moved_by_blender(other, 11, to)
+    assert snapshot(thing) == snapshot(other)
+
+
+def test_a_value_is_set_as_blender_sets_it(animation, places, thing):
+    other = new_object("Other")
+    key(other, PATH, KEYS)
+    places.set_value(chosen(animation, thing, 11), 0, 7.5)
+    moved_by_blender(other, 11, 11, 7.5)
+    assert snapshot(thing) == snapshot(other)
+    assert {i: numbers.tolist() for i, numbers in places.values_of(chosen(animation, thing, 11)).items()} == {
+        0: [7.5],
+        1: [-1.0],
+        2: [2.0],
+    }
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES", "CURVES"])
+def test_what_is_set_for_keys_goes_along_and_the_next_bake_plays_it(animation, places, thing, output):
+    animation.enable(thing, keep_look=False)
+    animation.key_set(thing, PATH, 11, tension=0.5, ease_to=0.25)
+    animation.bake(thing, output=output)
+    places.move_keys(chosen(animation, thing, 11), [20.0])
+    places.set_value(chosen(animation, thing, 20), 0, 3.0)
+    assert given(animation, thing, PATH, "tension") == [(20.0, 0.5)]
+    assert given(animation, thing, PATH, "ease_to") == [(20.0, 0.25)]
+    animation.bake(thing, output=output)
+    assert own(animation, thing) == {1.0, 20.0, 31.0}
+    fresh = new_object("Fresh")
+    key(fresh, PATH, [(1, (0.0, 1.0, 0.0)), (20, (3.0, -1.0, 2.0)), (31, (2.0, 0.5, 1.0))])
+    animation.enable(fresh, keep_look=False)
+    animation.key_set(fresh, PATH, 20, tension=0.5, ease_to=0.25)
+    animation.bake(fresh, output=output)
+    for frame in np.linspace(1, 31, 61):
+        for index in range(3):
+            played, expected = (curve(each, PATH, index).evaluate(frame) for each in (thing, fresh))
+            assert played == pytest.approx(expected, abs=1e-5)
+
+
+def test_keys_that_are_moved_together_pass_another(animation, places, thing):
+    animation.enable(thing, keep_look=False)
+    animation.key_set(thing, PATH, 1, bias=0.5)
+    places.move_keys(chosen(animation, thing, 1, 11), [35.0, 45.0])
+    assert [frame for frame, _ in co(thing)] == [31.0, 35.0, 45.0]
+    assert given(animation, thing, PATH, "bias") == [(35.0, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("to", "reason"),
+    [(31.0, "another key is in the way"), (31.005, "in the way"), (2e6, "no such"), (np.nan, "no such")],
+)
+def test_a_key_in_the_way_and_a_frame_that_blender_has_not_are_refused(animation, places, thing, to, reason):
+    animation.enable(thing)
+    before = snapshot(thing)
+    with pytest.raises(animation.AnimationError, match=reason):
+        places.move_keys(chosen(animation, thing, 11), [to])
+    with pytest.raises(animation.AnimationError, match="in the way"):
+        places.move_keys(chosen(animation, thing, 1, 11), [20.0, 20.0])
+    assert snapshot(thing) == before
+
+
+def test_a_locked_track_is_left_alone(animation, places, thing):
+    curve(thing, PATH).lock = True
+    before = snapshot(thing)
+    with pytest.raises(animation.AnimationError, match="lock"):
+        places.move_keys(chosen(animation, thing, 11), [12.0])
+    with pytest.raises(animation.AnimationError, match="lock"):
+        places.set_value(chosen(animation, thing, 11), 0, 2.0)
+    assert snapshot(thing) == before
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("output", ["", "SAMPLES", "HANDLES"])
+def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, places, tcb_animation, thing, output, live):
+    handlers = tcb_animation.ui.live.handlers
+    if output:
+        animation.enable(thing, keep_look=False)
+        animation.key_set(thing, PATH, 11, tension=0.3, bias=0.7)
+        animation.bake(thing, output=output)
+    if live and output:
+        thing.animation_data.action.tcb_live = True
+    bpy.context.view_layer.update()
+    handlers.flush_all()
+    before = snapshot(thing)
+    kept = places.KeptPlaces.of(chosen(animation, thing, 11))
+    at = 11.0
+    for to in (12.0, 25.5, 40.0, 2.0):
+        places.move_keys(chosen(animation, thing, at), [to])
+        at = to
+        places.set_value(chosen(animation, thing, at), 1, to)
+        bpy.context.view_layer.update()
+        handlers.flush()
+        if live or not output:
+            assert own(animation, thing) == {1.0, at, 31.0}
+    places.put_places_back([kept])
+    assert snapshot(thing) == before
+    bpy.context.view_layer.update()
+    handlers.flush_all()
+    assert snapshot(thing) == before
+    track = animation.find_track(thing, PATH)
+    if output:
+        assert importlib.import_module(f"{animation.__name__}.store.recording").is_up_to_date(track)
+
+
+def test_of_a_quaternion_that_handles_play_negated_the_keys_own_number_is_set(animation, places):
+    thing = new_object("Thing", "QUATERNION")
+    path = "rotation_quaternion"
+    key(thing, path, [(1, (1.0, 0.0, 0.0, 0.0)), (11, (-0.8, -0.6, 0.0, 0.0)), (21, (0.6, 0.8, 0.0, 0.0))])
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing, output="HANDLES")
+    assert co(thing, 0, path)[1][1] == pytest.approx(0.8)
+    keys = chosen(animation, thing, 11, path=path)
+    assert places.values_of(keys)[0].tolist() == pytest.approx([-0.8])
+    places.set_value(keys, 1, -0.5)
+    assert places.values_of(chosen(animation, thing, 11, path=path))[1].tolist() == pytest.approx([-0.5])
+    animation.restore(thing)
+    assert co(thing, 0, path)[1][1] == pytest.approx(-0.8)
+    assert co(thing, 1, path)[1][1] == pytest.approx(-0.5)
