@@ -14,8 +14,8 @@ from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
+from ..ui.key_fields import DESCRIPTIONS
 from ..ui.preferences import MAX, of_50
-from ..ui.properties import DESCRIPTIONS
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_select import PARAMETER_ITEMS

@@ -16,8 +16,8 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY
 from ..animation.translation import rpt_
 from ..ui import preferences, selection
+from ..ui.key_fields import DESCRIPTIONS
 from ..ui.preferences import MAX, from_50, of_50
-from ..ui.properties import DESCRIPTIONS
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 

@@ -15,7 +15,7 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import preferences, selection
-from ..ui.properties import Of50, parameter
+from ..ui.key_fields import Of50, parameter
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 from ..ui.shared_number import is_mixed

@@ -12,32 +12,16 @@ from ..animation import AnimationError
 from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.track_state import has_animated_bones, state
 from ..animation.datablocks import name_of
-from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
+from .chosen_keys import draw_chosen_diagram, draw_chosen_keys, has_diagram
 from .live import MessagesPanel, draw_live
-from .pictures.diagram import draw_diagram
-from .track_text import (
-    component_label,
-    editing_blocked_by,
-    settings_error,
-    state_text,
-    track_label,
-    unused_parameters,
-)
-from .widgets import (
-    draw_choices,
-    draw_key_heading,
-    draw_key_tools,
-    draw_parameters,
-    draw_text,
-    draw_velocity,
-    sidebar_settings,
-)
+from .track_text import component_label, property_label, settings_error, state_text
+from .widgets import draw_choices, draw_key_heading, draw_text
 
 _STATE_ICONS = {
     "PLAIN": "BLANK1",
@@ -86,7 +70,7 @@ class TCB_PT_tracks(_InSidebar):
         for datablock, track in selection.unused_tracks(context):
             row = layout.row()
             row.enabled = False
-            row.label(text=track_label(datablock, track), icon="BLANK1", translate=False)
+            row.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
             row.label(text="other rotation mode")
         if bones:
             layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
@@ -113,19 +97,14 @@ class TCB_PT_key(_InSidebar):
         datablock, track, key = found
         where = iface_(_KEY_LABELS[key.where])
         draw_key_heading(layout, iface_("{:s}: frame {:g} ({:d} of {:d})", where, key.frame, key.number, key.count))
-        reason = editing_blocked_by(datablock, track)
-        settings = sidebar_settings(context)
-        column = layout.column(align=True)
-        column.enabled = not reason
-        draw_parameters(column, context, settings, unused=unused_parameters([track]))
-        if goes_by_velocities(track):
-            draw_velocity(column, settings, [(datablock, track)])
-        if reason:
-            draw_text(layout, context, reason, "LOCKED")
-        draw_key_tools(layout)
+        chosen = selection.chosen_keys(context)
+        if len(chosen) > 1:
+            layout.label(text=_several(context, datablock, track, len(chosen)), translate=False)
+        draw_chosen_keys(layout, context)
         if key.where != "AT":
             layout.operator("tcb.make_key", icon="KEYFRAME")
-        _draw_value(context, layout, datablock, track)
+        if key.where != "AT" or track.is_rotation:
+            _draw_value(context, layout, datablock, track)
 
 
 class TCB_PT_diagram(_InSidebar):
@@ -137,13 +116,10 @@ class TCB_PT_diagram(_InSidebar):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        found = selection.active_track(context)
-        return found is not None and not unused_parameters([found[1]])
+        return has_diagram(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        found = selection.active_key(context)
-        parameters, sides = (None, (None, None)) if found is None else (found[2].parameters, found[2].sides)
-        draw_diagram(self.layout, parameters, sides)
+        draw_chosen_diagram(layout_of(self), context)
 
 
 class TCB_PT_track(_InSidebar):
@@ -196,7 +172,7 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
     for datablock, track in tracks:
         current = _state(track)
         row = column.row(align=True)
-        name = track_label(datablock, track)
+        name = property_label(datablock, track)
         label = f"{name}, {name_of(datablock)}" if several and datablock != context.object else name
         chosen = track.path == shown[1].path and datablock == shown[0]
         select = row.operator(
@@ -218,6 +194,12 @@ def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks:
     # Also what is left of TCB on tracks that are not.
     if several or not enabled or any(enabled) or any(track.table.error or track.frame_curve for track in tracks):
         column.operator("tcb.remove")
+
+
+def _several(context: bpy.types.Context, datablock: bpy.types.ID, track: Track, count: int) -> str:
+    """Return how many bones or objects the sliders are about, and the property."""
+    text = n_("{:d} bones: {:s}") if context.mode == "POSE" else n_("{:d} objects: {:s}")
+    return iface_(text, count, property_label(datablock, track))
 
 
 def _reason_for_no_tracks(context: bpy.types.Context) -> str:

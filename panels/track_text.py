@@ -14,7 +14,7 @@ from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.track_state import STATES
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
-from ..animation.store.paths import split
+from ..animation.store.paths import BONES, split
 from ..animation.store.tracks import Track, blocking_reason
 from ..animation.translation import iface_, n_, rpt_
 from ..interp.splines import METHODS
@@ -36,7 +36,14 @@ _COMPONENT_LETTERS = {
 
 
 def track_label(datablock: bpy.types.ID, track: Track) -> str:
-    """Return the property's name as Blender shows it, with the name of the datablock's part that has it."""
+    """Return the property's name as Blender shows it, with the name of the datablock's part that has it, as a bone."""
+    label = property_label(datablock, track)
+    bone = getattr(_owner(datablock, track), "name", "") if split(track.path)[0].startswith(BONES) else ""
+    return f"{label}, {bone}" if bone and label != track.path else label
+
+
+def property_label(datablock: bpy.types.ID, track: Track) -> str:
+    """Return the same without the name of a bone, where a list is a bone's."""
     owner_path, name = split(track.path)
     if name.startswith("["):
         return name[1:-1]
@@ -45,7 +52,7 @@ def track_label(datablock: bpy.types.ID, track: Track) -> str:
     if not prop:
         return track.path
     label = iface_(prop.name)
-    part = "" if owner_path.startswith("pose.bones[") else getattr(owner, "name", "")
+    part = "" if isinstance(owner, bpy.types.PoseBone) else getattr(owner, "name", "")
     return f"{label}, {part}" if owner_path and part else label
 
 

@@ -13,7 +13,7 @@ from ..animation.bake.plans.splines import options_of
 from ..animation.store.parameters import velocity_size
 from ..animation.store.tracks import Track
 from ..ui import preferences, selection
-from ..ui.properties import SLIDERS_OF_VELOCITY
+from ..ui.key_fields import SLIDERS_OF_VELOCITY
 from .track_text import component_label, settings_error
 
 _LETTER = 6.4
@@ -22,7 +22,7 @@ _BESIDE_TEXT = 70.0
 """Width of what stands beside a text, in the same pixels: an icon, margins and the tabs."""
 _SHORTEST = 20
 """Letters of a line. Narrower regions cut lines."""
-_SLIDER = 0.62
+SLIDER = 0.62
 """Part of a row that a slider takes beside the range of mixed numbers."""
 
 
@@ -75,7 +75,7 @@ def draw_parameters(
         layout = whole.row()
         layout.active = not unused or name.startswith("ease")
         if ranges and name in ranges:
-            row = layout.split(factor=_SLIDER, align=True)
+            row = layout.split(factor=SLIDER, align=True)
             row.prop(owner, slider, slider=True)
             row.label(text=ranges[name], translate=False)
         else:
@@ -99,7 +99,7 @@ def draw_velocity(
         label = labels.pop() if len(labels) == 1 else str(index)
         row = layout.row()
         if ranges and index in ranges:
-            row = layout.split(factor=_SLIDER, align=True)
+            row = layout.split(factor=SLIDER, align=True)
         row.prop(owner, "velocity", index=index, text=label, translate=False)
         if ranges and index in ranges:
             row.label(text=ranges[index], translate=False)

@@ -7,41 +7,26 @@ property to name: their rows in the Dope Sheet read "Frame Function" then, not a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
     EnumProperty,
     FloatProperty,
-    FloatVectorProperty,
     PointerProperty,
     StringProperty,
 )
 
 from ..animation import AnimationError, choose
-from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
-from ..animation.store.parameters import LIMITS, Numbers, velocity_size
-from ..animation.store.table.rows import velocity_of
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
 from .bake_options import BakeOptions, step
-from .modifier_keys import LastEvent, last_event
-from .preferences import MAX, from_50, of_50
-from .shared_number import SharedSlider
-
-DESCRIPTIONS = {
-    "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
-    "continuity": ("Continuity", "0 passes the key in one direction; below 0 makes a corner, above 0 overshoots it"),
-    "bias": ("Bias", "Where the curve leans: 1 overshoots the key, -1 bends before it"),
-    "ease_to": ("Ease To", "How much the motion slows down towards the key"),
-    "ease_from": ("Ease From", "How slowly the motion starts from the key"),
-}
+from .key_fields import Of50, key_frame, key_parameter, key_value, key_velocity, parameter
 
 CHOICE_ITEMS = {
     "cycle": [
@@ -83,196 +68,6 @@ _METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
 """Kept here: Blender keeps no reference to items that it gets while drawing."""
 
 
-def parameter(name: str, **options: Any) -> Any:
-    """Return a slider of one parameter, in its range."""
-    low, high = LIMITS[name]
-    label, description = DESCRIPTIONS[name]
-    return FloatProperty(
-        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **options
-    )
-
-
-def parameter_of_50(name: str) -> Any:
-    """Return the same slider as 3ds Max numbers it: from 0 to 50; 25, or for an ease 0, changes nothing."""
-    label, description = DESCRIPTIONS[name]
-    return FloatProperty(
-        name=label,
-        description=description,
-        min=0.0,
-        max=MAX,
-        step=100,
-        precision=1,
-        get=lambda self: of_50(name, getattr(self, name)),
-        set=lambda self, number: setattr(self, name, from_50(name, number)),
-        options={"SKIP_SAVE"},
-    )
-
-
-def _key_parameter(name: str) -> Any:
-    """Return the slider of one parameter of the key that the sidebar of the 3D viewport shows."""
-    slider = SharedSlider(LIMITS[name])
-
-    def get(_self: object) -> float:
-        found = selection.active_key(bpy.context)
-        return found[2].parameters[name] if found else 0.0
-
-    def set_(_self: object, value: float) -> None:
-        event = last_event(bpy.context)
-        _slide(slider, event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
-
-    return parameter(name, get=get, set=set_, options=set())
-
-
-SLIDERS_OF_VELOCITY = 4
-VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
-_ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
-
-
-def _velocity_sliders() -> list[SharedSlider]:
-    return [SharedSlider(_ANY_NUMBER) for _ in range(SLIDERS_OF_VELOCITY)]
-
-
-def _key_velocity() -> Any:
-    """Return the sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
-    sliders = _velocity_sliders()
-
-    def get(_self: object) -> list[float]:
-        found = selection.active_key(bpy.context)
-        velocity = list(found[2].velocity[:SLIDERS_OF_VELOCITY]) if found else []
-        return [*velocity, *[0.0] * (SLIDERS_OF_VELOCITY - len(velocity))]
-
-    def set_(_self: object, values: Sequence[float]) -> None:
-        event = last_event(bpy.context)
-        for keys in selection.key_shown(bpy.context):
-            before = get(None)
-            for component, value in enumerate(values[: velocity_size(keys.track)]):
-                if np.float32(value) != np.float32(before[component]):
-                    numbers = np.array([before[component]])
-                    _slide(sliders[component], event, velocity_of(component), [keys], numbers, value)
-                elif not event.holds:
-                    sliders[component].end_drag()
-
-    return _velocity_property(get, set_)
-
-
-def _velocity_property(get: Callable[[Any], list[float]], set_: Callable[[Any, Sequence[float]], None]) -> Any:
-    """Return the property of velocity sliders with that getter and setter."""
-    return FloatVectorProperty(
-        name="Velocity",
-        description=VELOCITY_DESCRIPTION,
-        size=SLIDERS_OF_VELOCITY,
-        get=get,
-        set=set_,
-        precision=4,
-        options=set(),
-    )
-
-
-def _selected_velocity() -> Any:
-    """Return the sliders of the velocity of the selected keys whose method uses it."""
-    sliders = _velocity_sliders()
-
-    def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
-        """Return the selected keys with that component of a velocity, its numbers, and the slider's number."""
-        chosen, numbers = velocity_component(bpy.context, component)
-        return chosen, numbers, sliders[component].shown(_identity(chosen), numbers) if len(numbers) else 0.0
-
-    def get(_self: object) -> list[float]:
-        return [shown(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
-
-    def set_(self: Any, values: Sequence[float]) -> None:
-        event = last_event(bpy.context)
-        for component, value in enumerate(values):
-            chosen, numbers, before = shown(component)
-            # The getters of the other sliders say what they show.
-            if len(numbers) and np.float32(value) != np.float32(before):
-                _slide(sliders[component], event, velocity_of(component), chosen, numbers, value, self.relative)
-            elif not event.holds:
-                sliders[component].end_drag()
-
-    return _velocity_property(get, set_)
-
-
-def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
-    """Return the selected keys with that component of a velocity, and its numbers in their order."""
-    having = [
-        (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
-    ]
-    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
-
-
-def _split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
-    """Yield the keys of each track with their numbers."""
-    ends = np.cumsum([len(keys) for keys in chosen])
-    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
-
-
-def _slide(
-    slider: SharedSlider,
-    event: LastEvent,
-    name: str,
-    chosen: list[TrackKeys],
-    numbers: Numbers,
-    value: float,
-    relative: bool = False,
-) -> None:
-    """Set the parameter of keys with these numbers as its slider was set."""
-    if not chosen:
-        return
-    keys = _identity(chosen)
-    if event.takes_back:
-        kept = slider.kept(keys, numbers, value)
-        if kept is not None:
-            put_back(kept)
-            slider.end_drag()
-            return
-        if np.float32(value) == np.float32(slider.shown(keys, numbers)):
-            # Blender resets it more than once.
-            return
-    after = slider.changed(
-        keys,
-        numbers,
-        value,
-        relative or event.alt,
-        keep=lambda: [Kept.of(track_keys, name) for track_keys in chosen],
-        held_on=event.is_modifier,
-        takes_back=event.takes_back,
-    )
-    # A velocity has no defaults.
-    defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-    for track_keys, own in _split_by_track(chosen, after):
-        # The panel says why it can't be done.
-        with suppress(AnimationError):
-            set_parameters(track_keys, {name: own}, defaults)
-    if not event.holds:
-        slider.end_drag()
-
-
-def _selected_parameter(name: str) -> Any:
-    """Return the slider of one parameter of the selected keys."""
-    slider = SharedSlider(LIMITS[name])
-
-    def get(_self: object) -> float:
-        chosen, numbers = _numbers(name)
-        return slider.shown(_identity(chosen), numbers) if len(numbers) else 0.0
-
-    def set_(self: Any, value: float) -> None:
-        chosen, numbers = _numbers(name)
-        _slide(slider, last_event(bpy.context), name, chosen, numbers, value, self.relative)
-
-    return parameter(name, get=get, set=set_, options=set())
-
-
-def _numbers(name: str) -> tuple[list[TrackKeys], Numbers]:
-    """Return the selected keys, and that parameter of all of them."""
-    chosen = selection.chosen_keys(bpy.context)
-    return chosen, selection.chosen_parameters(bpy.context)[name]
-
-
-def _identity(chosen: list[TrackKeys]) -> Hashable:
-    return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
-
-
 CHOICE_DESCRIPTIONS = {
     "cycle": ("Cycle", "What comes before the first and after the last key"),
     "ends": ("Ends", "How the rotation starts and ends"),
@@ -290,7 +85,7 @@ def choice(name: str, **options: Any) -> Any:
 
 
 def _track_choice(name: str) -> Any:
-    """Return the property of one choice of the track that the sidebar shows, or of those of the selected keys."""
+    """Return the property of one choice of the tracks that the tab is about."""
 
     def get(_self: object) -> int:
         tracks = selection.chosen_tracks(bpy.context)
@@ -322,16 +117,6 @@ class TCBTrack(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
 
 
-class Of50:
-    """The five parameters as 3ds Max numbers them, for groups that have them."""
-
-    tension_of_50: parameter_of_50("tension")
-    continuity_of_50: parameter_of_50("continuity")
-    bias_of_50: parameter_of_50("bias")
-    ease_to_of_50: parameter_of_50("ease_to")
-    ease_from_of_50: parameter_of_50("ease_from")
-
-
 class TCBParameters(Of50, bpy.types.PropertyGroup):
     """The five parameters of new keys, or of a preset."""
 
@@ -342,35 +127,26 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
     ease_from: parameter("ease_from", options=set())
 
 
-class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
-    """Values of the sidebars of the animation editors: the parameters of the keys selected there."""
+class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
+    """Values of the tabs of all editors: parameters, frame and value of keys, choices of tracks, bake options."""
 
     relative: BoolProperty(
         name="Relative",
         description=(
-            "A slider shifts the numbers of all selected keys by as much, instead of making them the same;"
+            "A slider shifts the numbers of all these keys by as much, instead of making them the same;"
             " so it does while Alt is held"
         ),
         options=set(),
     )
-    tension: _selected_parameter("tension")
-    continuity: _selected_parameter("continuity")
-    bias: _selected_parameter("bias")
-    ease_to: _selected_parameter("ease_to")
-    ease_from: _selected_parameter("ease_from")
-    velocity: _selected_velocity()
-
-
-class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
-    """Values of the sidebar: parameters of the key near the current frame, the track's choices, bake options."""
-
-    tension: _key_parameter("tension")
-    continuity: _key_parameter("continuity")
-    bias: _key_parameter("bias")
-    ease_to: _key_parameter("ease_to")
-    ease_from: _key_parameter("ease_from")
-    velocity: _key_velocity()
-    selected: PointerProperty(type=TCBSelectedKeys)
+    tension: key_parameter("tension")
+    continuity: key_parameter("continuity")
+    bias: key_parameter("bias")
+    ease_to: key_parameter("ease_to")
+    ease_from: key_parameter("ease_from")
+    velocity: key_velocity()
+    key_frame: key_frame()
+    key_value: key_value()
+    key_angles: key_value(size=3, subtype="EULER")
     defaults: PointerProperty(type=TCBParameters)
 
     method: _track_choice("method")
@@ -383,7 +159,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     step: step(min=0.01)
 
 
-_CLASSES = (TCBTrack, TCBParameters, TCBSelectedKeys, TCBSidebar)
+_CLASSES = (TCBTrack, TCBParameters, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:

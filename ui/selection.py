@@ -19,13 +19,15 @@ from ..animation.edit.selected_keys import (
     goes_by_velocities,
     keys_among,
     keys_of,
+    keys_on_paths,
     selected_keys,
 )
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.parameters import Numbers
-from ..animation.store.paths import track_of
+from ..animation.store.paths import split, track_of
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
@@ -147,10 +149,12 @@ def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
 
 @redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
-    """Return the track chosen in the list, or else its first."""
+    """Return the track chosen in the list, or else its first; of a bone its rotation, where it has one."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
     found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
+    if found is None and context.mode == "POSE":
+        found = next((pair for pair in tracks if pair[1].is_rotation), None)
     return found or next(iter(tracks), None)
 
 
@@ -196,8 +200,11 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
 
 @redraw.once
 def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return the selected keys that an animation editor shows; elsewhere the one key that the sidebar shows."""
-    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else key_shown(context)
+    """Return the selected keys that an animation editor shows; elsewhere the key that the sidebar shows, and others.
+
+    These are the keys of the same property, at the same frame, of what else is selected.
+    """
+    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
@@ -208,14 +215,55 @@ def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
     return [] if found is None else [found]
 
 
-def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return the key that the sidebar of the 3D viewport shows, if there is one."""
+def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
     found = active_key(context)
     if found is None:
         return []
     datablock, track, key = found
     keys = keys_of(datablock, track)
-    return [keys.take(keys.frames == key.frame)]
+    frame = scene_frame(datablock, key.frame)
+    seen = {(channels_of(datablock).identity, track.path)}
+    shown = [keys.take(keys.frames == key.frame)]
+    for owner, paths in _same_property(context, datablock, track).items():
+        try:
+            channels = channels_of(owner)
+        except AnimationError:
+            continue
+        there = np.float32(action_time(owner, frame))
+        for each in keys_on_paths(owner, channels, paths):
+            chosen = each.take(np.abs(each.frames - there) <= SAME_FRAME)
+            # Several objects may share an action.
+            if len(chosen) and each.track.in_use and (channels.identity, each.track.path) not in seen:
+                seen.add((channels.identity, each.track.path))
+                shown.append(chosen)
+    return shown
+
+
+def _same_property(
+    context: bpy.types.Context, datablock: bpy.types.ID, track: Track
+) -> dict[bpy.types.ID, frozenset[str]]:
+    """Return the paths of the track's property, or of the rotation in use, of all selected bones or objects."""
+    bone = context.active_pose_bone
+    delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
+    if context.mode == "POSE" and bone is not None:
+        rest = track.path.removeprefix(bone_path(bone))
+        paths: dict[bpy.types.ID, set[str]] = {}
+        for each in context.selected_pose_bones or ():
+            own = f".{_rotation_path(each)}" if track.is_rotation else rest
+            armature: Any = each.id_data
+            paths.setdefault(armature, set()).add(bone_path(each) + own)
+        return {owner: frozenset(own) for owner, own in paths.items()}
+    if isinstance(datablock, bpy.types.Object):
+        objects = context.selected_objects
+        turns = track.is_rotation
+        return {each: frozenset([delta + _rotation_path(each) if turns else track.path]) for each in objects}
+    parts = (part for each in context.selected_objects for part in of_object(each))
+    return {part: frozenset([track.path]) for part in parts if type(part) is type(datablock)}
+
+
+def _rotation_path(owner: bpy.types.PoseBone | bpy.types.Object) -> str:
+    paths = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+    return paths.get(owner.rotation_mode, "rotation_euler")
 
 
 @redraw.once

@@ -119,4 +119,4 @@ class SharedSlider:
 
 
 def is_mixed(numbers: Numbers) -> bool:
-    return bool((numbers != numbers[0]).any())
+    return bool((numbers != numbers[0]).any()) and not bool(np.isnan(numbers).all())

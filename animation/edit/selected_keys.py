@@ -141,6 +141,13 @@ def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
     return _keys(datablock, track, list(track.channels), read_own_keys(track))
 
 
+def keys_on_paths(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> list[TrackKeys]:
+    """Return all of the animator's keys of each track of the datablock that has one of these paths."""
+    tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
+    found = zip(tracks, read_all_own_keys(tracks), strict=True)
+    return [_keys(datablock, track, list(track.channels), own) for track, own in found]
+
+
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     """Return the one key at `frame`; raise AnimationError where there is none."""
     keys = keys_of(datablock, track)

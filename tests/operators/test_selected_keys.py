@@ -132,7 +132,7 @@ def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene):
     bpy.ops.tcb.key_set(track="location", frame=1, tension=-0.5)
     choose(cube, "location", 1, 11)
     with editor("DOPESHEET"):
-        selected = scene.tcb.selected
+        selected = scene.tcb
         shown = selected.tension
         assert shown == pytest.approx(-0.25)
         selected.relative = True
@@ -588,7 +588,7 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
     cube = keyed("Cube")
     choose(cube, "location", 1, 11)
     with editor("DOPESHEET"):
-        selected = scene.tcb.selected
+        selected = scene.tcb
         assert (selected.tension_of_50, selected.ease_to_of_50) == (25.0, 0.0)
         selected.tension_of_50 = 37.5
         selected.ease_to_of_50 = 50.0

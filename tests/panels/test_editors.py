@@ -101,24 +101,32 @@ def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
     choose(11)
     shown = keys_panel()
     assert {"Key: frame 11", "Location, Cube"} <= set(shown)
-    sliders = [f"TCBSelectedKeys.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
-    assert [name for name in shown if name.startswith("TCBSelectedKeys")] == sliders
+    sliders = [f"TCBSidebar.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
+    place = ["TCBSidebar.key_frame[0]", *(f"TCBSidebar.key_value[{index}]" for index in range(3))]
+    assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, *place]
+    assert {"X: 11.0000", "Y: 0.0000", "Z: 0.0000"} <= set(shown)
 
 
 def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
-    cube, choose, keys_panel, tcb_animation, monkeypatch
+    cube, choose, inside, tcb_animation, monkeypatch
 ):
     drawn = []
-    panel = tcb_animation.panels.selected_keys
-    monkeypatch.setattr(panel, "draw_diagram", lambda _layout, parameters, sides: drawn.append((parameters, sides)))
+
+    def diagram():
+        with inside() as prefix:
+            panel = getattr(bpy.types, f"{prefix}_PT_tcb_diagram")
+            assert panel.poll(bpy.context)
+            shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
+
+    monkeypatch.setattr(tcb_animation.panels.chosen_keys, "draw_diagram", lambda _layout, *shown: drawn.append(shown))
     bpy.ops.tcb.enable()
     choose(1, 11)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
-    keys_panel()
+    diagram()
     assert drawn.pop() == (None, (None, None))
     choose(1)
-    keys_panel()
+    diagram()
     parameters, (before, after) = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
     assert (before, after.interpolation) == (None, 0)
@@ -129,9 +137,10 @@ def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_pan
     bpy.ops.tcb.key_set(track="location", frame=31, bias=0.5)
     choose(1, 31)
     shown = keys_panel()
-    assert {"2 keys, frames 1 to 31", "-0.25 … 0.5", "TCBSelectedKeys.relative[0]"} <= set(shown)
+    assert {"2 keys, frames 1 to 31", "-0.25 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
     assert "Mixed: the mean, and the range" in shown
-    assert len([text for text in shown if "…" in text]) == 1
+    # Of the keys' values along x, too.
+    assert [text for text in shown if "…" in text] == ["-0.25 … 0.5", "1 … 31"]
 
 
 def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, scene, tcb_animation):
@@ -159,7 +168,7 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, 
     choose(1)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.mute = True
-    assert "muted; unmute its channels first" in keys_panel()
+    assert "muted; unmute its channels first" in " ".join(keys_panel())
 
 
 @pytest.fixture
@@ -186,7 +195,7 @@ def velocities(numbers):
     return read
 
 
-VELOCITY = [f"TCBSelectedKeys.velocity[{index}]" for index in range(3)]
+VELOCITY = [f"TCBSidebar.velocity[{index}]" for index in range(3)]
 
 
 def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, keys_panel):
@@ -196,7 +205,7 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
     assert {"Velocity a frame:", "Hermite goes by ease and velocity"} <= set(shown)
     # As Blender names the components of the property.
     assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
-    assert "TCBSelectedKeys.relative[0]" not in shown
+    assert "TCBSidebar.relative[0]" not in shown
     bpy.ops.tcb.track_choose(track="location", method="TCB")
     assert not any("elocity" in name for name in keys_panel())
 
@@ -204,8 +213,8 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
 def test_mixed_velocities_have_their_ranges_component_by_component(hermite, choose, keys_panel):
     choose(1, 11)
     shown = keys_panel()
-    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25"]
-    assert {"TCBSelectedKeys.relative[0]", "Mixed: the mean, and the range"} <= set(shown)
+    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25", "1 … 11"]
+    assert {"TCBSidebar.relative[0]", "Mixed: the mean, and the range"} <= set(shown)
     assert [name for name in shown if ".velocity" in name] == VELOCITY
 
 
@@ -214,7 +223,7 @@ def test_a_velocity_slider_sets_that_component_of_all_selected_keys(
 ):
     choose(1, 11)
     with inside():
-        selected = scene.tcb.selected
+        selected = scene.tcb
         assert list(selected.velocity) == pytest.approx([-1.0, 0.5, 0.125, 0.0])
         mean = selected.velocity[0]
         selected.velocity[0] = 2.0
@@ -236,7 +245,7 @@ def test_only_keys_whose_track_goes_by_velocities_get_one(hermite, choose, insid
     choose(11)
     assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY
     with inside():
-        scene.tcb.selected.velocity[2] = 4.0
+        scene.tcb.velocity[2] = 4.0
     assert velocities(hermite) == {1.0: [1.0, 0.5, 0.0], 11.0: [-3.0, 0.5, 4.0]}
     assert velocities(hermite, "scale") == {}
 
@@ -269,9 +278,9 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
             point.select_control_point = True
     assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY[:1]
     with inside():
-        scene.tcb.selected.velocity[0] = 3.0
+        scene.tcb.velocity[0] = 3.0
         # There is no such component.
-        scene.tcb.selected.velocity[1] = 3.0
+        scene.tcb.velocity[1] = 3.0
     assert [numbers(lamp.data, "energy", "velocity", index) for index in range(2)] == [{1.0: 3.0, 21.0: 3.0}, {}]
 
 
@@ -279,8 +288,8 @@ def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):
     bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
     choose(1, 11)
     shown = keys_panel()
-    assert {"TCBSelectedKeys.bias_of_50[0]", "18.8 … 25"} <= set(shown)
-    assert "TCBSelectedKeys.bias[0]" not in shown
+    assert {"TCBSidebar.bias_of_50[0]", "18.8 … 25"} <= set(shown)
+    assert "TCBSidebar.bias[0]" not in shown
 
 
 @pytest.mark.parametrize(
@@ -327,7 +336,7 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
         assert operator.description, verb
         undescribed = [prop.identifier for prop in operator.properties if not prop.description]
         assert [name for name in undescribed if name not in {"rna_type", "remove_name", "remove_active"}] == [], verb
-    for group in (bpy.context.scene.tcb, bpy.context.scene.tcb.selected, bpy.context.scene.tcb.defaults):
+    for group in (bpy.context.scene.tcb, bpy.context.scene.tcb, bpy.context.scene.tcb.defaults):
         undescribed = [prop.identifier for prop in group.bl_rna.properties if not prop.description]
         assert set(undescribed) <= {"rna_type", "selected", "defaults"}
 

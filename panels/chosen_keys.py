@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ..animation.edit.selected_keys import TrackKeys
+from ..animation.store.parameters import Numbers
+from ..ui import preferences, selection
+from ..ui.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, refusal_to_move, value_component, velocity_component
+from ..ui.preferences import of_50
+from ..ui.shared_number import is_mixed
+from .pictures.diagram import draw_diagram
+from .track_text import component_label, editing_blocked_by, unused_parameters
+from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
+
+
+def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw sliders and fields of the chosen keys, of which there is one at least, and the buttons for them."""
+    chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
+    refusals = [editing_blocked_by(keys.datablock, keys.track) for keys in chosen]
+    numbers = selection.chosen_parameters(context)
+    ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
+    column = layout.column(align=True)
+    column.enabled = not all(refusals)
+    draw_parameters(column, context, settings, ranges, unused_parameters([keys.track for keys in chosen]))
+    mixed = _draw_velocity(column, context) or bool(ranges)
+    if mixed:
+        # Below the sliders, so that none moves away under the mouse when it sets all to one.
+        column.label(text="Mixed: the mean, and the range")
+    for reason in sorted({*refusals} - {""}):
+        draw_text(layout, context, reason, "LOCKED")
+    if mixed:
+        layout.prop(settings, "relative")
+    draw_key_tools(layout)
+    column = layout.column(align=True)
+    column.enabled = not all(refusals)
+    _draw_place(column, context, chosen)
+
+
+def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the diagram of the chosen keys; an empty one where they differ."""
+    numbers, sides = selection.chosen_parameters(context), selection.chosen_sides(context)
+    alike = sides is not None and not any(map(is_mixed, numbers.values()))
+    parameters = {name: float(own[0]) for name, own in numbers.items()} if alike else None
+    draw_diagram(layout, parameters, (sides if alike else None) or (None, None))
+
+
+def has_diagram(context: bpy.types.Context) -> bool:
+    """Check whether there are chosen keys, of tracks whose curves bend by their parameters."""
+    chosen = selection.chosen_keys(context)
+    return bool(chosen) and not unused_parameters([keys.track for keys in chosen])
+
+
+def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
+    """Draw sliders for the velocity of the keys whose method uses it; return whether it differs between keys."""
+    tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
+    if not tracks:
+        return False
+    if len({track.is_rotation for _, track in tracks}) > 1:
+        layout.label(text="Velocities: select values or rotations alone", icon="INFO")
+        return False
+    components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
+    ranges = {component: _mixed(numbers) for component, numbers in enumerate(components) if _mixed(numbers)}
+    draw_velocity(layout, sidebar_settings(context), tracks, ranges)
+    return bool(ranges)
+
+
+def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> None:
+    """Draw the fields of frame and value; of keys of different properties that of the frame alone."""
+    settings = sidebar_settings(context)
+    layout.prop(settings, "key_frame")
+    refusal = refusal_to_move(list(chosen))
+    if refusal:
+        draw_text(layout, context, refusal, "ERROR")
+    first = chosen[0]
+    kinds = {(keys.track.kind, keys.track.path.rpartition(".")[2], len(keys.track.rest)) for keys in chosen}
+    if len(kinds) > 1:
+        return
+    name = "key_angles" if first.track.kind == "EULER" else "key_value"
+    for component in range(min(SLIDERS_OF_VALUE, len(first.track.rest))):
+        numbers = value_component(context, component)[1]
+        row = layout.split(factor=SLIDER, align=True) if _mixed(numbers) else layout.row()
+        field = row.row()
+        field.enabled = len(numbers) > 0
+        label = component_label(first.datablock, first.track, component)
+        field.prop(settings, name, index=component, text=label, translate=False)
+        if _mixed(numbers):
+            row.label(text=_mixed(numbers), translate=False)
+
+
+def _mixed(numbers: Numbers) -> str:
+    """Return the range of numbers that differ; empty where they do not."""
+    return f"{numbers.min():.3g} … {numbers.max():.3g}" if len(numbers) and is_mixed(numbers) else ""
+
+
+def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
+    """Return the range of mixed parameters."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if preferences.numbers_of_50(context):
+        return f"{of_50(name, low):.3g} … {of_50(name, high):.3g}"
+    return f"{low:.2g} … {high:.2g}"

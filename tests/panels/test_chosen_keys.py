@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys that the sidebar of the 3D viewport is about, of all that is selected; their frame and value as fields."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from tests.animation.curves import curve, given, new_object, new_rig, snapshot
+
+ANGLES = (0.0, 1.0, 0.5)
+
+
+@pytest.fixture
+def key_panel(tcb_animation):
+    """What the panel of the key shows."""
+
+    def shown(items):
+        for item in items:
+            for kind in ("draw_string", "operator", "rna"):
+                if item.get(kind):
+                    yield item[kind]
+            yield from shown(item.get("items", ()))
+
+    def draw():
+        window = bpy.context.window_manager.windows[0]
+        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+        region = next(region for region in area.regions if region.type == "UI")
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            popup = bpy.context.window_manager.popmenu_begin__internal("x")
+            tcb_animation.panels.sidebar.TCB_PT_key.draw(SimpleNamespace(layout=popup.layout), bpy.context)
+            return list(shown(popup.layout.introspect()))
+
+    return draw
+
+
+@pytest.fixture
+def rig(scene):
+    """Ten selected bones of two rotation modes, keyed at 1, 21 and 41, of which "Bone 0" is active."""
+    made = new_rig(*(f"Bone {number}" for number in range(10)))
+    bpy.ops.object.mode_set(mode="POSE")
+    for number, bone in enumerate(made.pose.bones):
+        bone.rotation_mode = "XYZ" if number % 2 else "QUATERNION"
+        for frame, angle in zip((1, 21, 41), ANGLES, strict=True):
+            bone.location = (angle, 0.0, 0.0)
+            bone.keyframe_insert("location", frame=frame)
+            bone.rotation_euler = (angle, 0.0, 0.0)
+            bone.rotation_quaternion = (math.cos(angle / 2), math.sin(angle / 2), 0.0, 0.0)
+            bone.keyframe_insert("rotation_euler" if number % 2 else "rotation_quaternion", frame=frame)
+    bpy.ops.pose.select_all(action="SELECT")
+    made.data.bones.active = made.data.bones["Bone 0"]
+    bpy.context.window_manager.tcb_track = ""
+    scene.frame_set(21)
+    return made
+
+
+@pytest.fixture
+def cube(scene):
+    made = new_object("Cube")
+    for frame, x in ((1, 0.0), (11, 5.0), (31, 2.0)):
+        made.location = (x, 0.0, -x)
+        made.keyframe_insert("location", frame=frame)
+    made.select_set(True)
+    bpy.context.view_layer.objects.active = made
+    bpy.context.window_manager.tcb_track = ""
+    scene.frame_set(11)
+    return made
+
+
+@pytest.fixture
+def event(tcb_animation, monkeypatch):
+    """event(holds=True): what the mouse and the keyboard do while fields are set from here on."""
+
+    def happen(**what):
+        found = tcb_animation.ui.modifier_keys.LastEvent(**what)
+        monkeypatch.setattr(tcb_animation.ui.key_fields, "last_event", lambda _context: found)
+
+    return happen
+
+
+def path(number):
+    return f'pose.bones["Bone {number}"].rotation_{"euler" if number % 2 else "quaternion"}'
+
+
+def frames(thing, data_path="location"):
+    return [point.co.x for point in curve(thing, data_path).keyframe_points]
+
+
+def test_of_a_bone_the_rotation_is_shown_first(rig, tcb_animation):
+    _, track = tcb_animation.ui.selection.active_track(bpy.context)
+    assert track.path == path(0)
+
+
+def test_a_slider_sets_the_keys_of_all_selected_bones_at_that_frame(rig, key_panel, scene, tcb_animation):
+    assert "10 bones: Quaternion Rotation" in key_panel()
+    scene.tcb.tension = 0.5
+    for number in range(10):
+        assert given(tcb_animation.animation, rig, path(number), "tension") == [(21.0, 0.5)]
+    assert given(tcb_animation.animation, rig, 'pose.bones["Bone 0"].location', "tension") == []
+
+
+def test_the_property_of_the_track_shown_is_that_of_the_others(rig, scene, tcb_animation):
+    bpy.context.window_manager.tcb_track = 'Object/Rig/pose.bones["Bone 0"].location'
+    scene.tcb.bias = -0.25
+    for number in range(10):
+        assert given(tcb_animation.animation, rig, f'pose.bones["Bone {number}"].location', "bias") == [(21.0, -0.25)]
+        assert given(tcb_animation.animation, rig, path(number), "bias") == []
+
+
+def test_mixed_numbers_have_their_range_and_are_shifted_if_so_chosen(rig, key_panel, scene, tcb_animation):
+    animation = tcb_animation.animation
+    animation.enable(rig, keep_look=False)
+    animation.key_set(rig, path(3), 21, tension=0.5)
+    shown = key_panel()
+    assert {"0 … 0.5", "Mixed: the mean, and the range", "TCBSidebar.relative[0]"} <= set(shown)
+    scene.tcb.relative = True
+    scene.tcb.tension += 0.25
+    assert given(animation, rig, path(3), "tension") == [(21.0, 0.75)]
+    assert given(animation, rig, path(4), "tension") == [(21.0, 0.25)]
+
+
+def test_a_bone_without_a_key_there_and_one_that_is_not_selected_are_left_alone(rig, scene, tcb_animation):
+    bare = rig.pose.bones["Bone 2"]
+    bare.keyframe_delete("rotation_quaternion", frame=21)
+    other = rig.pose.bones["Bone 4"]
+    chosen = other if bpy.app.version >= (5, 0, 0) else other.bone
+    chosen.select = False
+    scene.tcb.continuity = 0.5
+    having = [n for n in range(10) if given(tcb_animation.animation, rig, path(n), "continuity")]
+    assert having == [0, 1, 3, 5, 6, 7, 8, 9]
+
+
+def test_presets_and_buttons_are_for_all_of_them(rig, scene, tcb_animation):
+    bpy.ops.tcb.preset_apply(preset="stop")
+    assert all(given(tcb_animation.animation, rig, path(number), "tension") == [(21.0, 1.0)] for number in range(10))
+    bpy.ops.tcb.key_reset()
+    assert not any(given(tcb_animation.animation, rig, path(number), "tension") for number in range(10))
+
+
+def test_of_objects_that_share_an_action_a_key_counts_once(cube, key_panel, tcb_animation):
+    for name in ("Second", "Third"):
+        other = new_object(name)
+        other.animation_data_create().action = cube.animation_data.action
+        if hasattr(other.animation_data, "action_slot"):
+            other.animation_data.action_slot = cube.animation_data.action_slot
+        other.select_set(True)
+    assert len(tcb_animation.ui.selection.chosen_keys(bpy.context)) == 1
+    own = new_object("Own")
+    own.keyframe_insert("location", frame=11)
+    own.select_set(True)
+    assert "2 objects: Location" in key_panel()
+
+
+def test_a_typed_frame_moves_the_key_and_takes_the_playhead_along(cube, scene, event, tcb_animation):
+    tcb_animation.animation.enable(cube)
+    scene.tcb.bias = 0.5
+    assert scene.tcb.key_frame == 11.0
+    event()
+    scene.tcb.key_frame = 20.5
+    assert frames(cube) == [1.0, 20.5, 31.0]
+    assert scene.frame_current_final == 20.5
+    assert (scene.tcb.key_frame, scene.tcb.bias) == (20.5, 0.5)
+
+
+def test_all_selected_bones_keys_are_moved_together(rig, scene, event):
+    event()
+    scene.tcb.key_frame = 25.0
+    assert {tuple(frames(rig, path(number))) for number in range(10)} == {(1.0, 25.0, 41.0)}
+    assert frames(rig, 'pose.bones["Bone 0"].location') == [1.0, 21.0, 41.0]
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_escape_gives_the_key_and_the_playhead_back_to_the_last_bit(cube, scene, event, tcb_animation, live):
+    handlers = tcb_animation.ui.live.handlers
+    if live:
+        bpy.ops.tcb.enable()
+        cube.animation_data.action.tcb_live = True
+        handlers.flush_all()
+    scene.frame_set(15)
+    before = snapshot(cube)
+    event(holds=True)
+    for value, frame in ((12.3, 12.0), (19.8, 20.0), (31.2, 20.0), (40.0, 40.0), (7.0, 7.0)):
+        scene.tcb.key_frame = value
+        bpy.context.view_layer.update()
+        handlers.flush()
+        assert sorted(frames(cube)) == sorted([1.0, frame, 31.0])
+        assert scene.frame_current_final == frame
+    event(takes_back=True)
+    for _ in range(2):
+        scene.tcb.key_frame = 11.0
+    assert scene.frame_current_final == 15.0
+    assert snapshot(cube) == before
+    bpy.context.view_layer.update()
+    handlers.flush_all()
+    assert snapshot(cube) == before
+
+
+def test_a_key_in_the_way_is_told_until_it_is_not(cube, scene, event, key_panel):
+    before = snapshot(cube)
+    event()
+    scene.tcb.key_frame = 31.0
+    assert snapshot(cube) == before
+    assert "another key is in the way" in " ".join(key_panel())
+    scene.tcb.key_frame = 30.0
+    assert "another key is in the way" not in " ".join(key_panel())
+
+
+def test_a_locked_key_keeps_its_place(cube, scene, event, key_panel):
+    curve(cube, "location").lock = True
+    before = snapshot(cube)
+    event()
+    scene.tcb.key_frame = 20.0
+    scene.tcb.key_value[0] = 7.0
+    assert snapshot(cube) == before
+    assert "locked" in " ".join(key_panel())
+
+
+def test_a_value_is_set_and_taken_back_to_the_last_bit(cube, scene, event):
+    before = snapshot(cube)
+    event(holds=True)
+    scene.tcb.key_value[2] = 1.5
+    assert list(scene.tcb.key_value) == [5.0, 0.0, 1.5, 0.0]
+    assert curve(cube, "location", 2).evaluate(11) == 1.5
+    event(takes_back=True)
+    scene.tcb.key_value[2] = -5.0
+    assert snapshot(cube) == before
+
+
+def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event, key_panel):
+    rig.data.bones.active = rig.data.bones["Bone 1"]
+    for number, bone in enumerate(rig.pose.bones):
+        chosen = bone if bpy.app.version >= (5, 0, 0) else bone.bone
+        chosen.select = bool(number % 2)
+    shown = key_panel()
+    assert [text for text in shown if "key_angles" in text] == [f"TCBSidebar.key_angles[{index}]" for index in range(3)]
+    assert "X: 57.3°" in shown
+    event()
+    scene.tcb.key_angles[1] = 0.25
+    assert [curve(rig, path(number), 1).evaluate(21) for number in (1, 3, 5, 7, 9)] == [0.25] * 5
+    # Modes apart have no numbers in common: only the frame is a field.
+    bpy.ops.pose.select_all(action="SELECT")
+    shown = key_panel()
+    assert "TCBSidebar.key_frame[0]" in shown
+    assert not any("key_angles" in text or "key_value" in text for text in shown)
+
+
+def test_a_component_without_a_key_is_grey(cube, scene, event):
+    curve(cube, "location", 1).keyframe_points.remove(curve(cube, "location", 1).keyframe_points[1])
+    before = snapshot(cube)
+    event()
+    scene.tcb.key_value[1] = 3.0
+    assert snapshot(cube) == before

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sliders and fields of the chosen keys, one set for all editors: parameters, velocity, frame and value.
+
+In an animation editor they are about the selected keys; in the 3D viewport about the key that the sidebar shows, and
+the keys at its frame of what else is selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import bpy
+import numpy as np
+from bpy.props import FloatProperty, FloatVectorProperty
+
+from ..animation import AnimationError
+from ..animation.datablocks import action_time
+from ..animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
+from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
+from ..animation.fcurves.frames import LAST_FRAME
+from ..animation.store.parameters import LIMITS, Numbers
+from ..animation.store.table.rows import velocity_of
+from . import selection
+from .modifier_keys import LastEvent, last_event
+from .preferences import MAX, from_50, of_50
+from .shared_number import SharedSlider
+
+Was = TypeVar("Was", Kept, KeptPlaces)
+
+DESCRIPTIONS = {
+    "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
+    "continuity": ("Continuity", "0 passes the key in one direction; below 0 makes a corner, above 0 overshoots it"),
+    "bias": ("Bias", "Where the curve leans: 1 overshoots the key, -1 bends before it"),
+    "ease_to": ("Ease To", "How much the motion slows down towards the key"),
+    "ease_from": ("Ease From", "How slowly the motion starts from the key"),
+}
+
+
+def parameter(name: str, **options: Any) -> Any:
+    """Return a slider of one parameter, in its range."""
+    low, high = LIMITS[name]
+    label, description = DESCRIPTIONS[name]
+    return FloatProperty(
+        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **options
+    )
+
+
+def parameter_of_50(name: str) -> Any:
+    """Return the same slider as 3ds Max numbers it: from 0 to 50; 25, or for an ease 0, changes nothing."""
+    label, description = DESCRIPTIONS[name]
+    return FloatProperty(
+        name=label,
+        description=description,
+        min=0.0,
+        max=MAX,
+        step=100,
+        precision=1,
+        get=lambda self: of_50(name, getattr(self, name)),
+        set=lambda self, number: setattr(self, name, from_50(name, number)),
+        options={"SKIP_SAVE"},
+    )
+
+
+class Of50:
+    """The five parameters as 3ds Max numbers them, for groups that have them."""
+
+    tension_of_50: parameter_of_50("tension")
+    continuity_of_50: parameter_of_50("continuity")
+    bias_of_50: parameter_of_50("bias")
+    ease_to_of_50: parameter_of_50("ease_to")
+    ease_from_of_50: parameter_of_50("ease_from")
+
+
+SLIDERS_OF_VELOCITY = 4
+SLIDERS_OF_VALUE = 4
+VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
+_ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+
+
+@dataclass(frozen=True)
+class _Way(Generic[Was]):
+    """How one number of keys is set, recorded and put back."""
+
+    set_: Callable[[TrackKeys, Numbers], None]
+    keep: Callable[[TrackKeys], Was]
+    put_back: Callable[[Sequence[Was]], None]
+
+
+def _way_of_number(name: str) -> _Way[Kept]:
+    def set_(keys: TrackKeys, numbers: Numbers) -> None:
+        # A velocity has no defaults.
+        defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
+        set_parameters(keys, {name: numbers}, defaults)
+
+    return _Way(set_, partial(Kept.of, name=name), put_back)
+
+
+def _way_of_value(component: int) -> _Way[KeptPlaces]:
+    def set_(keys: TrackKeys, numbers: Numbers) -> None:
+        set_value(keys, component, numbers)
+
+    return _Way(set_, KeptPlaces.of, put_places_back)
+
+
+def key_parameter(name: str) -> Any:
+    """Return the slider of one parameter of the chosen keys."""
+    slider = SharedSlider(LIMITS[name])
+
+    def numbers() -> tuple[list[TrackKeys], Numbers]:
+        return selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
+
+    def get(_self: object) -> float:
+        chosen, own = numbers()
+        return slider.shown(_identity(chosen), own) if len(own) else 0.0
+
+    def set_(self: Any, value: float) -> None:
+        event = last_event(bpy.context)
+        _slide(slider, event, _way_of_number(name), *numbers(), value, self.relative)
+
+    return parameter(name, get=get, set=set_, options=set())
+
+
+def key_velocity() -> Any:
+    """Return the sliders of the velocity of the chosen keys whose method uses it."""
+    get, set_ = _component_fields(
+        SLIDERS_OF_VELOCITY, velocity_component, lambda each: _way_of_number(velocity_of(each))
+    )
+    return FloatVectorProperty(
+        name="Velocity",
+        description=VELOCITY_DESCRIPTION,
+        size=SLIDERS_OF_VELOCITY,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+    )
+
+
+def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
+    """Return the fields of the values of the chosen keys."""
+    get, set_ = _component_fields(size, value_component, _way_of_value)
+    return FloatVectorProperty(
+        name="Value",
+        description="The value of the key, as it was keyed",
+        size=size,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+        **options,
+    )
+
+
+_Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
+
+
+def _component_fields(
+    size: int, find: _Find, way_of: Callable[[int], _Way[Any]]
+) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
+    """Return getter and setter of numbers that keys have component by component."""
+    sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
+
+    def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
+        """Return the keys with that component, its numbers, and the slider's number."""
+        chosen, numbers = find(bpy.context, component)
+        return chosen, numbers, sliders[component].shown(_identity(chosen), numbers) if len(numbers) else 0.0
+
+    def get(_self: object) -> list[float]:
+        return [shown(component)[2] for component in range(size)]
+
+    def set_(self: Any, values: Sequence[float]) -> None:
+        event = last_event(bpy.context)
+        for component, value in enumerate(values):
+            chosen, numbers, before = shown(component)
+            # The getters of the other sliders say what they show.
+            if len(numbers) and np.float32(value) != np.float32(before):
+                _slide(sliders[component], event, way_of(component), chosen, numbers, value, self.relative)
+            elif not event.holds:
+                sliders[component].end_drag()
+
+    return get, set_
+
+
+def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
+    """Return the chosen keys with that component of a velocity, and its numbers in their order."""
+    having = [
+        (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
+    ]
+    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+
+
+def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
+    """Return the chosen keys with that component, and its values in their order."""
+    having = []
+    for keys in selection.chosen_keys(context):
+        own = values_of(keys).get(component)
+        if own is not None and not np.isnan(own).all():
+            there = ~np.isnan(own)
+            having.append((keys.take(there), own[there]))
+    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+
+
+def _split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
+    """Yield the keys of each track with their numbers."""
+    ends = np.cumsum([len(keys) for keys in chosen])
+    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
+
+
+def _slide(
+    slider: SharedSlider,
+    event: LastEvent,
+    way: _Way[Any],
+    chosen: list[TrackKeys],
+    numbers: Numbers,
+    value: float,
+    relative: bool,
+) -> None:
+    """Set the number of keys that have these now, as its slider was set."""
+    if not chosen:
+        return
+    keys = _identity(chosen)
+    if event.takes_back:
+        kept = slider.kept(keys, numbers, value)
+        if kept is not None:
+            way.put_back(kept)
+            slider.end_drag()
+            return
+        if np.float32(value) == np.float32(slider.shown(keys, numbers)):
+            # Blender resets it more than once.
+            return
+    after = slider.changed(
+        keys,
+        numbers,
+        value,
+        relative or event.alt,
+        keep=lambda: [way.keep(track_keys) for track_keys in chosen],
+        held_on=event.is_modifier,
+        takes_back=event.takes_back,
+    )
+    for track_keys, own in _split_by_track(chosen, after):
+        # The panel says why it can't be done.
+        with suppress(AnimationError):
+            way.set_(track_keys, own)
+    if not event.holds:
+        slider.end_drag()
+
+
+def _identity(chosen: list[TrackKeys]) -> Hashable:
+    return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
+
+
+@dataclass(frozen=True)
+class _Drag:
+    """The frames of the chosen keys before a drag of their field, and where the drag has brought them."""
+
+    tracks: Hashable
+    shown: float
+    """The field's number before."""
+    before: Numbers
+    after: Numbers
+    kept: list[KeptPlaces]
+    playhead: float
+
+    def is_of(self, tracks: Hashable, frames: Numbers) -> bool:
+        """Check whether nothing else has moved the keys since."""
+        return self.tracks == tracks and np.array_equal(self.after, frames)
+
+
+class _FrameField:
+    """The field of the keys' frame: of several the first, with which all of them are moved."""
+
+    def __init__(self) -> None:
+        self._drag: _Drag | None = None
+        self._refused: tuple[Hashable, str] | None = None
+
+    def get(self, _group: object) -> float:
+        frames = _frames(selection.chosen_keys(bpy.context))
+        return float(frames.min()) if len(frames) else 0.0
+
+    def set(self, _group: object, value: float) -> None:
+        context, event = bpy.context, last_event(bpy.context)
+        chosen = selection.chosen_keys(context)
+        frames, tracks = _frames(chosen), _tracks(chosen)
+        self._refused = None
+        if not chosen or np.float32(value) == np.float32(frames.min()):
+            return
+        drag = self._drag
+        if drag is None or not drag.is_of(tracks, frames):
+            kept = [KeptPlaces.of(keys) for keys in chosen]
+            drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
+        if event.takes_back and np.float32(value) == np.float32(drag.shown):
+            put_places_back(drag.kept)
+            self._drag = None
+            _go(context, drag.playhead)
+            return
+        shift = value - drag.shown
+        # By the mouse, whole frames.
+        after = drag.before + (round(shift) if event.holds and not event.is_modifier else shift)
+        try:
+            moved = [(keys, _in_action(keys, own)) for keys, own in _split_by_track(chosen, after)]
+            for keys, own in moved:
+                check_can_move(keys, own)
+        except AnimationError as refusal:
+            self._drag, self._refused = drag, (_identity(chosen), str(refusal))
+            return
+        for keys, own in moved:
+            move_keys(keys, own)
+        if not selection.in_animation_editor(context):
+            _go(context, float(after.min()))
+        after = _frames(selection.chosen_keys(context))
+        self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
+
+    def refusal(self, chosen: list[TrackKeys]) -> str:
+        """Return why these keys could not be moved where they were last told to; empty where they were."""
+        if self._refused is None or self._refused[0] != _identity(chosen):
+            return ""
+        return self._refused[1]
+
+
+_frame_field = _FrameField()
+
+
+def refusal_to_move(chosen: list[TrackKeys]) -> str:
+    """Return why these keys could not be moved where the field of their frame last told them to; empty otherwise."""
+    return _frame_field.refusal(chosen)
+
+
+def key_frame() -> Any:
+    """Return the field of the frame of the chosen keys."""
+    return FloatProperty(
+        name="Frame",
+        description="The frame of the key. Of several keys that of the first: the others are moved by as much",
+        min=-LAST_FRAME,
+        max=LAST_FRAME,
+        step=100,
+        precision=2,
+        # Blender takes functions only.
+        get=lambda group: _frame_field.get(group),
+        set=lambda group, value: _frame_field.set(group, value),
+        options=set(),
+    )
+
+
+def playhead(context: bpy.types.Context) -> float:
+    """Return the current frame of the scene, with its fraction."""
+    scene: Any = context.scene
+    return float(scene.frame_current_final)
+
+
+def _go(context: bpy.types.Context, frame: float) -> None:
+    scene: Any = context.scene
+    if scene.frame_current_final != frame:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+
+
+def _frames(chosen: list[TrackKeys]) -> Numbers:
+    """Return the keys' frames in the time of the scene."""
+    frames = [selection.scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
+    return np.array(frames, dtype=np.float64)
+
+
+def _in_action(keys: TrackKeys, frames: Numbers) -> Numbers:
+    return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
+
+
+def _tracks(chosen: list[TrackKeys]) -> Hashable:
+    return tuple((keys.datablock.as_pointer(), keys.track.path, len(keys)) for keys in chosen)
