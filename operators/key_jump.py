@@ -9,6 +9,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..animation.checks.key_info import neighbour
+from ..animation.translation import n_
 from ..ui import selection
 from ..ui.reporting import Status
 
@@ -19,7 +20,9 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     bl_idname = "tcb.key_jump"
     bl_label = "Jump to TCB Key"
-    bl_options = {"REGISTER"}
+    # As Blender's own jumps: many in a row are one undo step.
+    bl_options = {"REGISTER", "UNDO_GROUPED"}
+    bl_undo_group = n_("Frame Change")
 
     direction: EnumProperty(
         name="Direction",

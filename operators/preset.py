@@ -83,6 +83,12 @@ def _presets() -> dict[str, Path]:
     return {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
 
 
+def own_presets() -> list[str]:
+    """Return the names of the presets that the user made."""
+    user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
+    return [name for name, file in _presets().items() if user in file.resolve().parents]
+
+
 def _plain(name: str) -> str:
     """Return the name of a preset without regard to how its file spells it."""
     return name.casefold().replace(" ", "_")
@@ -94,7 +100,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
     bl_idname = "tcb.preset_add"
     bl_label = "Add TCB Preset"
 
-    preset_menu = "TCB_PT_presets"
+    preset_menu = "TCB_MT_presets"
     preset_subdir = SUBFOLDER
     preset_defines: ClassVar[list[str]] = [preset.KEY_LINE]
     preset_values: ClassVar[list[str]] = [f"key.{name}" for name in PARAMETERS]
@@ -110,6 +116,8 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
                     return {"CANCELLED"}
                 setattr(written, name, numbers[0])
         status: Any = super().execute(context)
+        # Blender names the menu after the preset.
+        getattr(bpy.types, self.preset_menu).bl_label = "TCB Presets"
         return set(status)
 
 

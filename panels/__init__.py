@@ -22,8 +22,8 @@ from .sidebar import (
 from .timing import TCB_PT_timing
 
 _CLASSES = (
-    menus.TCB_PT_presets,
     menus.TCB_MT_presets,
+    menus.TCB_MT_presets_of_yours,
     menus.TCB_MT_keys,
     menus.TCB_MT_objects,
     TCB_PT_tracks,

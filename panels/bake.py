@@ -9,8 +9,10 @@ import bpy
 
 from ..animation.store.original_actions import originals
 from ..animation.store.tracks import Track
+from ..animation.translation import iface_
 from ..ui import bake_options, redraw, selection
-from .widgets import draw_parameters, sidebar_settings
+from .live import baked_otherwise
+from .widgets import draw_parameters, draw_text, sidebar_settings
 
 _BAKED_MORE_OFTEN = 0.7
 """Part of a row of two buttons for the one that is pressed more often."""
@@ -48,6 +50,9 @@ class BakeOptionsPanel:
         layout.use_property_decorate = False
         for name in bake_options.used(settings):
             layout.prop(settings, name)
+        others = baked_otherwise(context)
+        if others:
+            draw_text(layout, context, iface_("Baked otherwise; Bake TCB changes {:s}", others))
 
 
 class DefaultsPanel:

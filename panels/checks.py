@@ -50,6 +50,8 @@ class TCB_PT_checks(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         manager: Any = context.window_manager
+        text = iface_("Frames at which cameras, targets or scales are not as they must be, or a joint comes apart")
+        draw_text(layout, context, text)
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")
         row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
@@ -80,6 +82,11 @@ class TCB_PT_relax(bpy.types.Panel):
         layout = layout_of(self)
         layout.use_property_split = True
         layout.use_property_decorate = False
+        draw_text(
+            layout,
+            context,
+            iface_("Changes keys of what is selected, as little as it takes, until this holds at every frame"),
+        )
         scene: Any = context.scene
         settings = scene.tcb_relaxation
         draw_condition(layout, settings, search=True)

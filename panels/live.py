@@ -17,11 +17,13 @@ from ..animation.translation import iface_
 from ..ui import redraw, selection
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
-from .track_text import settings_error
+from .track_text import settings_error, track_label
 from .widgets import draw_text, wrapped
 
 _LINES = 8
 """Lines of the panel of messages: it has as many whether there are messages or not."""
+_NAMED = 3
+"""Tracks that are named; the rest is counted."""
 
 
 class MessagesPanel:
@@ -37,6 +39,9 @@ class MessagesPanel:
         if any(track.enabled for _, track in selection.active_tracks(context)):
             return True
         return any(is_live(action) or notes_of(action) for action in selection.active_actions(context))
+
+    def draw_header_preset(self: Any, _context: bpy.types.Context) -> None:
+        self.layout.operator("tcb.messages_dismiss", text="", icon="X", emboss=False)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
@@ -61,8 +66,9 @@ def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
     actions = selection.active_actions(context)
     notes = one_of_each(line for action in actions for line in notes_of(action))
     messages = list(notes.items())
-    if any(map(is_live, actions)) and _has_other_options(context):
-        messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB takes these"), []))
+    others = baked_otherwise(context, only_live=True)
+    if others:
+        messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB changes {:s}", others), []))
     return messages
 
 
@@ -83,16 +89,21 @@ def _needs_whole_keys(track: Track) -> bool:
     return bool(own) and not is_keyed_whole(track, own)
 
 
-def _has_other_options(context: bpy.types.Context) -> bool:
-    """Check whether a live track that the sidebar lists was baked with other options than the sidebar's."""
+def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
+    """Return the names of the tracks that were baked with other options or defaults than the sidebar's.
+
+    Of those that the sidebar lists, or the live ones among them; empty where there is none.
+    """
     options = handlers.sidebar_options(context.scene)
+    names = []
     for datablock, track in selection.active_tracks(context):
         animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
-        if track.baked and is_live(animation.action) and not settings_error(track):
+        if track.baked and (is_live(animation.action) or not only_live) and not settings_error(track):
             kept = track.settings.options
             if kept is not None and not (_plays_handles(kept, options) or kept == options):
-                return True
-    return False
+                names.append(track_label(datablock, track))
+    listed = "; ".join(names[:_NAMED])
+    return iface_("{:s} and {:d} tracks more", listed, len(names) - _NAMED) if len(names) > _NAMED else listed
 
 
 def _plays_handles(kept: Options, options: Options) -> bool:

@@ -6,27 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bl_ui.utils import PresetPanel
 
-from ..operators.preset import SUBFOLDER, TCB_OT_preset_add, TCB_OT_preset_apply
+from ..operators.preset import SUBFOLDER, TCB_OT_preset_apply, own_presets
 from ..ui.redraw import layout_of
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")
 
 
-class TCB_PT_presets(PresetPanel, bpy.types.Panel):
-    """Parameters to apply with one click; the last line keeps those of the selected keys as one more"""
-
-    bl_idname = "TCB_PT_presets"
-    bl_label = "TCB Presets"
-
-    preset_subdir = SUBFOLDER
-    preset_operator = TCB_OT_preset_apply.bl_idname
-    preset_add_operator = TCB_OT_preset_add.bl_idname
-
-
 class TCB_MT_presets(bpy.types.Menu):
-    """Parameters to apply with one click"""
+    """Parameters to apply with one click; the last lines keep those of the chosen keys as one more, and remove yours"""
 
     bl_idname = "TCB_MT_presets"
     bl_label = "TCB Presets"
@@ -36,6 +24,25 @@ class TCB_MT_presets(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         self.draw_preset(context)
+        layout = layout_of(self)
+        layout.separator()
+        layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("tcb.preset_add", text="Keep as Preset…", icon="ADD")
+        if own_presets():
+            layout.menu("TCB_MT_presets_of_yours", icon="REMOVE")
+
+
+class TCB_MT_presets_of_yours(bpy.types.Menu):
+    """Presets that you made"""
+
+    bl_idname = "TCB_MT_presets_of_yours"
+    bl_label = "Remove Preset"
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        for name in own_presets():
+            remove = layout.operator("tcb.preset_add", text=bpy.path.display_name(name), translate=False)
+            remove.name, remove.remove_name = name, True
 
 
 class TCB_MT_keys(bpy.types.Menu):

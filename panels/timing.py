@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -11,6 +13,7 @@ from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
+from .widgets import draw_text
 
 
 class TCB_PT_timing(bpy.types.Panel):
@@ -33,8 +36,9 @@ class TCB_PT_timing(bpy.types.Panel):
         if found is not None:
             _, track = found
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
+        draw_text(layout, context, iface_("A curve says which frame is played when; keys stay. Bake plays it"))
         for level, fcurve in curves.items():
-            _draw_level(layout, level, fcurve)
+            _draw_level(layout, context, level, fcurve)
         function = function_of(found[1]) if found is not None else None
         if found is not None and function is not None:
             frame = selection.action_frame(context, found[0])
@@ -42,7 +46,9 @@ class TCB_PT_timing(bpy.types.Panel):
             layout.label(text=text, icon="TIME", translate=False)
 
 
-def _draw_level(layout: bpy.types.UILayout, level: str, fcurve: bpy.types.FCurve | None) -> None:
+def _draw_level(
+    layout: bpy.types.UILayout, context: bpy.types.Context, level: str, fcurve: bpy.types.FCurve | None
+) -> None:
     labels = {"TRACK": n_("Track"), "OBJECT": n_("Object"), "SCENE": n_("Scene")}
     row = layout.split(factor=0.3)
     row.label(text=labels[level])
@@ -50,6 +56,43 @@ def _draw_level(layout: bpy.types.UILayout, level: str, fcurve: bpy.types.FCurve
     text = iface_("Add") if fcurve is None else iface_("{:d} keys", len(fcurve.keyframe_points))
     add = row.operator_menu_enum("tcb.frame_function", "shape", text=text, icon="FCURVE")
     add.level = level
-    if fcurve is not None:
-        row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
-        row.operator("tcb.frame_function_remove", text="", icon="X").level = level
+    if fcurve is None:
+        return
+    row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
+    row.operator("tcb.frame_function_remove", text="", icon="X").level = level
+    column = layout.column(align=True)
+    draw_text(column, context, shape_text(fcurve), icon="BLANK1")
+    action: Any = fcurve.id_data
+    draw_text(column, context, iface_("Graph Editor: Frame Function in {:s}", action.name), icon="BLANK1")
+
+
+def shape_text(fcurve: bpy.types.FCurve) -> str:
+    """Return what a frame function does, and the frames of its keys, such as "Reverse, frames 1 to 60"."""
+    keys = [(float(point.co.x), float(point.co.y)) for point in fcurve.keyframe_points]
+    if not keys:
+        return iface_("It has no keys")
+    name = iface_(_shape(fcurve, keys))
+    if fcurve.mute:
+        name = iface_("{:s} (off)", name)
+    return iface_("{:s}, frames {:g} to {:g}", name, keys[0][0], keys[-1][0])
+
+
+def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str:
+    """Return the name of what the keys do, as far as they are one of the shapes that Timing makes."""
+    (first, start), (last, end) = keys[0], keys[-1]
+    modifier: Any = next(iter(fcurve.modifiers), None)
+    if len(keys) == _ENDS and modifier is not None:
+        kind = getattr(modifier, "mode_after", modifier.type)
+        return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction 0 to 1")}.get(kind, _CURVE)
+    if len(keys) == _ENDS:
+        if (start, end) == (first, last):
+            return n_("As It Is")
+        if (start, end) == (last, first):
+            return n_("Reverse")
+        return n_("Scale Duration") if start == first and end > start else _CURVE
+    holds = [a[1] == b[1] for a, b in pairwise(keys)]
+    return n_("Hold") if holds == [False, True, False] else _CURVE
+
+
+_ENDS = 2
+_CURVE = n_("Curve")

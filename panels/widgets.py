@@ -108,7 +108,7 @@ def draw_velocity(
 def draw_key_tools(layout: bpy.types.UILayout) -> None:
     """Draw the buttons for the parameters of keys: presets, copy, paste, reset."""
     row = layout.row(align=True)
-    row.popover("TCB_PT_presets", text="Presets", icon="PRESET")
+    row.menu("TCB_MT_presets", text="Presets", icon="PRESET")
     row.operator("tcb.key_copy", text="", icon="COPYDOWN")
     row.operator("tcb.key_paste", text="", icon="PASTEDOWN")
     row.operator("tcb.key_reset", text="", icon="LOOP_BACK")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts that the preferences offer; none is active until the user ticks it."""
+"""Shortcuts of the tab's verbs in the 3D viewport and the animation editors; the preferences list them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import rna_keymap_ui
 
 from ..animation.translation import n_
 
-_KEYMAPS = (("Dopesheet", "DOPESHEET_EDITOR"), ("Graph Editor", "GRAPH_EDITOR"))
+_KEYMAPS = (
+    ("Object Mode", "EMPTY"),
+    ("Pose", "EMPTY"),
+    ("Dopesheet", "DOPESHEET_EDITOR"),
+    ("Graph Editor", "GRAPH_EDITOR"),
+)
+"""Names and spaces of Blender's keymaps: neither these nor those that are asked after them have our keys."""
 
 
 class _Offer(NamedTuple):
@@ -34,8 +40,8 @@ _items: list[tuple[Any, Any]] = []
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the shortcuts as the user has them, to be ticked and changed."""
-    layout.label(text="Shortcuts, off until ticked:")
+    """Draw the shortcuts as the user has them, to be unticked and changed."""
+    layout.label(text="Shortcuts:")
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
     column = layout.column()
     for name, space in _KEYMAPS:
@@ -73,7 +79,6 @@ def register() -> None:
         keymap = keyconfig.keymaps.new(name, space_type=space)
         for offer in _OFFERS:
             item = keymap.keymap_items.new(offer.operator, offer.key, "PRESS", **offer.modifiers)
-            item.active = False
             for prop, value in offer.properties.items():
                 setattr(item.properties, prop, value)
             _items.append((keymap, item))

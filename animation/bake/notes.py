@@ -116,11 +116,14 @@ def note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
     report.notes.append(plan.track.note(reason))
 
 
+DOUBTFUL = n_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}")
+
+
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
     """Add a note with the frames where the edits of the track's keys are ambiguous."""
     doubts = [own.doubtful for own in kept if len(own.doubtful)]
     if doubts:
         doubtful = union(doubts)
         frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
-        reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
+        reason = rpt_(DOUBTFUL, frames)
         report.notes.append(track.note(reason))

@@ -32,7 +32,7 @@ from ..store.table import identity
 from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
 from ..store.table.rows import joined
 from ..store.tracks import Track, find_tracks
-from ..translation import rpt_
+from ..translation import n_, rpt_
 from .compose import baked_keys
 from .job import Job
 from .notes import count_track, note_doubts, note_of_gltf, note_of_one_bake
@@ -133,6 +133,9 @@ def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, b
     return [note for note in notes if note]
 
 
+CURVE_GONE = n_("component {:d} had no keys of its own any more, so its curve is gone")
+
+
 def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
     """Remove a channel that has no keys of the animator's; return a note for the user, which may be empty.
 
@@ -141,7 +144,7 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
     rest = track.made.get(index)
     channels.remove(track.channels.pop(index))
     if rest is None:
-        return rpt_("component {:d} had no keys of its own any more, so its curve is gone", index)
+        return rpt_(CURVE_GONE, index)
     owner_path, name = split(track.path)
     owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     getattr(owner, name)[index] = rest

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -341,13 +343,27 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
         assert set(undescribed) <= {"rna_type", "selected", "defaults"}
 
 
-def test_shortcuts_are_offered_and_none_is_active(tcb_animation):
+def test_shortcuts_are_there_from_the_start_where_blender_has_none(tcb_animation):
     items = [item for _keymap, item in tcb_animation.ui.keymaps._items]
-    assert len(items) == 14
-    assert not any(item.active for item in items)
+    assert len(items) == 28
+    assert all(item.active for item in items)
+    defaults = Path(bpy.utils.system_resource("SCRIPTS")) / "presets/keyconfig/keymap_data/blender_default.py"
+    spec = importlib.util.spec_from_file_location("blender_default", defaults)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ours = {item.type for item in items}
+    # Keys of editors and modes other than ours.
+    others = [
+        (name, each[0])
+        for mouse in ("LEFT", "RIGHT")
+        for name, _options, keymap in module.generate_keymaps(module.Params(select_mouse=mouse))
+        for each in keymap["items"]
+        if each[1]["type"] in ours and each[1].get("shift") and each[1].get("alt") and not each[1].get("ctrl")
+    ]
+    assert {name for name, _ in others} <= {"Font", "Text", "Console", "Clip Editor", "Clip Graph Editor"}
     # A misspelt property would have gone missing, and each would drag tension.
     dragged = [item.properties.parameter for item in items if item.idname == "tcb.key_drag"]
-    assert dragged == ["tension", "continuity", "bias"] * 2
+    assert dragged == ["tension", "continuity", "bias"] * 4
 
 
 def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):

@@ -21,7 +21,7 @@ def drawn(tcb_animation):
         window = bpy.context.window_manager.windows[0]
         area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
         region = next(region for region in area.regions if region.type == "UI")
-        panel = getattr(tcb_animation.panels.sidebar, name)
+        panel = getattr(bpy.types, name)
         with bpy.context.temp_override(window=window, area=area, region=region):
             if hasattr(panel, "poll") and not panel.poll(bpy.context):
                 return None
@@ -476,3 +476,94 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
     rig.data.bones.active = None
     shown = drawn("TCB_PT_tracks")
     assert {"No active bone", "bpy.ops.tcb.enable()"} <= set(shown)
+
+
+def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, drawn):
+    bpy.ops.tcb.bake()
+    assert not begins(drawn("TCB_PT_bake_options"), "Baked otherwise")
+    scene.tcb.step = 0.5
+    shown = " ".join(drawn("TCB_PT_bake_options"))
+    assert "Baked otherwise; Bake TCB changes Location; Quaternion Rotation" in shown
+    cube.animation_data.action.tcb_live = True
+    assert "Bake TCB changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
+
+
+def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
+    rig = new_rig("upper", tail=(0, 1, 0))
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["upper"].keyframe_insert("location", frame=1)
+    track = tcb_animation.animation.find_track(rig, 'pose.bones["upper"].location')
+    text = tcb_animation.panels.track_text
+    assert text.track_label(rig, track) == "Location, upper"
+    assert text.property_label(rig, track) == "Location"
+
+
+def test_a_note_of_a_loss_stays_until_it_is_dismissed(cube, drawn, tcb_animation):
+    messages = tcb_animation.ui.live.messages
+    action = cube.animation_data.action
+    bpy.ops.tcb.bake()
+    action.tcb_live = True
+    loss = '"Cube", location: component 2 had no keys of its own any more, so its curve is gone'
+    messages.keep_notes(action, [loss, "read"])
+    drawn("TCB_PT_messages")
+    messages.note_seen([loss, "read"], since=-100.0)
+    messages.keep_notes(action, ["new"])
+    assert messages.notes_of(action) == ["new", loss]
+    assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}
+    assert messages.notes_of(action) == []
+    assert not bpy.ops.tcb.messages_dismiss.poll()
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "text"),
+    [
+        ("AS_IT_IS", {}, "As It Is, frames 1 to 31"),
+        ("REVERSE", {}, "Reverse, frames 1 to 31"),
+        ("SCALE", {"scale": 2.0}, "Scale Duration, frames 1 to 61"),
+        ("HOLD", {"frame": 11.0, "length": 5.0}, "Hold, frames 1 to 36"),
+        ("LOOP", {}, "Loop, frames 1 to 31"),
+        ("PING_PONG", {}, "Ping-Pong, frames 1 to 31"),
+        ("FRACTION", {}, "Fraction 0 to 1, frames 1 to 31"),
+        ("CONSTANT_SPEED", {}, "Curve, frames 1 to 31"),
+    ],
+)
+def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animation, shape, options, text):
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    bpy.ops.tcb.enable()
+    shown = " ".join(drawn("TCB_PT_timing"))
+    assert "A curve says which frame is played when" in shown
+    assert text not in shown
+    timing = tcb_animation.animation.retime(cube, shape, track="location", **options)
+    shown = " ".join(drawn("TCB_PT_timing"))
+    assert text in shown
+    assert f"Graph Editor: Frame Function in {cube.animation_data.action.name}" in shown
+    timing.curve.mute = True
+    assert text.replace(",", " (off),") in " ".join(drawn("TCB_PT_timing"))
+
+
+def test_checks_and_relax_have_a_line_of_help(cube, drawn):
+    assert "Frames at which" in " ".join(drawn("TCB_PT_checks"))
+    assert "Changes keys of what is selected" in " ".join(drawn("TCB_PT_relax"))
+
+
+def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):
+    jump = tcb_animation.operators.TCB_OT_key_jump
+    assert "UNDO_GROUPED" in jump.bl_options
+    assert jump.bl_undo_group == "Frame Change"
+
+
+def test_the_tab_has_keys_on_top_then_bake_and_messages_at_the_bottom(tcb_animation):
+    panels = tcb_animation.panels
+    top = [
+        cls
+        for cls in panels._CLASSES
+        if getattr(cls, "bl_space_type", "") == "VIEW_3D" and issubclass(cls, bpy.types.Panel)
+    ]
+    whole = sorted(
+        (cls for cls in top if not getattr(cls, "bl_parent_id", "")), key=lambda cls: getattr(cls, "bl_order", 0)
+    )
+    assert [cls.bl_label for cls in whole] == ["TCB", "Bake", "Timing", "Checks", "Messages"]
+    inside = [cls.bl_label for cls in top if getattr(cls, "bl_parent_id", "") in ("TCB_PT_tracks", "TCB_PT_key")]
+    assert inside == ["Key", "Diagram", "Track", "Motion"]
+    closed = {cls.bl_label for cls in top if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())}
+    assert closed == {"Track", "Motion", "Bake Options", "Defaults", "Timing", "Checks", "Relax Keys"}
