@@ -24,7 +24,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     window.key("a", at=centre)
     before = everything(window)
     buttons = window.buttons("GRAPH_EDITOR", height=420)
-    window.type_value(place(buttons, "selected.bias"), "0.5")
+    window.type_value(place(buttons, "tcb.bias"), "0.5")
     window.shot(PICTURES / "graph_editor.png")
     assert parameter(window, "bias") == {1.0: 0.5, 20.0: 0.5, 50.0: 0.5}
     all_set = everything(window)
@@ -36,7 +36,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     # Of mixed numbers the slider shows the mean; dragging it and Esc leaves each key its own.
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='mixed')")
     mixed = everything(window)
-    slider = place(buttons, "selected.bias")
+    slider = place(buttons, "tcb.bias")
     hold_slider(window, slider, 8)
     held = parameter(window, "bias")
     window.shot(PICTURES / "mixed.png")
@@ -85,7 +85,7 @@ def test_escape_leaves_no_number_to_keys_that_had_none(window):
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='one')")
     one = everything(window)
     for name in ("bias", "tension"):
-        hold_slider(window, place(buttons, f"selected.{name}"), 8)
+        hold_slider(window, place(buttons, f"tcb.{name}"), 8)
         assert set(parameter(window, name)) == {1.0, 20.0, 50.0}
         take_back(window)
         assert everything(window) == one
@@ -105,14 +105,14 @@ def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
     window.key("a", at=centre)
     buttons = window.buttons("GRAPH_EDITOR", height=420)
     for first, then in (("bias", "tension"), ("tension", "bias")):
-        hold_slider(window, place(buttons, f"selected.{first}"), 8)
+        hold_slider(window, place(buttons, f"tcb.{first}"), 8)
         window.xdotool("mouseup", 1)
         settle(window)
-        window.type_value(place(buttons, f"selected.{first}"), "0")
+        window.type_value(place(buttons, f"tcb.{first}"), "0")
         assert parameter(window, first) == {1.0: 0.0, 20.0: 0.0, 50.0: 0.0}
         own = everything(window)
         for name in (first, then):
-            hold_slider(window, place(buttons, f"selected.{name}"), 8)
+            hold_slider(window, place(buttons, f"tcb.{name}"), 8)
             take_back(window)
             assert everything(window) == own
 

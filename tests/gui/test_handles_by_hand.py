@@ -262,7 +262,7 @@ bpy.ops.ed.undo_push(message='repeat')
     settle(playing)
     assert playing.run(MODIFIERS) == [[("CYCLES", True)]] * 3 + [[]] * 4
     for name in ("ease_to", "ease_from"):
-        playing.type_value(place(buttons, f"selected.{name}"), "1")
+        playing.type_value(place(buttons, f"tcb.{name}"), "1")
         settle(playing)
     playing.shot(PICTURES / "cycle_and_eases.png")
     assert parameters(playing, "location", KEY) == {"ease_to": 1, "ease_from": 1}

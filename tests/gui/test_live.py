@@ -33,9 +33,9 @@ result = played() == before
 @pytest.fixture
 def live(window: Any) -> Any:
     """The window with samples baked and Live switched on, by clicks."""
-    buttons = window.buttons("VIEW_3D", height=120)
+    buttons = window.buttons("VIEW_3D")
     window.click(place(buttons, "tcb.bake("))
-    window.click(place(window.buttons("VIEW_3D", height=240), "tcb_live"))
+    window.click(place(window.buttons("VIEW_3D", height=120), "tcb_live"))
     settle(window)
     window.shot(PICTURES / "live_on.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True

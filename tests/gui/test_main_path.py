@@ -33,7 +33,7 @@ bpy.ops.ed.undo_push(message='linear')
     by_handles = curves(window)
     assert [len(curve[3]) for curve in by_handles] == [3, 3, 3]
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
-    buttons = window.buttons("VIEW_3D", height=320)
+    buttons = window.buttons("VIEW_3D")
     window.click(place(buttons, "tcb.bake("))
     window.shot(PICTURES / "baked.png")
 
@@ -59,7 +59,7 @@ def steps():
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 
-    window.click(place(window.buttons("VIEW_3D", height=120), "tcb.restore("))
+    window.click(place(window.buttons("VIEW_3D"), "tcb.restore("))
     assert curves(window, identities=False) == played
     window.key("ctrl+z", at=(500, 500))
     assert curves(window) == baked

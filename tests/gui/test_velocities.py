@@ -37,7 +37,7 @@ def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_
     window.key("a", at=centre)
     # Where numbers are mixed the sliders stand at the same places, but are narrower.
     buttons = window.buttons("GRAPH_EDITOR", height=560)
-    x, y = place(buttons, "selected.velocity")
+    x, y = place(buttons, "tcb.velocity")
     x -= 60
     window.run(VELOCITIES_GIVEN)
     before = everything(window)
