@@ -34,7 +34,8 @@ from ..fcurves.keyframes import (
     read_rest,
 )
 from ..translation import rpt_
-from .classify_edits import Changes, classify, values_without_bake
+from .classify_edits import Changes, classify
+from .edits.merges import values_without_bake
 from .keys_without_bake import (
     LEFT_PLACED,
     RIGHT_PLACED,

@@ -39,6 +39,7 @@ ORDER = (
     ),
     ("animation/fcurves",),
     ("animation/store/table",),
+    ("animation/store/edits",),
     ("animation/store",),
     ("animation/bake/plans",),
     ("animation/bake",),

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Own keys that were merged into generated ones, or replaced by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+import numpy as np
+
+from ...fcurves.frames import ONE_KEY, SAME_FRAME
+from ...fcurves.keyframes import BoolArray, IndexArray
+from ..table.custom_property import OWN, Written
+from .copies import Copies
+from .history import ROUNDING, SAME, SNAP, History, can_be_snapped, differ
+from .merges import Merges
+
+
+@dataclass(frozen=True, eq=False)
+class Returned:
+    """Where the missing own keys of a channel are now."""
+
+    history: History
+    merges: Merges
+    copies: Copies
+    unsure: list[float] = field(default_factory=list)
+    """Frames of own keys that are taken for merged, though the generated key may have been there before."""
+
+    def swallowed(self) -> tuple[Written, IndexArray]:
+        """Return the own keys that were merged into generated ones, where they are now, and the rows of the latter."""
+        found: dict[int, tuple[int, float, float]] = {}
+        elsewhere: dict[int, tuple[int, float, float]] = {}
+        gone = np.flatnonzero(self.history.left & (self.history.own >= 0))
+        if len(gone):
+            rows = np.flatnonzero(self.history.generated & (self.history.source >= 0))
+            # A changed value is the best evidence.
+            changed = differ(self.history.now[rows], self.history.before[rows])
+            went_along = [
+                each.fits(self.history.now[rows], self.history.before[rows], 0.0) for each in self.history.common_maps
+            ]
+            likely = changed & ~np.any(went_along, axis=0) if went_along else changed
+            near = self._near_gone(rows[~changed & self._can_have_moved(rows)])
+            for moved in ([], self.history.gone_own):
+                for row in (*rows[likely].tolist(), *near.tolist()):
+                    missing = [each for each in moved if each not in found]
+                    for which, frame, value, off in self._swallowed_by(row, missing):
+                        (found if off <= self.history.map_error else elsewhere).setdefault(which, (row, frame, value))
+        for which in gone.tolist():
+            if which in found:
+                continue
+            taken, moved_there = self._place_taken(which)
+            # Among many keys some mean is any key's by chance: one that came to its place tells more, unless what stood
+            # beside it was moved away.
+            moved_there &= self.history.is_beside_still(which)
+            if taken is not None and (moved_there or which not in elsewhere):
+                found[which] = taken
+                if not moved_there:
+                    self.unsure.append(taken[1])
+            elif which in elsewhere:
+                found[which] = elsewhere[which]
+            else:
+                found |= self._merged_unseen(which)
+        found |= self.copies.covered_keys
+        free = [which for which in found if self._is_free(which, found[which][1])]
+        # Of two at one frame the one that was moved there replaces the one that stood there.
+        order = sorted(
+            free, key=lambda which: (found[which][1], abs(self.history.frames[which] - found[which][1]) <= ONE_KEY)
+        )
+        result = np.zeros(len(order), dtype=OWN)
+        rows = np.array([found[which][0] for which in order], dtype=np.intp)
+        for at, which in enumerate(order):
+            result[at]["identity"] = self.history.written["identity"][self.history.own[which]]
+            result[at]["co"] = found[which][1:]
+        _, first = np.unique(result["co"][:, 0], return_index=True)
+        return result[first], rows[first]
+
+    def _is_free(self, which: int, frame: float) -> bool:
+        """Return whether no own key is at a frame, but one that was written at the frame of this one already."""
+        there = self.history.source[~self.history.generated & (np.abs(self.history.keys.frames - frame) <= ONE_KEY)]
+        return bool(((there >= 0) & (self.history.frames[there] == self.history.frames[which])).all())
+
+    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float, float]]:
+        """Yield the own key that was merged into a generated one.
+
+        With it the frame where it is now, the mean of the own keys, and how far it is from where the maps of time put
+        it. Only neighbours are tried, and the keys that may have been `moved` there.
+        """
+        changed = differ(self.history.now[[row]], self.history.before[[row]]).any()
+        stays = abs(self.history.keys.frames[row] - self.history.frames[self.history.source[row]]) <= ONE_KEY
+        if not changed and stays and not self._is_denser(row):
+            return
+        frame = float(self.history.keys.frames[row])
+        best, result = (np.inf, np.inf), None
+        for group, found in self.merges.groups(row, [SAME, *self.history.common_maps], moved):
+            own = group[self.history.left[group] & (self.history.own[group] >= 0)]
+            if not len(own):
+                continue
+            off = self._off(own, frame)
+            rank = off, float(np.abs(self.history.frames[own] - frame).max())
+            # Where all values are equal, any group has the same mean.
+            if rank < best and (changed or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= 1.0)):
+                best = rank
+                result = (
+                    int(own[0]),
+                    frame,
+                    found.factor * self.history.own_mean(self.history.own[own]) + found.offset,
+                    off,
+                )
+        if result is not None:
+            yield result
+
+    def _rounding(self, group: IndexArray) -> float:
+        return ROUNDING * max(1e-3, float(np.abs(self.history.shown[group]).max()))
+
+    def _off(self, places: IndexArray, frame: float) -> float:
+        """Return how far the written keys would be from the frame by the common maps of time; up to 1 is a match."""
+        result = 2.0
+        snapped = can_be_snapped(self.history.frames[places], frame)
+        for factor, offset, room in self.history.time_maps:
+            # Keys that did not move were not snapped.
+            rooms = room if (factor, offset) == (1.0, 0.0) else np.where(snapped, max(room, SNAP), ONE_KEY)
+            result = min(result, float((np.abs(factor * self.history.frames[places] + offset - frame) / rooms).max()))
+        return result
+
+    def _near_gone(self, rows: IndexArray) -> IndexArray:
+        """Return the rows to which a missing own key may have moved by the common maps of time, likeliest first."""
+        gone = self.history.frames[self.history.left & (self.history.own >= 0)]
+        whole = self.history.frames[self.history.source[rows], np.newaxis] - gone
+        # Snapping moves keys by whole frames.
+        unlike = np.abs(whole - np.round(whole)) > SAME_FRAME
+        off = np.full(unlike.shape, np.inf)
+        for factor, offset, room in self.history.time_maps:
+            apart = np.abs(factor * gone + offset - self.history.keys.frames[rows, np.newaxis])
+            off = np.minimum(off, apart / max(room, SNAP))
+        likely = np.where(off <= 1.0, off + unlike, np.inf).min(axis=1)
+        order = np.argsort(likely, kind="stable")
+        near: IndexArray = rows[order[np.isfinite(likely[order])]]
+        return near
+
+    def _can_have_moved(self, rows: IndexArray) -> BoolArray:
+        """Return which keys moved ones may have been merged into: Blender leaves the keys that it moved selected."""
+        chosen = self.history.keys.select_control_point
+        known = np.flatnonzero(self.history.source >= 0)
+        moved = known[
+            np.abs(self.history.keys.frames[known] - self.history.frames[self.history.source[known]]) > ONE_KEY
+        ]
+        return chosen[rows] if chosen[moved].any() else np.ones(len(rows), dtype=np.bool_)
+
+    def _is_denser(self, row: int) -> bool:
+        """Return whether the keys beside this one are closer together than they were written."""
+        for low, high in ((row - 1, row), (row, row + 1)):
+            if (
+                low >= 0
+                and high < len(self.history.source)
+                and self.history.source[low] >= 0
+                and self.history.source[high] >= 0
+            ):
+                written = abs(
+                    self.history.frames[self.history.source[high]] - self.history.frames[self.history.source[low]]
+                )
+                if abs(self.history.keys.frames[high] - self.history.keys.frames[low]) < written - ONE_KEY:
+                    return True
+        return False
+
+    def _place_taken(self, which: int) -> tuple[tuple[int, float, float] | None, bool]:
+        """Return where a moved or pasted generated key replaced a missing own key, and whether Blender moved it.
+
+        The former is row, frame and own value, or None where nothing replaced it. The row is that of the generated key
+        where the own key was moved with it, else -1. The latter is True only where it is certain.
+        """
+        frame = self.history.frames[which]
+        there = np.flatnonzero(
+            self.history.generated & (np.abs(self.history.keys.frames - frame) <= ONE_KEY) & (self.history.source < 0)
+        )
+        if len(there):
+            # A key pasted from elsewhere replaced it.
+            return (-1, float(frame), float(self.history.written["value"][self.history.own[which]])), True
+        found: list[tuple[bool, bool, float, int]] = []
+        for factor, offset, room in self.history.time_maps:
+            place, snapped = factor * frame + offset, can_be_snapped(frame, self.history.keys.frames)
+            off = np.abs(self.history.keys.frames - place)
+            near = np.flatnonzero(self.history.generated & (off <= np.where(snapped, room, ONE_KEY)))
+            near = near[np.argsort(~snapped[near], kind="stable")]
+            before = np.where(
+                self.history.source[near] >= 0,
+                self.history.frames[self.history.source[near]],
+                self.history.keys.period[near],
+            )
+            # A key that the same map took there was merged with the own one, or was beside it.
+            elsewhere = near[np.abs(factor * before + offset - place) > max(room, ONE_KEY)]
+            # Keys that Blender moved are still selected, and replace keys that it did not move.
+            moved = bool(self.history.keys.select_control_point[elsewhere].any())
+            # But where many keys are merged not every one gets the mean.
+            near = elsewhere if len(elsewhere) or not self.history.is_packed(factor) else near
+            near = near if len(near) or factor == 1.0 else self._deleting(which, place)
+            if len(near):
+                about = self.history.is_about(which, factor, offset, room)
+                row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
+                found.append((moved, about, float(self.history.keys.frames[near[0]]), row))
+        if not found:
+            return None, False
+        moved, _, place, row = max(found, key=itemgetter(0, 1))
+        return (row, place, float(self.history.written["value"][self.history.own[which]])), moved
+
+    def _deleting(self, which: int, place: float) -> IndexArray:
+        """Return the generated keys at whose frame Blender may have deleted an own key scaled to about `place`.
+
+        Of moved keys at one frame Blender merges the second into the first, but where a key between them came to stand
+        before both it deletes the first, and the second keeps its value.
+        """
+        frames, shifts = self.history.keys.frames, self.history.keys.frames - self.history.frames[which]
+        known = self.history.source >= 0
+        if not can_be_snapped(self.history.frames[self.history.source[known]], frames[known]).all():
+            # Without snapping no key passes another.
+            return np.empty(0, dtype=np.intp)
+        there = self.history.generated & self.history.keys.select_control_point & (self.history.source > which)
+        there &= (np.abs(shifts - np.round(shifts)) <= ONE_KEY) & (np.abs(frames - place) <= 2.0 * SNAP)
+        rows = np.flatnonzero(there)
+        after = frames[rows, np.newaxis] - frames > ONE_KEY
+        between = (self.history.source > which) & (self.history.source < self.history.source[rows, np.newaxis])
+        deleting: IndexArray = rows[(after & between).any(axis=1)]
+        return deleting
+
+    def _merged_unseen(self, which: int) -> dict[int, tuple[int, float, float]]:
+        """Return where an own key may have been merged into a generated one of its value: row, frame and own value.
+
+        That leaves no other trace than that the generated key is selected, and is where the own key was snapped to, or
+        was moved and is the last one left before it: of merged keys the first one stays. The own key may have been
+        deleted as well: in doubt it is kept.
+        """
+        frame = float(np.floor(self.history.frames[which] + 0.5))
+        alike = self.history.generated & (self.history.source >= 0) & self.history.keys.select_control_point
+        alike &= ~differ(self.history.now, self.history.before) & ~differ(
+            self.history.before, self.history.shown[[which]]
+        )
+        there = alike & (np.abs(self.history.keys.frames - frame) <= ONE_KEY)
+        if abs(self.history.frames[which] - frame) <= ONE_KEY or not there.any():
+            has_moved = np.abs(self.history.keys.frames - self.history.frames[self.history.source]) > ONE_KEY
+            there = alike & has_moved & (self.history.source == self._flat_before(which))
+        if not there.any():
+            return {}
+        row = int(np.argmax(there))
+        frame = float(self.history.keys.frames[row])
+        self.unsure.append(frame)
+        return {which: (row, frame, float(self.history.written["value"][self.history.own[which]]))}
+
+    def _flat_before(self, which: int) -> int:
+        """Return the last key left of those written before a missing one, if all from there on have its value."""
+        before = np.flatnonzero(~self.history.left[:which])
+        place = int(before[-1]) if len(before) else which
+        return which if differ(self.history.shown[place:which], self.history.shown[[which]]).any() else place
