@@ -55,7 +55,7 @@ class Returned:
             moved_there &= self.history.is_beside_still(which)
             if taken is not None and (moved_there or which not in elsewhere):
                 found[which] = taken
-                if not moved_there:
+                if not moved_there or self._passes_over(which):
                     self.unsure.append(taken[1])
             elif which in elsewhere:
                 found[which] = elsewhere[which]
@@ -202,6 +202,18 @@ class Returned:
             return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.history.written["value"][self.history.own[which]])), moved
+
+    def _passes_over(self, which: int) -> bool:
+        """Return whether the key written next to a missing one has moved past its place.
+
+        The missing one may have moved with it, onto a generated key that stayed: the same keys would be left.
+        """
+        known = np.flatnonzero(self.history.source >= 0)
+        came_from, frames = self.history.source[known], self.history.keys.frames[known]
+        frame = self.history.frames[which]
+        after = frames[came_from == came_from[came_from > which].min(initial=len(self.history.frames))]
+        before = frames[came_from == came_from[came_from < which].max(initial=-1)]
+        return bool((after < frame).any() or (before > frame).any())
 
     def _deleting(self, which: int, place: float) -> IndexArray:
         """Return the generated keys at whose frame Blender may have deleted an own key scaled to about `place`.
