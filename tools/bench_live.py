@@ -7,7 +7,8 @@ The file is a character of 100 bones with location, rotation and scale keys at t
 keys. A key is moved by one frame on one track of a bone, on all of its tracks, or on all of all bones. The time until
 the new motion is in the F-curves is split into detection (finding edited tracks), reading (reading their keys and
 making splines), evaluation (samples, or the fit of curves), and writing (everything from there). "co" is the mere
-reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second check, when
+reading of the `co` of all keys of the character's F-curves in the same run; "all / co" and "look / co" are how many
+times as long all takes, and the first look after the edit, which is the detection; "all else" is the second check, when
 nothing was edited for a while. Enable is what its button does in a window: it fits parameters to the motion of the same
 character, none of whose tracks is TCB, plays it by handles, and checks it for the first time. All is processor time of
 one thread, independent of what else the machine does.
@@ -190,6 +191,8 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
             "all": median(sum(look.values()) for look in looks),
             "slowest": max(sum(look.values()) for look in looks),
             "co": median(reads),
+            "all / co": median(sum(look.values()) / read for look, read in zip(looks, reads, strict=True)),
+            "look / co": median(look["detection"] / read for look, read in zip(looks, reads, strict=True)),
             "all else": median(rests),
         }
     return result
@@ -220,13 +223,17 @@ def print_enable(enable: dict[str, float]) -> None:
 
 
 def print_table(results: dict[str, Any]) -> None:
-    columns = ("all", "slowest", *STAGES, "co", "all else")
+    columns, ratios = ("all", "slowest", *STAGES, "co", "all else"), ("all / co", "look / co")
     print(f"Blender {bpy.app.version_string}; milliseconds, medians")
-    print(f"{'':44}" + "".join(f"{name:>12}" for name in columns))
+    print(f"{'':44}" + "".join(f"{name:>12}" for name in (*columns, *ratios)))
     for output, result in results.items():
         for edit in EDITS:
             row = result[edit]
-            print(f"{output + ', ' + edit:44}" + "".join(f"{1000 * row[name]:12.1f}" for name in columns))
+            times, times_co = (
+                (f"{1000 * row[name]:12.1f}" for name in columns),
+                (f"{row[name]:12.2f}" for name in ratios),
+            )
+            print(f"{output + ', ' + edit:44}" + "".join((*times, *times_co)))
         keys = f"{result['channels']} channels, {result['keys']} keys, {result['all keys']} with those generated"
         print(f"{output}: {keys}; a whole bake {1000 * result['whole bake']:.0f}")
 

@@ -246,7 +246,8 @@ class Table:
         """Return a table with tracks added, and others removed by their identities."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         kept, kept_channels = (
-            ~np.isin(owners, gone) for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
+            ~np.isin(owners, gone) if len(owners) else np.empty(0, dtype=np.bool_)
+            for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
         )
         channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
         parts = {
