@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
 
 from ..animation.edit.selected_keys import TrackKeys
 from ..animation.store.parameters import Numbers
+from ..animation.translation import iface_
 from ..ui import preferences, selection
-from ..ui.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, refusal_to_move, value_component, velocity_component
+from ..ui.key_fields import (
+    SLIDERS_OF_VALUE,
+    SLIDERS_OF_VELOCITY,
+    playhead,
+    refusal_to_move,
+    value_component,
+    velocity_component,
+)
 from ..ui.preferences import of_50
 from ..ui.shared_number import is_mixed
 from .pictures.diagram import draw_diagram
@@ -19,8 +27,13 @@ from .track_text import component_label, editing_blocked_by, unused_parameters
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
 
 
-def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw sliders and fields of the chosen keys, of which there is one at least, and the buttons for them."""
+def draw_chosen_keys(
+    layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None
+) -> None:
+    """Draw sliders and fields of the chosen keys, of which there is one at least, and the buttons for them.
+
+    `now`: values at the current frame, which stand beside the keys' own.
+    """
     chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
     refusals = [editing_blocked_by(keys.datablock, keys.track) for keys in chosen]
     numbers = selection.chosen_parameters(context)
@@ -39,7 +52,7 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     draw_key_tools(layout)
     column = layout.column(align=True)
     column.enabled = not all(refusals)
-    _draw_place(column, context, chosen)
+    _draw_place(column, context, chosen, now or {})
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -70,10 +83,13 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     return bool(ranges)
 
 
-def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> None:
+def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackKeys], now: Mapping[int, float]) -> None:
     """Draw the fields of frame and value; of keys of different properties that of the frame alone."""
     settings = sidebar_settings(context)
-    layout.prop(settings, "key_frame")
+    row = layout.split(factor=SLIDER, align=True) if now else layout.row()
+    row.prop(settings, "key_frame")
+    if now:
+        row.label(text=iface_("at {:g}:", playhead(context)), translate=False)
     refusal = refusal_to_move(list(chosen))
     if refusal:
         draw_text(layout, context, refusal, "ERROR")
@@ -84,13 +100,14 @@ def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackK
     name = "key_angles" if first.track.kind == "EULER" else "key_value"
     for component in range(min(SLIDERS_OF_VALUE, len(first.track.rest))):
         numbers = value_component(context, component)[1]
-        row = layout.split(factor=SLIDER, align=True) if _mixed(numbers) else layout.row()
+        beside = _mixed(numbers) or (f"{now[component]:.6g}" if component in now else "")
+        row = layout.split(factor=SLIDER, align=True) if beside else layout.row()
         field = row.row()
         field.enabled = len(numbers) > 0
         label = component_label(first.datablock, first.track, component)
         field.prop(settings, name, index=component, text=label, translate=False)
-        if _mixed(numbers):
-            row.label(text=_mixed(numbers), translate=False)
+        if beside:
+            row.label(text=beside, translate=False)
 
 
 def _mixed(numbers: Numbers) -> str:

@@ -20,7 +20,7 @@ from ..ui.redraw import layout_of
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
 from .chosen_keys import draw_chosen_diagram, draw_chosen_keys, has_diagram
 from .live import MessagesPanel, draw_live
-from .track_text import component_label, property_label, settings_error, state_text
+from .track_text import property_label, settings_error, state_text
 from .widgets import draw_choices, draw_key_heading, draw_text
 
 _STATE_ICONS = {
@@ -100,11 +100,14 @@ class TCB_PT_key(_InSidebar):
         chosen = selection.chosen_keys(context)
         if len(chosen) > 1:
             layout.label(text=_several(context, datablock, track, len(chosen)), translate=False)
-        draw_chosen_keys(layout, context)
-        if key.where != "AT":
-            layout.operator("tcb.make_key", icon="KEYFRAME")
-        if key.where != "AT" or track.is_rotation:
-            _draw_value(context, layout, datablock, track)
+        between = key.where != "AT"
+        draw_chosen_keys(layout, context, _values_now(context, datablock, track) if between else None)
+        # There always, so that nothing below moves when the frame changes.
+        row = layout.row()
+        row.enabled = between
+        row.operator("tcb.make_key", icon="KEYFRAME")
+        if track.is_rotation:
+            _draw_turn(context, layout, datablock, track)
 
 
 class TCB_PT_diagram(_InSidebar):
@@ -214,20 +217,25 @@ def _state(track: Track) -> str:
     return "OUT_OF_DATE" if settings_error(track) else state(track)
 
 
-def _draw_value(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
-    """Draw the value now; of a rotation the turn from the key before, as 3D Studio's Key Info shows it."""
+def _values_now(context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> dict[int, float]:
+    """Return the values now of a value track; of a rotation, or where its keys make no spline, nothing."""
+    if track.is_rotation:
+        return {}
+    try:
+        return values_now(track, selection.action_frame(context, datablock), selection.default_parameters(context))
+    except AnimationError:
+        return {}
+
+
+def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
+    """Draw the turn of a rotation from the key before, as 3D Studio's Key Info shows it."""
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)
-    defaults = selection.default_parameters(context)
     try:
-        if track.is_rotation:
-            angle, axis = turn_now(track, frame, defaults)
-            box.label(text="From the key before:")
-            box.label(text=iface_("Angle {:.3f}°", math.degrees(angle)), translate=False)
-            box.label(text=iface_("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
-            return
-        box.label(text=iface_("Value at frame {:g}:", frame), translate=False)
-        for index, value in values_now(track, frame, defaults).items():
-            box.label(text=f"{component_label(datablock, track, index)} {value:.6g}", translate=False)
+        angle, axis = turn_now(track, frame, selection.default_parameters(context))
     except AnimationError as error:
         box.label(text=error.reason, icon="ERROR", translate=False)
+        return
+    box.label(text="From the key before:")
+    box.label(text=iface_("Angle {:.3f}°", math.degrees(angle)), translate=False)
+    box.label(text=iface_("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
