@@ -22,7 +22,7 @@ def _count() -> int:
 
 
 class TCB_OT_key_copy(bpy.types.Operator):
-    """Copy tension, continuity, bias, ease and velocity of the selected keys, or in the 3D viewport of the key in the
+    """Copy tension, continuity, bias, ease and velocity of the selected keys, or in the 3D viewport of those in the
     sidebar"""
 
     bl_idname = "tcb.key_copy"

@@ -13,7 +13,7 @@ from .key_set import NO_KEYS
 
 
 class TCB_OT_key_reset(bpy.types.Operator):
-    """Give the selected keys, or in the 3D viewport the key in the sidebar, the default parameters again"""
+    """Give the selected keys, or in the 3D viewport those in the sidebar, the default parameters again"""
 
     bl_idname = "tcb.key_reset"
     bl_label = "Reset TCB Parameters"

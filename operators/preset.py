@@ -24,7 +24,7 @@ SUBFOLDER = "tcb_animation/key"
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):
-    """Give the selected keys, or in the 3D viewport the key in the sidebar, the parameters of a preset"""
+    """Give the selected keys, or in the 3D viewport those in the sidebar, the parameters of a preset"""
 
     bl_idname = "tcb.preset_apply"
     bl_label = "Apply TCB Preset"

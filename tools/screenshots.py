@@ -284,10 +284,11 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
 def options(window: Any, camera: Camera) -> None:
     """Show the panels that are closed at first, with the key's closed instead."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
-    buttons = window.buttons("VIEW_3D", height=420)
-    x, restore = place(buttons, "tcb.restore(")
-    _, remove = place(buttons, "tcb.remove(")
-    for y in (remove + TO_HEADER, remove + TO_HEADER + HEADER, restore + TO_HEADER + HEADER, restore + TO_HEADER):
+    x, remove = place(window.buttons("VIEW_3D", height=420), "tcb.remove(")
+    window.click((x, remove + TO_HEADER))
+    # With the key's panel closed Bake stands higher; what is opened last stands above what was opened before.
+    _, restore = place(window.buttons("VIEW_3D"), "tcb.restore(")
+    for y in (restore + TO_HEADER + HEADER, restore + TO_HEADER, remove + TO_HEADER + HEADER):
         window.click((x, y))
     camera.park()
     box = camera.region("VIEW_3D", "UI")
