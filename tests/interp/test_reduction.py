@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from interp import Keys, rotations
-from interp.fitting.reduction import Part, Reduced, reduce_tracks
+from interp.fitting.reduction import Joint, Part, Reduced, Skeleton, reduce_skeleton, reduce_tracks
 from interp.splines import hermite
 
 
@@ -188,3 +188,43 @@ def test_a_tolerance_of_its_own_for_each_frame() -> None:
     assert (off <= tolerance[0]).all()
     inside = ((keys.rows >= 100) & (keys.rows < 200)).sum()
     assert inside > 1.2 * len(keys.rows) / 3
+
+
+def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
+    count, error = 200, 0.01
+    turns, places = turning(count, 3, 11), noise(count, 1, 3, 12)[0]
+    shift = np.eye(4)
+    shift[1, 3] = 0.5
+    still, ones = np.zeros((count, 3)), np.ones((count, 3))
+    points = np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
+    joints = [
+        Joint(-1, np.eye(4), places, turns[0], ones, ["location", "rotation"], points),
+        Joint(0, shift, still, turns[1], 1.5 * ones, ["rotation"], points),
+        Joint(1, shift, still, turns[2], ones, ["rotation"], points),
+    ]
+    steps = reduce_skeleton(Skeleton(joints, error))
+    try:
+        while True:
+            next(steps)
+    except StopIteration as stop:
+        found = stop.value
+    frames = np.arange(count)
+    at = np.zeros((2, count, 3))
+    turned = [Rotation.identity(count)] * 2
+    for own, curves in enumerate(("before", "after")):
+        for number, joint in enumerate(joints):
+            keys = found[number]
+            if curves == "before":
+                place, q = (places if number == 0 else still), turns[number]
+            else:
+                rates = 0.5 * rotations.multiply(np.pad(keys.velocities[-1], ((0, 0), (1, 0))), keys.values[-1])
+                q = CubicHermiteSpline(keys.rows, keys.values[-1], rates)(frames)
+                place = (
+                    CubicHermiteSpline(keys.rows, keys.values[0], keys.velocities[0])(frames) if number == 0 else still
+                )
+            scale = 1.5 if number > 1 else 1.0
+            at[own] += turned[own].apply(scale * (joint.offset[:3, 3] + place))
+            turned[own] *= Rotation.from_quat(q[:, [1, 2, 3, 0]])
+        at[own] += turned[own].apply([0.0, 0.75, 0.0])
+    assert np.linalg.norm(at[1] - at[0], axis=1).max() <= 1.05 * error
+    assert sum(len(keys.rows) for keys in found.values()) < 0.3 * 3 * count
