@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from . import diagram, overlay, paths
+from . import diagram, overlay, path_tool, paths
 
-__all__ = ["diagram", "overlay", "paths"]
-_MODULES = (diagram, overlay)
+__all__ = ["diagram", "overlay", "path_tool", "paths"]
+_MODULES = (diagram, overlay, path_tool)
 
 
 def register() -> None:

@@ -19,12 +19,13 @@ _PATH = (0.45, 0.72, 1.0, 0.9)
 _KEY = (1.0, 0.75, 0.2, 1.0)
 _INCOMING = (0.35, 0.85, 0.6, 0.9)
 _OUTGOING = (0.95, 0.5, 0.75, 0.9)
+_HOVERED = (1.0, 1.0, 1.0, 0.75)
 _SPEEDS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
 )
 """From slow to fast."""
 # Sizes in pixels at display scale 1.
-_LINE, _THIN, _DOT, _KNOB, _DIAMOND = 2.0, 1.0, 4.0, 5.0, 11.0
+_LINE, _THIN, _DOT, _KNOB, _DIAMOND, _GLOW = 2.0, 1.0, 4.0, 5.0, 11.0, 15.0
 _PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
 """Part that dots keep of the difference between the path's colour and white."""
 
@@ -65,8 +66,10 @@ class Picture:
         self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(_KEY, keys)) if keys else None
 
 
-def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
-    """Draw the paths, tangents below and keys on top."""
+def draw(
+    pictures: Sequence[Picture], frames: bool, tangents: bool, highlight: npt.NDArray[np.float64] | None = None
+) -> None:
+    """Draw the paths, tangents below and keys on top; `highlight`: the place of what is under the mouse."""
     if not pictures:
         return
     preferences: Any = bpy.context.preferences
@@ -83,6 +86,9 @@ def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
         if tangents:
             _dots([picture.knobs for picture in pictures], _KNOB * scale)
         _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
+        if highlight is not None:
+            place = highlight[np.newaxis].astype(np.float32)
+            _dots([_batch(_dot_shader(), "POINTS", place, _repeated(_HOVERED, 1))], _GLOW * scale)
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")

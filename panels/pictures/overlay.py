@@ -18,6 +18,8 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
+from ...animation.fcurves.frames import SAME_FRAME
+from ...animation.on_path.points import Followed
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler, UnknownMotionError
 from ...animation.translation import iface_
@@ -25,6 +27,7 @@ from ...ui.live import handlers
 from ...ui.redraw import layout_of
 from .draw_paths import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
+from .pick import Picked, Shown, end_of
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
@@ -33,6 +36,9 @@ _WAIT = 0.2
 """Seconds until the next check whether frames can be stepped through."""
 _FEWEST_KEPT = 64
 """Paths that are kept at least, though others are drawn now."""
+
+TOOL = "tcb.path_tool"
+"""The tool that edits paths: while it is active, paths are shown."""
 
 Wanted = tuple[Thing, Trace]
 
@@ -58,6 +64,8 @@ class _State:
     stepping: DepsgraphSampler | None = None
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
+    hovered: Picked | None = None
+    """What is under the mouse, or dragged."""
     failed: bool = False
     """An error was reported: nothing more is drawn until the switch is used."""
 
@@ -98,6 +106,12 @@ def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
         yield obj, ""
 
 
+def followed(scene: Any) -> Followed:
+    """Return the point that the scene's paths follow."""
+    settings = scene.tcb_paths
+    return Followed(settings.point, settings.axis, settings.length)
+
+
 def _trace(scene: Any) -> Trace:
     settings = scene.tcb_paths
     start, end = _ends(scene)
@@ -126,10 +140,11 @@ def _draw_paths(context: bpy.types.Context) -> None:
     space: Any = context.space_data
     settings = scene.tcb_paths
     _state.drawn = 0
-    if not settings.show or not space.overlay.show_overlays:
+    if not is_on(context) or not space.overlay.show_overlays:
         return
     trace = _trace(scene)
     pictures = []
+    highlight = None
     for obj, bone in _shown_objects(context):
         wanted = (obj.session_uid, bone), trace
         kept = _state.kept.get(wanted)
@@ -140,8 +155,51 @@ def _draw_paths(context: bpy.types.Context) -> None:
             if kept.picture is None or kept.picture.by_speed != settings.by_speed:
                 kept.picture = Picture(kept.path, settings.by_speed)
             pictures.append(kept.picture)
+            if _state.hovered is not None and _state.hovered.thing == wanted[0]:
+                highlight = _highlight(kept.path, _state.hovered)
     _state.drawn = len(pictures)
-    draw(pictures, frames=settings.frames, tangents=settings.tangents)
+    draw(pictures, frames=settings.frames, tangents=settings.tangents, highlight=highlight)
+
+
+def _highlight(path: Path, hovered: Picked) -> Any:
+    """Return the place of the key or the tangent's end that is under the mouse; None where it is gone."""
+    rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
+    if hovered.row < 0 or not len(rows):
+        return None
+    return end_of(path, hovered._replace(row=int(rows[0])))
+
+
+def is_on(context: bpy.types.Context) -> bool:
+    """Return whether paths are shown: they are switched on, or the tool that edits them is active."""
+    scene: Any = context.scene
+    return bool(scene.tcb_paths.show) or is_tool_active(context)
+
+
+def is_tool_active(context: bpy.types.Context) -> bool:
+    """Return whether the tool that edits paths is active."""
+    workspace: Any = context.workspace
+    tool = workspace.tools.from_space_view3d_mode(context.mode, create=False) if workspace is not None else None
+    return tool is not None and tool.idname == TOOL
+
+
+def shown_paths(context: bpy.types.Context) -> list[Shown]:
+    """Return the paths that are drawn in the context's viewport, as they were computed last."""
+    space: Any = context.space_data
+    if _state.failed or not is_on(context) or not space.overlay.show_overlays:
+        return []
+    trace = _trace(context.scene)
+    found = []
+    for obj, bone in _shown_objects(context):
+        kept = _state.kept.get(((obj.session_uid, bone), trace))
+        if kept is not None:
+            found.append(Shown(obj, bone, trace, kept.path))
+    return found
+
+
+def hover(picked: Picked | None) -> bool:
+    """Highlight what is under the mouse; return whether it was another before."""
+    before, _state.hovered = _state.hovered, picked
+    return before != picked
 
 
 def _want(wanted: Wanted) -> None:

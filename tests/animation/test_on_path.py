@@ -17,7 +17,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "keyed_track", "hold", "held_tangent", "recorded"):
+    for name in ("points", "keyed_track", "hold", "held_tangent", "keys", "recorded"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -386,3 +386,22 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         animation.bake(twin, output=output)
         for frame in range(1, 51, 3):
             assert np.abs(seen(item, frame) - seen(twin, frame)).max() < NEAR
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", ""])
+def test_a_key_is_made_where_the_path_is_and_deleted(scene, on_path, animation, spot, output):
+    item = moving()
+    if output:
+        go_live(animation, item, output=output)
+    before = seen(item, 30)
+    on_path.keys.insert_key(spot(item, 30))
+    assert animation.track_keys(item, "location").frames.tolist() == [1, 20, 30, 50]
+    assert np.abs(seen(item, 30) - before).max() < NEAR
+    on_path.keys.delete_key(spot(item, 20))
+    on_path.keys.delete_key(spot(item, 50))
+    on_path.keys.delete_key(spot(item, 30))
+    assert animation.track_keys(item, "location").frames.tolist() == [1]
+    with pytest.raises(animation.AnimationError, match="last key"):
+        on_path.keys.delete_key(spot(item, 1))
+    with pytest.raises(animation.AnimationError, match="no key at this frame"):
+        on_path.keys.delete_key(spot(item, 2))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making and deleting the keys of a path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..edit.make_key import make_key
+from ..errors import AnimationError
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import read_coordinates
+from ..store.own_keys import key_frames
+from ..translation import rpt_
+from .keyed_track import KeyedTrack
+from .points import Spot, moving_tracks
+
+
+def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
+    """Return the tracks that move the point and have a key there; raise AnimationError where one can't be changed."""
+    tracks = moving_tracks(spot.item, spot.bone, spot.followed)
+    keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]
+    if not keyed:
+        raise AnimationError(spot.name, rpt_("no key at this frame"), frame=spot.frame)
+    return [KeyedTrack(spot.item, track, spot.frame) for track in keyed]
+
+
+def insert_key(spot: Spot) -> None:
+    """Insert a key where the path is at the frame, in the tracks that move the point.
+
+    Raises AnimationError where there is a key, or a track can't be changed.
+    """
+    tracks = moving_tracks(spot.item, spot.bone, spot.followed)
+    if not tracks:
+        raise AnimationError(spot.name, rpt_("it has no track that moves this point"), frame=spot.frame)
+    for track in tracks:
+        make_key(spot.item, track, spot.frame)
+    for keyed in keyed_tracks(spot):
+        keyed.play()
+
+
+def delete_key(spot: Spot) -> None:
+    """Delete the key, in the tracks that move the point.
+
+    Raises AnimationError, before anything is changed, where it is the last one of a channel, or a track can't be
+    changed.
+    """
+    keyed = keyed_tracks(spot)
+    for each in keyed:
+        if each.room == (-np.inf, np.inf):
+            raise each.track.error(rpt_("it is the last key; delete the channels instead"), spot.frame)
+    for each in keyed:
+        for index in each.keyed:
+            fcurve = each.track.channels[index]
+            frames = read_coordinates(fcurve)[::2]
+            for row in np.flatnonzero(np.abs(frames - np.float32(spot.frame)) <= SAME_FRAME)[::-1].tolist():
+                fcurve.keyframe_points.remove(fcurve.keyframe_points[row], fast=True)
+            if not each.track.baked:
+                fcurve.update()
+        each.channels.action.update_tag()
+        each.play()

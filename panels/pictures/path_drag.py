@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dragging a key of a path, the end of a tangent, or a key along the path, with the motion following."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import bpy
+import numpy as np
+from bpy_extras import view3d_utils
+from mathutils import Vector as BlenderVector
+
+from ...animation.errors import AnimationError
+from ...animation.on_path.held_tangent import HeldTangent, Side
+from ...animation.on_path.hold import Hold, TurningTip, hold
+from ...animation.on_path.keys import keyed_tracks
+from ...animation.on_path.points import Spot, Vector
+from ...animation.on_path.recorded import Recorded
+from ...animation.translation import iface_, n_, rpt_
+from ...ui import selection
+from ...ui.live import handlers
+from ...ui.redraw import redraw_editors
+from . import overlay
+from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+    Status = set[OperatorReturnItems]
+else:
+    Status = set
+
+_STILL = 3.0
+"""Pixels, at a display scale of 1, by which a click may move without being a drag."""
+_DIGITS = frozenset("0123456789.-")
+_AXES = "XYZ"
+
+
+def under_mouse(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Picked, Shown] | None:
+    """Return what of the paths is under the mouse."""
+    region, view = context.region, context.region_data
+    preferences: Any = context.preferences
+    if region is None or view is None or region.type != "WINDOW":
+        return None
+    size = region.width, region.height
+    mouse = event.mouse_region_x, event.mouse_region_y
+    return pick(overlay.shown_paths(context), view.perspective_matrix, size, mouse, preferences.system.ui_scale)
+
+
+_KEY_HINT = n_(
+    "Drag: move the key; Ctrl: along the path, which changes its frame (Shift: between frames); X, Y, Z: along an axis,"
+    " or type a number; release: confirm, Esc or right click: cancel"
+)
+_TANGENT_HINT = n_(
+    "Drag: tension, continuity and bias follow; Shift: this side alone, Ctrl: its length alone, or type a length;"
+    " release: confirm, Esc or right click: cancel"
+)
+
+
+class _Pointer:
+    """The mouse in the viewport where a drag began."""
+
+    def __init__(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        self.region: Any = context.region
+        self.view: Any = context.region_data
+        preferences: Any = context.preferences
+        self.still = _STILL * preferences.system.ui_scale
+        self.start = self.at = (event.mouse_region_x, event.mouse_region_y)
+        self.axis = ""
+        self.typed = ""
+        self.alone = self.other = False
+        """Shift and Ctrl are held."""
+
+    def move(self, event: bpy.types.Event) -> None:
+        # The region of the event is another one where the mouse has left it.
+        self.at = (event.mouse_x - self.region.x, event.mouse_y - self.region.y)
+
+    @property
+    def is_still(self) -> bool:
+        away = np.subtract(self.at, self.start)
+        return bool(np.abs(away).max() < self.still)
+
+    @property
+    def number(self) -> float | None:
+        """Return the number that was typed."""
+        try:
+            return float(self.typed)
+        except ValueError:
+            return None
+
+    def ray(self) -> tuple[Vector, Vector]:
+        """Return the origin and the direction of what is under the mouse."""
+        origin = view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.at)
+        return np.array(origin), np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.at))
+
+    def beside(self, place: Vector) -> Vector:
+        """Return what is under the mouse, as far from the eye as the place; on its axis, where one was chosen."""
+        depth = BlenderVector(place.tolist())
+        if not self.axis:
+            return np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.at, depth))
+        along = np.eye(3)[_AXES.index(self.axis)]
+        if self.number is not None:
+            moved: Vector = place + self.number * along
+            return moved
+        origin, direction = self.ray()
+        # The point of the axis that is nearest to the ray.
+        across = along - direction * float(along @ direction) / float(direction @ direction)
+        square = float(across @ across)
+        part = float((origin - place) @ across) / square if square > 1e-6 else 0.0
+        found: Vector = place + part * along
+        return found
+
+
+class _Drag(Protocol):
+    """What is dragged."""
+
+    frame: float
+    """The frame of the key now."""
+
+    def to(self, pointer: _Pointer) -> str:
+        """Follow the mouse, and return what it is now; raise AnimationError where it can't be changed."""
+        ...
+
+
+class _Place:
+    """A key, moved through the world."""
+
+    def __init__(self, spot: Spot, at: Vector) -> None:
+        self._held: Hold = hold(spot)
+        self._at = at
+        self.frame = spot.frame
+
+    def to(self, pointer: _Pointer) -> str:
+        target = pointer.beside(self._at)
+        if isinstance(self._held, TurningTip) and not pointer.axis:
+            target = self._held.target(*pointer.ray())
+        self._held.move_to(target)
+        return "  ".join(f"{axis} {number:.4f}" for axis, number in zip(_AXES, target.tolist(), strict=True))
+
+
+class _Tangent:
+    """The end of a tangent."""
+
+    def __init__(self, spot: Spot, shown: Shown, picked: Picked, defaults: dict[str, float]) -> None:
+        side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
+        reach = float(shown.path.reach[0 if side == "handle_left" else 1][picked.row])
+        self._tangent = tangent_of(shown.path, picked)
+        self._key = end_of(shown.path, picked) - self._tangent
+        self._held = HeldTangent(spot, side, self._tangent, reach, defaults)
+        self.frame = spot.frame
+
+    def to(self, pointer: _Pointer) -> str:
+        end = pointer.beside(self._key + self._tangent) - self._key
+        length = float(np.linalg.norm(end))
+        if pointer.number is not None and not pointer.axis and length > 0.0:
+            end = end * (pointer.number / length)
+        self._held.drag_to(end, alone=pointer.alone, length_only=pointer.other)
+        tension, continuity, bias = (self._held.parameters[name] for name in ("tension", "continuity", "bias"))
+        return iface_("Tension {:.3f}   Continuity {:.3f}   Bias {:.3f}", tension, continuity, bias)
+
+
+class _Time:
+    """A key, moved along the path: its frame changes."""
+
+    def __init__(self, spot: Spot, shown: Shown) -> None:
+        self._tracks = keyed_tracks(spot)
+        self._path = shown.path
+        self.frame = spot.frame
+
+    def to(self, pointer: _Pointer) -> str:
+        size = pointer.region.width, pointer.region.height
+        frame, _ = frame_near(self._path, pointer.view.perspective_matrix, size, pointer.at)
+        frame = frame if pointer.number is None else pointer.number
+        if not pointer.alone and pointer.number is None:
+            frame = float(round(frame))
+        before, after = (pick_(each.room[side] for each in self._tracks) for side, pick_ in ((0, max), (1, min)))
+        gap = min(1.0, (after - before) / 4.0)
+        self.frame = min(max(frame, before + gap), after - gap)
+        for each in self._tracks:
+            if each.frame != self.frame:
+                each.move_to(self.frame)
+                each.play()
+        return rpt_("frame {:g}", self.frame)
+
+
+class TCB_OT_path_drag(bpy.types.Operator):
+    """Drag a key or the end of a tangent on the path under the mouse; a click shows the key's frame"""
+
+    bl_idname = "tcb.path_drag"
+    bl_label = "Edit on Path"
+    bl_options: Any = {"UNDO", "BLOCKING"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        found = under_mouse(context, event)
+        if found is None:
+            return {"PASS_THROUGH"}
+        self._picked, self._shown = found
+        if self._picked.part == "PATH":
+            # The second click of two makes a key; the first must not select what lies behind.
+            return {"CANCELLED"}
+        handlers.flush(keyed=False)
+        self._scene: Any = context.scene
+        self._spot = self._picked.spot(self._scene, self._shown)
+        self._defaults = selection.default_parameters(context)
+        self._pointer = _Pointer(context, event)
+        self._pointer.alone, self._pointer.other = event.shift, event.ctrl
+        self._moved = False
+        try:
+            self._recorded = Recorded.of(self._spot.item, self._spot.prefix)
+            self._take_hold()
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        self._area: Any = context.area
+        overlay.hover(self._picked)
+        self._show(context, "")
+        window_manager: Any = context.window_manager
+        window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        pointer = self._pointer
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self._take_back()
+            return self._end(context, {"CANCELLED"})
+        is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE" and not pointer.typed
+        if is_release or (event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS"):
+            return self._confirm(context)
+        if not self._follows(event):
+            return {"RUNNING_MODAL"}
+        if pointer.is_still and not self._moved and not pointer.typed:
+            return {"RUNNING_MODAL"}
+        try:
+            self._apply(context)
+        except AnimationError as refusal:
+            self._take_back()
+            self.report({"ERROR"}, str(refusal))
+            return self._end(context, {"CANCELLED"})
+        return {"RUNNING_MODAL"}
+
+    def _follows(self, event: bpy.types.Event) -> bool:
+        """Take what the event tells of mouse and keys; return whether that changes anything."""
+        pointer = self._pointer
+        pointer.alone, pointer.other = event.shift, event.ctrl
+        if event.type == "MOUSEMOVE":
+            pointer.move(event)
+        elif event.value == "PRESS" and event.type in _AXES:
+            pointer.axis = "" if pointer.axis == event.type else event.type
+        elif event.value == "PRESS" and event.type == "BACK_SPACE":
+            pointer.typed = pointer.typed[:-1]
+        elif event.value == "PRESS" and event.unicode in _DIGITS and event.unicode:
+            pointer.typed += event.unicode
+        else:
+            return event.type in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
+        return True
+
+    def _take_hold(self) -> None:
+        """Hold what was picked, as it is at the start of the drag."""
+        self._in_time = self._picked.part == "KEY" and self._pointer.other
+        if self._picked.part != "KEY":
+            self._drag: _Drag = _Tangent(self._spot, self._shown, self._picked, self._defaults)
+        elif self._in_time:
+            self._drag = _Time(self._spot, self._shown)
+        else:
+            self._drag = _Place(self._spot, end_of(self._shown.path, self._picked))
+
+    def _apply(self, context: bpy.types.Context) -> None:
+        if self._picked.part == "KEY" and self._pointer.other != self._in_time:
+            self._recorded.put_back()
+            self._take_hold()
+        self._moved = True
+        now = self._drag.to(self._pointer)
+        overlay.hover(self._picked._replace(frame=self._drag.frame))
+        self._show(context, now)
+
+    def _confirm(self, context: bpy.types.Context) -> Status:
+        if self._moved:
+            handlers.flush(keyed=False)
+            return self._end(context, {"FINISHED"})
+        if self._picked.part == "KEY":
+            self._scene.frame_set(round(self._picked.frame))
+        return self._end(context, {"CANCELLED"})
+
+    def _take_back(self) -> None:
+        if self._moved:
+            self._recorded.put_back()
+            handlers.flush(keyed=False)
+        overlay.hover(None)
+
+    def _show(self, context: bpy.types.Context, now: str) -> None:
+        typed = f"  [{self._pointer.typed}|]" if self._pointer.typed else ""
+        axis = f"  {self._pointer.axis}" if self._pointer.axis else ""
+        self._area.header_text_set(f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {now}{axis}{typed}")
+        workspace: Any = context.workspace
+        workspace.status_text_set(iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT))
+        redraw_editors()
+
+    def _end(self, context: bpy.types.Context, status: Status) -> Status:
+        self._area.header_text_set(None)
+        workspace: Any = context.workspace
+        workspace.status_text_set(None)
+        redraw_editors()
+        return status

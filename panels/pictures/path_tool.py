@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tool of the 3D viewport that edits paths: keys, tangents and times are dragged on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import FloatProperty, StringProperty
+
+from ...animation.errors import AnimationError
+from ...animation.on_path.keys import delete_key, insert_key
+from ...animation.on_path.points import Spot
+from ...animation.translation import rpt_
+from ...ui.live import handlers
+from ...ui.redraw import redraw_editors
+from . import overlay
+from .path_drag import TCB_OT_path_drag, under_mouse
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+    Status = set[OperatorReturnItems]
+else:
+    Status = set
+
+
+def _poll(context: bpy.types.Context) -> bool:
+    return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
+
+
+class TCB_OT_path_hover(bpy.types.Operator):
+    """Highlight what of a path is under the mouse"""
+
+    bl_idname = "tcb.path_hover"
+    bl_label = "Highlight on Path"
+    bl_options: Any = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _poll(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        found = under_mouse(context, event)
+        if overlay.hover(found and found[0]) and context.area is not None:
+            context.area.tag_redraw()
+        return {"PASS_THROUGH"}
+
+
+class _OnKey(bpy.types.Operator):
+    """Base of what is done to a key of a path, under the mouse or given by a script."""
+
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+    object: StringProperty(name="Object", description="The object whose path it is", options={"SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Its bone whose path it is", options={"SKIP_SAVE"})
+    frame: FloatProperty(name="Frame", description="The frame of the key", options={"SKIP_SAVE"})
+
+    on_path = False
+    """Whether it is done where no key is."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _poll(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        found = under_mouse(context, event)
+        if found is None or (found[0].part == "PATH") != self.on_path:
+            return {"PASS_THROUGH"}
+        picked, shown = found
+        self.object, self.bone, self.frame = shown.item.name, shown.bone, picked.frame
+        if self.on_path:
+            self.frame = float(round(picked.frame))
+        return self._do(picked._replace(frame=self.frame).spot(context.scene, shown))
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        scene: Any = context.scene
+        item = bpy.data.objects.get(self.object)
+        if item is None or (self.bone and (item.pose is None or self.bone not in item.pose.bones)):
+            self.report({"ERROR"}, rpt_("There is no such object or bone"))
+            return {"CANCELLED"}
+        return self._do(Spot(scene, item, self.bone, overlay.followed(scene), self.frame))
+
+    def _do(self, spot: Spot) -> Status:
+        try:
+            self.change(spot)
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        handlers.flush(keyed=False)
+        overlay.hover(None)
+        redraw_editors()
+        return {"FINISHED"}
+
+    def change(self, spot: Spot) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+
+class TCB_OT_path_key_insert(_OnKey):
+    """Make a key where the path is, in the tracks that move its point"""
+
+    bl_idname = "tcb.path_key_insert"
+    bl_label = "Make Key on Path"
+    on_path = True
+
+    def change(self, spot: Spot) -> None:
+        """Make it."""
+        insert_key(spot)
+
+
+class TCB_OT_path_key_delete(_OnKey):
+    """Delete the key under the mouse, in the tracks that move its point"""
+
+    bl_idname = "tcb.path_key_delete"
+    bl_label = "Delete Key on Path"
+
+    def change(self, spot: Spot) -> None:
+        """Delete it."""
+        delete_key(spot)
+
+
+_MOUSE = {"type": "LEFTMOUSE", "value": "PRESS"}
+
+
+class _PathTool(bpy.types.WorkSpaceTool):
+    bl_space_type = "VIEW_3D"
+    bl_idname = overlay.TOOL
+    bl_label = "Edit Paths"
+    bl_description = (
+        "Drag keys and the ends of tangents on the paths of what is selected."
+        " Ctrl on a key: along the path, which changes its frame. Double-click: make a key. X: delete it"
+    )
+    bl_icon = "ops.curve.pen"
+    bl_keymap = (
+        ("tcb.path_hover", {"type": "MOUSEMOVE", "value": "ANY", "any": True}, None),
+        ("tcb.path_key_insert", {"type": "LEFTMOUSE", "value": "DOUBLE_CLICK"}, None),
+        ("tcb.path_drag", {**_MOUSE, "any": True}, None),
+        ("tcb.path_key_delete", {"type": "X", "value": "PRESS"}, None),
+        ("tcb.path_key_delete", {"type": "DEL", "value": "PRESS"}, None),
+        ("view3d.select", _MOUSE, {"properties": [("deselect_all", True)]}),
+        ("view3d.select", {**_MOUSE, "shift": True}, {"properties": [("toggle", True)]}),
+        ("view3d.select_box", {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}, None),
+    )
+
+    @staticmethod
+    def draw_settings(context: Any, layout: bpy.types.UILayout, _tool: Any) -> None:
+        """Draw what the paths follow in the header."""
+        settings = context.scene.tcb_paths
+        layout.prop(settings, "point")
+        if settings.point == "AXIS":
+            layout.prop(settings, "axis", text="")
+
+
+class _InObjectMode(_PathTool):
+    bl_context_mode = "OBJECT"
+
+
+class _InPoseMode(_PathTool):
+    bl_context_mode = "POSE"
+
+
+_TOOLS = (_InObjectMode, _InPoseMode)
+_CLASSES = (TCB_OT_path_hover, TCB_OT_path_drag, TCB_OT_path_key_insert, TCB_OT_path_key_delete)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    for tool in _TOOLS:
+        bpy.utils.register_tool(tool, after={"builtin.transform"}, separator=True)
+
+
+def unregister() -> None:
+    for tool in reversed(_TOOLS):
+        bpy.utils.unregister_tool(tool)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finding what of the paths is under the mouse: a key, the end of a tangent, or the path between keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...animation.on_path.points import Spot, Vector
+from .paths import Path, Trace
+
+_KEY, _KNOB, _LINE = 10.0, 8.0, 7.0
+"""Pixels, at a display scale of 1, within which something is hit."""
+
+Places = npt.NDArray[np.float64]
+
+
+class Shown(NamedTuple):
+    """A path that is drawn."""
+
+    item: Any
+    bone: str
+    trace: Trace
+    path: Path
+
+
+class Picked(NamedTuple):
+    """What is under the mouse."""
+
+    thing: tuple[int, str]
+    """The object's `session_uid`, and the name of its bone, or ""."""
+    part: str
+    """KEY, PATH, or of a tangent's end `handle_left` or `handle_right`."""
+    row: int
+    """The row of the key; of a path -1."""
+    frame: float
+
+    def spot(self, scene: Any, shown: Shown) -> Spot:
+        """Return the key of the path."""
+        return Spot(scene, shown.item, shown.bone, shown.trace, self.frame)
+
+
+def pick(
+    every: Sequence[Shown], to_screen: Any, size: tuple[int, int], mouse: tuple[float, float], scale: float
+) -> tuple[Picked, Shown] | None:
+    """Return the nearest within reach of the mouse, keys before tangents and tangents before paths.
+
+    `to_screen`: the matrix of the view; `size`: of its region, in pixels.
+    """
+    found: list[tuple[int, float, Picked, Shown]] = []
+    at = np.array(mouse)
+    for shown in every:
+        path, thing = shown.path, (shown.item.session_uid, shown.bone)
+        for rank, part, points, reach in _parts(path):
+            away = np.linalg.norm(on_screen(points, to_screen, size) - at, axis=1)
+            for row in np.flatnonzero(away <= reach * scale).tolist():
+                found.append((rank, float(away[row]), Picked(thing, part, row, float(path.frames[row])), shown))
+        frame, off = frame_near(path, to_screen, size, mouse)
+        if off <= _LINE * scale:
+            found.append((2, off, Picked(thing, "PATH", -1, frame), shown))
+    nearest = min(found, key=lambda each: each[:2], default=None)
+    return None if nearest is None else nearest[2:]
+
+
+def frame_near(path: Path, to_screen: Any, size: tuple[int, int], mouse: tuple[float, float]) -> tuple[float, float]:
+    """Return the frame at which the path is nearest to the mouse, and how far off it is, in pixels."""
+    places = on_screen(path.points, to_screen, size)
+    if len(places) < 2:
+        return float(path.start), np.inf
+    starts, along, at = places[:-1], np.diff(places, axis=0), np.array(mouse)
+    square = np.maximum((along**2).sum(axis=1), 1e-12)
+    part = np.clip(((at - starts) * along).sum(axis=1) / square, 0.0, 1.0)
+    away = np.linalg.norm(starts + part[:, np.newaxis] * along - at, axis=1)
+    if not np.isfinite(away).any():
+        return float(path.start), np.inf
+    row = int(np.nanargmin(away))
+    return path.start + row + float(part[row]), float(away[row])
+
+
+def on_screen(points: npt.ArrayLike, to_screen: Any, size: tuple[int, int]) -> Places:
+    """Return where points (n, 3) of the world are in the region, in pixels, shape (n, 2); NaN behind the eye."""
+    homogeneous = np.concatenate((np.asarray(points, dtype=np.float64), np.ones((len(np.asarray(points)), 1))), axis=1)
+    x, y, _, w = np.array(to_screen, dtype=np.float64) @ homogeneous.T
+    ahead = np.where(w > 0.0, w, np.nan)
+    places: Places = (np.stack((x, y), axis=1) / ahead[:, np.newaxis] + 1.0) / 2.0 * np.array(size)
+    return places
+
+
+def end_of(path: Path, picked: Picked) -> Vector:
+    """Return the place of a key, or of the end of its tangent."""
+    at: Vector = path.keys[picked.row].astype(np.float64)
+    return at + tangent_of(path, picked)
+
+
+def tangent_of(path: Path, picked: Picked) -> Vector:
+    """Return the tangent from a key to its end; 0 where the key itself was picked."""
+    tangents = {"handle_left": path.incoming, "handle_right": path.outgoing}
+    if picked.part not in tangents:
+        return np.zeros(3)
+    tangent: Vector = tangents[picked.part][picked.row].astype(np.float64)
+    return tangent
+
+
+def _parts(path: Path) -> list[tuple[int, str, Places, float]]:
+    """Return what can be hit, with its precedence; a tangent beside which there is no segment can't."""
+    left, right = (
+        np.where((reach > 0.0)[:, np.newaxis], path.keys + tangent, np.nan)
+        for tangent, reach in zip((path.incoming, path.outgoing), path.reach, strict=True)
+    )
+    return [
+        (0, "KEY", path.keys.astype(np.float64), _KEY),
+        (1, "handle_left", left, _KNOB),
+        (1, "handle_right", right, _KNOB),
+    ]
