@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths edited by the mouse, with the tool of the 3D viewport."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conftest import PICTURES, settle, turns
+from .test_pictures import TOP_VIEW, log
+
+PACKAGE = "bl_ext.user_default.tcb_animation"
+
+WITH_TOOL = """
+def steps():
+    cube = bpy.data.objects['Cube']
+    bpy.ops.tcb.enable(keep_look=False)
+    cube.animation_data.action.tcb_live = True
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.wm.tool_set_by_id(name='tcb.path_tool')
+    bpy.ops.ed.undo_push(message='tool')
+    for _ in range(20):
+        a.tag_redraw()
+        yield 0.1
+    return True
+"""
+
+ON_SCREEN = f"""
+import sys
+overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+pick = sys.modules['{PACKAGE}.panels.pictures.pick']
+def on_screen(points):
+    a = area('VIEW_3D')
+    r = region(a, 'WINDOW')
+    places = pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
+    return [(float(x) + r.x, win().height - 1 - r.y - float(y)) for x, y in places]
+def kept():
+    return next(iter(overlay._state.kept.values())).path
+"""
+
+EVERYTHING = """
+import zlib
+def everything():
+    action = bpy.data.objects['Cube'].animation_data.action
+    bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, 'layers') and action.layers else action
+    found = []
+    for fcurve in bag.fcurves:
+        for point in fcurve.keyframe_points:
+            found.append((fcurve.data_path, fcurve.array_index, *point.co, *point.handle_left, *point.handle_right,
+                          point.back, point.amplitude, point.period, point.interpolation))
+    table = action['tcb_animation']
+    found += [(name, list(value) if hasattr(value, 'typecode') else value) for name, value in table.items()]
+    return zlib.crc32(repr(found).encode())
+result = everything()
+"""
+
+
+@pytest.fixture
+def window(window: Any) -> Any:
+    window.run(TOP_VIEW)
+    window.run(WITH_TOOL)
+    settle(window)
+    return window
+
+
+def keys(window: Any) -> list[tuple[float, float]]:
+    """Where the keys are on the screen."""
+    found: list[tuple[float, float]] = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().keys)")
+    return found
+
+
+def cube(window: Any, frame: int = 20) -> tuple[float, float]:
+    """Where Blender places the cube at a frame, on the screen."""
+    (at,) = window.run(f"""{ON_SCREEN}
+scene = bpy.context.scene
+before = scene.frame_current
+scene.frame_set({frame})
+place = tuple(bpy.data.objects['Cube'].matrix_world.translation)
+scene.frame_set(before)
+result = on_screen([place])
+""")
+    found: tuple[float, float] = at
+    return found
+
+
+def press(window: Any, at: tuple[float, float]) -> None:
+    for beside in (4, 0):
+        window.xdotool("mousemove", round(at[0]) - beside, round(at[1]))
+        turns(window)
+    window.xdotool("mousedown", 1)
+    turns(window)
+
+
+def move(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    for step in range(1, 9):
+        x, y = (round(a + (b - a) * step / 8) for a, b in zip(start, end, strict=True))
+        window.xdotool("mousemove", x, y)
+        turns(window)
+
+
+def release(window: Any) -> None:
+    window.xdotool("mouseup", 1)
+    turns(window)
+    settle(window)
+
+
+def drag(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    press(window, start)
+    move(window, start, end)
+    release(window)
+
+
+def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(window):
+    before = window.run(EVERYTHING)
+    start = keys(window)[1]
+    end = (start[0] - 120, start[1] - 60)
+    drag(window, start, end)
+    at = cube(window)
+    window.shot(PICTURES / "path_tool_key.png")
+    assert abs(at[0] - round(end[0])) <= 1.0
+    assert abs(at[1] - round(end[1])) <= 1.0
+    after = window.run(EVERYTHING)
+    assert after != before
+    window.key("ctrl+z", at=(700, 700))
+    settle(window)
+    assert window.run(EVERYTHING) == before
+    window.key("ctrl+shift+z", at=(700, 700))
+    settle(window)
+    assert window.run(EVERYTHING) == after
+    assert "Traceback" not in log(window)
+
+
+@pytest.mark.parametrize("by", ["Escape", "right click"])
+def test_a_cancelled_drag_leaves_everything_bit_for_bit(window, by):
+    before = window.run(EVERYTHING)
+    start = keys(window)[1]
+    press(window, start)
+    move(window, start, (start[0] - 150, start[1] + 40))
+    assert window.run(EVERYTHING) != before
+    if by == "Escape":
+        window.key("Escape")
+    else:
+        window.xdotool("click", 3)
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert window.run(EVERYTHING) == before
+    assert abs(cube(window)[0] - start[0]) <= 1.0
+    assert "Traceback" not in log(window)
+
+
+def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
+    frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
+    frames += "result = animation.track_keys(o, 'location').frames.tolist()"
+    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    drag(window, knob, (knob[0] + 40, knob[1] - 40))
+    window.shot(PICTURES / "path_tool_tangent.png")
+    set_ = window.run(
+        "from bl_ext.user_default.tcb_animation import animation\n"
+        "keys = animation.track_keys(bpy.data.objects['Cube'], 'location')\n"
+        "result = [float(each[1]) for each in keys.parameters({}).values()]"
+    )
+    assert any(abs(number) > 0.05 for number in set_[:3])
+    moved = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    assert abs(moved[0] - knob[0] - 40) < 6
+    assert abs(moved[1] - knob[1] + 40) < 6
+
+    start = keys(window)[1]
+    along = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[29:30])[0]")
+    window.xdotool("keydown", "ctrl")
+    drag(window, start, along)
+    window.xdotool("keyup", "ctrl")
+    settle(window)
+    assert window.run(frames) == [1.0, 30.0, 50.0]
+
+    between = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[9:10])[0]")
+    window.click((round(between[0]), round(between[1])), times=2)
+    settle(window)
+    assert window.run(frames) == [1.0, 10.0, 30.0, 50.0]
+    window.key("x", at=(round(between[0]), round(between[1])))
+    settle(window)
+    assert window.run(frames) == [1.0, 30.0, 50.0]
+    assert "Traceback" not in log(window)
