@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conversions of rotations against scipy and mathutils, and sequences that follow themselves."""
+"""Conversions of rotations against scipy, and sequences that follow themselves."""
 
 from __future__ import annotations
 
@@ -123,20 +123,6 @@ def test_euler_orders_turn_about_the_parents_axes_in_the_sequence_of_their_lette
     assert (scipys(rotations.from_euler(angles, order)) * expected.inv()).magnitude().max() < 1e-14
     found = rotations.to_euler(some, order)
     np.testing.assert_allclose(found[:, sequence], scipys(some).as_euler(order.lower()), rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_euler_orders_are_blenders(order, some):
-    pytest.importorskip("bpy")  # mathutils is part of it
-    import mathutils
-
-    for angles in np.random.default_rng(5).uniform(-7, 7, (20, 3)):
-        # mathutils computes with float32.
-        expected = np.array(mathutils.Euler(angles, order).to_quaternion())
-        assert rotations.angle_between(rotations.from_euler(angles, order), expected) < 1e-5
-        expected = np.array(mathutils.Euler(angles, order).to_matrix())
-        found = rotations.to_matrix(rotations.from_euler(angles, order))
-        np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("order", ORDERS)
