@@ -11,8 +11,11 @@ import numpy as np
 
 from ...fcurves.frames import ONE_KEY
 from ...fcurves.keyframes import BoolArray, IndexArray
-from .history import ABOUT, FEWEST, MAPPED, NEARLY_ALL, SAME, History, Map, differ
+from .history import FEWEST, MAPPED, NEARLY_ALL, SAME, History, Map, differ
 from .merges import Merges
+
+_REACH = 6
+"""Keys on each side of a key that Gaussian Smooth of the Graph Editor takes into its mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,7 @@ class KeyedOver:
         if not changed[within].all() or (2 * alike.sum() > len(rows) and not changed[ends].any()):
             return False
         around = np.clip(
-            self.history.source[rows] + np.arange(-ABOUT, ABOUT + 1)[:, np.newaxis], 0, len(self.history.shown) - 1
+            self.history.source[rows] + np.arange(-_REACH, _REACH + 1)[:, np.newaxis], 0, len(self.history.shown) - 1
         )
         low, high = self.history.shown[around].min(axis=0), self.history.shown[around].max(axis=0)
         room = 0.05 * (high - low) + MAPPED * np.maximum(np.abs(low), np.abs(high))
