@@ -43,7 +43,9 @@ class KeyedOver:
                 continue
             keyed[left] = True
         keyed |= self._keyed_along(changed, keyed)
-        if len(changed) >= FEWEST:
+        own = ~self.history.generated & self.history.keys.select_control_point
+        also = int(np.count_nonzero(own & differ(self.history.now, self.history.before)))
+        if len(changed) + also >= FEWEST:
             # Many changed keys may be the result of a tool.
             return keyed, keyed
         mirrored = self.history.keys.select_control_point & (self.history.now == -self.history.before)
