@@ -176,9 +176,10 @@ def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
 
 def _with_placed(own: OwnKeys) -> OwnKeys:
     """Return the keys with the handles that Blender would have aligned."""
-    unseen = (own.placed & UNSEEN) != 0
-    if not unseen.any():
+    placed_unseen = own.placed & UNSEEN
+    if not np.count_nonzero(placed_unseen):
         return own
+    unseen = placed_unseen != 0
     recorded = session.rows[session.rows.find(own.identities[unseen])]
     kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
     for name, before in kinds.items():

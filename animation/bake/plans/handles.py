@@ -165,8 +165,9 @@ class OwnHandles(Plan):
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
             return none, none
-        places = np.stack((fitted.left, fitted.right)).transpose(0, 2, 1, 3)
-        left, right = places if len(rows) == places.shape[1] else places[:, rows]
+        left, right = (side.swapaxes(0, 1) for side in (fitted.left, fitted.right))
+        if len(rows) < len(left):
+            left, right = left[rows], right[rows]
         if np.count_nonzero(chosen):
             left, right = (
                 np.where(((chosen & bit) != 0)[..., np.newaxis], np.nan, side)
