@@ -37,6 +37,7 @@ from .edit.key_whole import key_whole
 from .edit.restore import apply, remove, restore
 from .edit.selected_keys import TrackKeys, key_set, track_keys
 from .errors import AnimationError
+from .reduction.reduce import Reduction, reduce
 from .relaxation.relax import Relaxation, relax
 from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
@@ -53,6 +54,7 @@ __all__ = [
     "Gap",
     "KeepsApart",
     "Options",
+    "Reduction",
     "Relaxation",
     "Report",
     "StaysAbove",
@@ -81,6 +83,7 @@ __all__ = [
     "key_whole",
     "of_file",
     "of_object",
+    "reduce",
     "relax",
     "remove",
     "remove_retiming",

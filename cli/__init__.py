@@ -33,6 +33,7 @@ from .verbs.check import check_motion
 from .verbs.export import export_file
 from .verbs.import_files import import_file
 from .verbs.info import list_tracks
+from .verbs.reduce import reduce_all
 from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
 
 PROGRAM = "blender --command tcb"
@@ -159,6 +160,8 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         _add_report(write_all_velocities(datablocks, job), outcome)
     elif job.verb == "enable":
         _add_report(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
+    elif job.verb == "reduce":
+        _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:
         _take_away(datablocks, job.verb, outcome)
     if outcome.errors and (job.is_strict or not outcome.report.tracks):

@@ -29,6 +29,7 @@ _NOTHING_TO_DO = {
     "apply": n_("nothing to apply: none of it is TCB"),
     "remove": n_("nothing to remove: none of it is TCB"),
     "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
+    "reduce": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
     "velocities": n_("no velocities to write: none of it is TCB"),
     "no-velocities": n_("no velocities to take away: none are written"),
 }
@@ -142,6 +143,7 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "bake": lambda track: track.enabled or bool(track.table.error),
     "enable-and-bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
+    "reduce": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
     "apply": _has_tcb_data,

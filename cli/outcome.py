@@ -30,6 +30,7 @@ _DONE = {
     "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
     "enable": n_("Made TCB {:s}"),
+    "reduce": n_("Reduced {:s}"),
     "info": n_("Has {:s}"),
     "import": n_("Imported {:s}"),
     "export": n_("Exported {:s}"),

@@ -79,7 +79,7 @@ class TCB_MT_objects(bpy.types.Menu):
         for verbs in (
             ("enable", "remove"),
             ("bake", "bake_in_world", "restore", "apply", "sync"),
-            ("make_key", "key_whole"),
+            ("make_key", "key_whole", "reduce"),
             ("velocities_write", "check", "joint_check", "relax"),
         ):
             for verb in verbs:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
+from ...animation.reduction.reduce import ANGLE, ERROR
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
@@ -90,6 +91,8 @@ class Job:
     """Options of imports and exports."""
     check: dict[str, Any]
     """Options of a check."""
+    reduction: dict[str, float]
+    """Options of a reduction."""
 
     @property
     def work(self) -> str:
@@ -113,7 +116,7 @@ class Job:
             "strict": self.is_strict,
             "copies": self.copies_skipped,
         }
-        asked: dict[str, Any] = json.loads(json.dumps({**what, **options, **self.exchange}))
+        asked: dict[str, Any] = json.loads(json.dumps({**what, **options, **self.exchange, **self.reduction}))
         return asked
 
     def log_of(self, number: int) -> Path | None:
@@ -146,6 +149,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "is_worker": given.worker,
         "exchange": {**exchange_options(given), **table_options(verb, given)},
         "check": check_options(verb, given),
+        "reduction": {"error": given.error, "angle": math.radians(given.angle)} if given.verb == "reduce" else {},
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
@@ -259,6 +263,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     apply = add("apply", rpt_("Keep the curves as they play now, as plain animation without TCB."))
     remove = add("remove", rpt_("Take the baked motion and all TCB parameters away."))
     enable = add("enable", rpt_("Make the tracks TCB, without baking them yet."))
+    reduce = add("reduce", rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."))
     info = add("info", rpt_("Show the tracks, their keys, parameters and state; nothing is written."))
     check = add(
         "check", rpt_("Look whether cameras, scales and joints are as they have to be at every frame."), CHECK_EXAMPLES
@@ -280,12 +285,15 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     )
     for verb in (bake, enable):
         _add_look(verb)
-    for verb in (bake, restore, apply, remove, enable, import_table):
+    for verb in (bake, restore, apply, remove, enable, reduce, import_table):
         _add_output(verb)
     _add_output(velocities, where=_TO_BLEND_OR_TABLE)
-    for verb in (bake, restore, apply, remove, enable, info, check, export, import_table, export_table, velocities):
+    for verb in (
+        *(bake, restore, apply, remove, enable, reduce, info, check, export, import_table, export_table, velocities),
+    ):
         _add_objects(verb)
     _add_bake_options(bake)
+    _add_reduce_options(reduce)
     add_check_options(check)
     _add_output(import_, ".blend")
     add_import_options(import_)
@@ -297,8 +305,25 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     add_velocities_options(velocities)
     tables = {"import-table": import_table, "export-table": export_table, "velocities": velocities}
     verbs = {**tables, "bake": bake, "restore": restore, "apply": apply, "remove": remove}
-    verbs |= {"enable": enable, "info": info}
+    verbs |= {"enable": enable, "reduce": reduce, "info": info}
     return parser, {**verbs, "check": check, "import": import_, "export": export}
+
+
+def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--error",
+        type=positive,
+        default=ERROR,
+        metavar="UNITS",
+        help=rpt_("how far heads and tails of bones, locations and other values may be off at any frame ({:g})", ERROR),
+    )
+    verb.add_argument(
+        "--angle",
+        type=positive,
+        default=math.degrees(ANGLE),
+        metavar="DEGREES",
+        help=rpt_("how far rotations of objects may be off ({:g})", math.degrees(ANGLE)),
+    )
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:

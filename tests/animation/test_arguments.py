@@ -44,6 +44,8 @@ WRONG = {
     "shape": ("X", *NO_TEXTS),
     "**choices": ("X", *NO_TEXTS),
     "**parameters": (*NO_NUMBERS, *TOO_LARGE),
+    "error": (*NO_NUMBERS, *TOO_LARGE, 0, -1),
+    "angle": (*NO_NUMBERS, *TOO_LARGE, 0, -1),
     "frame": (*NO_NUMBERS, *TOO_LARGE),
     "retime.frame": ("1", [1.0], True, *TOO_LARGE),
     "velocity": ("abc", ["1"], [None], True, object(), [math.nan], *TOO_LARGE, np.ma.masked_all(3)),
@@ -106,7 +108,7 @@ NO_FUNCTIONS = {
     "Report",
     "Checks",
     "Gap",
-    "Relaxation",
+    "Reduction", "Relaxation",
     "TrackKeys",
     "Violation",
 }

@@ -380,3 +380,16 @@ def test_blender_calls_the_command_that_was_registered(cli, monkeypatch):
     assert commands["tcb"](["info"]) == 2
     cli.unregister()
     assert not commands
+
+
+def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, tmp_path, scene):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
+    file = save(tmp_path / "dense.blend")
+    done = tcb("reduce", file, "--error", "0.01", "--in-place", "--json")
+    assert done.status == 0
+    assert any("largest error" in note for note in done.lines[0]["notes"])
+    (line,) = tcb("info", file, "--json").lines
+    assert line["datablocks"][0]["tracks"][0]["keys"] < 12
+    again = tcb("reduce", file, "--in-place", "--json")
+    assert "nothing to reduce" in again.lines[0]["nothing_to_do"]

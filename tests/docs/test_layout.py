@@ -49,6 +49,7 @@ ORDER = (
     ("animation/live",),
     ("animation/checks",),
     ("animation/relaxation",),
+    ("animation/reduction",),
     ("animation/tables",),
     ("animation/__init__",),
     ("exchange",),

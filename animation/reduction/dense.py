@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dense motion of tracks, one sample a frame, and the joints of an armature that plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ...interp.fitting.reduction import Joint
+from ..datablocks import bone_path
+from ..fcurves.keyframes import read_coordinates
+from ..sampling.transforms import TransformSampler
+from ..store.paths import BONES, split
+from ..store.tracks import Track
+from ..translation import rpt_
+
+Float64Array = npt.NDArray[np.float64]
+
+_STILL = 1e-6
+"""Of a track that moves less, relative to its largest value or 1, one key is kept."""
+
+
+@dataclass(eq=False)
+class Dense:
+    """A track with what it plays at whole frames."""
+
+    track: Track
+    raw: Float64Array
+    """The channels, shape (frames, components)."""
+    values: Float64Array
+    """The same, of rotations as unit quaternions."""
+
+    @property
+    def is_still(self) -> bool:
+        """Return whether it stays where it is."""
+        size = max(1.0, float(np.abs(self.values).max()))
+        return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
+
+    @property
+    def owner(self) -> str:
+        """Return the path of the bone or other part that has the property, "" for the datablock."""
+        return split(self.track.path)[0]
+
+    @property
+    def part(self) -> str:
+        """Return location, rotation or scale, or another property's name."""
+        name = split(self.track.path)[1]
+        return "rotation" if self.track.is_rotation and not name.startswith("delta") else name
+
+
+def frames_of(tracks: Sequence[Track]) -> Float64Array:
+    """Return all whole frames from the first to the last key of the tracks."""
+    ends = [
+        read_coordinates(fcurve)[[0, -2]]
+        for track in tracks
+        for fcurve in track.channels.values()
+        if len(fcurve.keyframe_points)
+    ]
+    if not ends:
+        return np.zeros(0)
+    first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
+    return np.arange(first, last + 1.0)
+
+
+def sampled(track: Track, frames: Float64Array) -> Dense:
+    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite."""
+    times = frames.tolist()
+    raw = np.empty((len(frames), len(track.rest)))
+    for index, still in enumerate(track.rest):
+        fcurve = track.channels.get(index)
+        raw[:, index] = still if fcurve is None else [fcurve.evaluate(frame) for frame in times]
+    if not np.isfinite(raw).all():
+        raise track.error(rpt_("what it plays is not a finite number"))
+    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw)
+
+
+def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
+    if track.kind == "EULER":
+        q = rotations.from_euler(raw, track.order)
+    elif track.kind == "AXIS_ANGLE":
+        q = rotations.from_axis_angle(raw[:, 1:], raw[:, 0])
+    else:
+        length = np.linalg.norm(raw, axis=1, keepdims=True)
+        if not length.all():
+            raise track.error(rpt_("the quaternion is zero, which is no rotation"))
+        q = raw / length
+    return rotations.unroll_signs(q)
+
+
+def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:
+    """Return values of keys, of rotations quaternions, as the track's channels have them."""
+    track = dense.track
+    if track.kind == "EULER":
+        return rotations.follow_euler(values, track.order, dense.raw[0])
+    if track.kind == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(values, dense.raw[0, 1:], dense.raw[0, 0])
+        return np.concatenate([angles[:, np.newaxis], axes], axis=1)
+    return values
+
+
+def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array) -> tuple[list[Joint], dict[int, list[Dense]]]:
+    """Return the joints of an armature, the object itself first, and by number what is animated of each.
+
+    Raises UnknownMotionError where more than F-curves and parents moves a bone.
+    """
+    sampler = TransformSampler(frames[:1])
+    by_owner: dict[str, list[Dense]] = {}
+    for dense in every:
+        if dense.part in ("location", "rotation", "scale"):
+            by_owner.setdefault(dense.owner, []).append(dense)
+    count = len(frames)
+    above = np.eye(4) if obj.parent is None else np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
+    joints = [_joint(obj, -1, above, by_owner.get("", []), count, np.zeros((0, 3)))]
+    numbers: dict[str, int] = {}
+    for bone in _parents_first(obj):
+        sampler.matrices(obj, bone.name)
+        rest = np.array(bone.bone.matrix_local)
+        if bone.parent is None:
+            parent, offset = 0, rest
+        else:
+            parent = numbers[bone.parent.name]
+            offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
+        own = by_owner.get(f"{bone_path(bone)}.", [])
+        if bone.bone.use_connect and bone.parent is not None:
+            own = [dense for dense in own if dense.part != "location"]
+        numbers[bone.name] = len(joints)
+        points = np.array([[0.0, 0.0, 0.0], [0.0, bone.bone.length, 0.0]])
+        joints.append(_joint(bone, parent, offset, own, count, points))
+    animated = {}
+    for number, owner in enumerate(["", *(f"{bone_path(obj.pose.bones[name])}." for name in numbers)]):
+        moving = {dense.part: dense for dense in by_owner.get(owner, [])}
+        if joints[number].animated:
+            animated[number] = [moving[name] for name in joints[number].animated]
+    return joints, animated
+
+
+def _parents_first(obj: Any) -> list[Any]:
+    return sorted(obj.pose.bones, key=lambda bone: len(bone.parent_recursive))
+
+
+def _joint(
+    owner: Any, parent: int, offset: Float64Array, own: Sequence[Dense], count: int, points: Float64Array
+) -> Joint:
+    still = {
+        "location": np.array(owner.location, dtype=np.float64),
+        "rotation": np.array(owner.matrix_basis.to_quaternion(), dtype=np.float64),
+        "scale": np.array(owner.scale, dtype=np.float64),
+    }
+    if isinstance(owner, bpy.types.PoseBone) and owner.bone.use_connect and owner.parent is not None:
+        still["location"][:] = 0.0
+    channels = {name: np.tile(value, (count, 1)) for name, value in still.items()}
+    channels |= {dense.part: dense.values for dense in own}
+    moving = [name for name in still if any(dense.part == name and not dense.is_still for dense in own)]
+    return Joint(parent, offset, channels["location"], channels["rotation"], channels["scale"], moving, points)
+
+
+def places_of(obj: Any, frames: Float64Array) -> tuple[list[str], Float64Array]:
+    """Return where heads and tails of all bones are in the world, shape (points, frames, 3), with the bones' names.
+
+    Raises UnknownMotionError where more than F-curves and parents moves a bone.
+    """
+    sampler = TransformSampler(frames)
+    names, places = [], []
+    for bone in obj.pose.bones:
+        matrices = sampler.matrices(obj, bone.name)
+        names += [bone.name, bone.name]
+        places += [matrices[:, :3, 3], matrices[:, :3, 3] + bone.bone.length * matrices[:, :3, 1]]
+    return names, np.stack(places)
+
+
+def is_posed(datablock: bpy.types.ID, every: Sequence[Dense]) -> bool:
+    """Return whether bones of the datablock move."""
+    return any(dense.track.path.startswith(BONES) for dense in every) and getattr(datablock, "pose", None) is not None
