@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import blf
 import bpy
 import gpu
 import numpy as np
@@ -15,10 +16,13 @@ from gpu_extras.batch import batch_for_shader
 
 from .paths import Path, Points
 
-_PATH = (0.45, 0.72, 1.0, 0.9)
+Colour = tuple[float, float, float, float]
+PATH: Colour = (0.45, 0.72, 1.0, 0.9)
 _KEY = (1.0, 0.75, 0.2, 1.0)
 _INCOMING = (0.35, 0.85, 0.6, 0.9)
 _OUTGOING = (0.95, 0.5, 0.75, 0.9)
+_TEXT = 12.0
+_NUMBER = (1.0, 0.85, 0.5, 1.0)
 _HOVERED = (1.0, 1.0, 1.0, 0.75)
 _SPEEDS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
@@ -51,9 +55,9 @@ void main()
 class Picture:
     """A path as batches: its lines, and its points."""
 
-    def __init__(self, path: Path, by_speed: bool) -> None:
-        self.by_speed = by_speed
-        colours = _speed_colours(path.speeds) if by_speed else _repeated(_PATH, len(path.points))
+    def __init__(self, path: Path, by_speed: bool, colour: Colour = PATH) -> None:
+        self.look = by_speed, colour
+        colours = _speed_colours(path.speeds) if by_speed else _repeated(colour, len(path.points))
         dots = 1.0 - (1.0 - colours) * _PALER
         keys = len(path.keys)
         ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
@@ -92,6 +96,18 @@ def draw(
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")
+
+
+def draw_numbers(places: npt.NDArray[np.float64], frames: npt.NDArray[np.float64]) -> None:
+    """Write frames beside places (n, 2) in the region, in pixels; called where Blender draws pixels."""
+    preferences: Any = bpy.context.preferences
+    scale = preferences.system.ui_scale
+    blf.size(0, _TEXT * scale)
+    blf.color(0, *_NUMBER)
+    for (x, y), frame in zip(places.tolist(), frames.tolist(), strict=True):
+        if x == x:
+            blf.position(0, x + _KNOB * scale, y + _KNOB * scale, 0.0)
+            blf.draw(0, f"{frame:g}")
 
 
 def _lines(batches: Sequence[Any], width: float) -> None:

@@ -25,9 +25,9 @@ from ...animation.sampling.transforms import TransformSampler, UnknownMotionErro
 from ...animation.translation import iface_
 from ...ui.live import handlers
 from ...ui.redraw import layout_of
-from .draw_paths import Picture, draw
+from .draw_paths import PATH, Colour, Picture, draw, draw_numbers
 from .paths import Path, Plan, Trace, path, plan
-from .pick import Picked, Shown, end_of
+from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
@@ -39,6 +39,9 @@ _FEWEST_KEPT = 64
 
 TOOL = "tcb.path_tool"
 """The tool that edits paths: while it is active, paths are shown."""
+
+_FAINT = 0.45
+"""Part of its opacity that a path keeps beside the active one."""
 
 Wanted = tuple[Thing, Trace]
 
@@ -71,7 +74,7 @@ class _State:
 
 
 _state = _State()
-_handle: object = None
+_handles: list[object] = []
 
 
 def status(context: bpy.types.Context) -> str:
@@ -145,20 +148,44 @@ def _draw_paths(context: bpy.types.Context) -> None:
     trace = _trace(scene)
     pictures = []
     highlight = None
-    for obj, bone in _shown_objects(context):
+    shown = list(_shown_objects(context))
+    for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
         kept = _state.kept.get(wanted)
         if kept is None or kept.stale:
             _want(wanted)
         if kept is not None:
             _state.kept.move_to_end(wanted)
-            if kept.picture is None or kept.picture.by_speed != settings.by_speed:
-                kept.picture = Picture(kept.path, settings.by_speed)
+            colour = path_colour(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
+            if kept.picture is None or kept.picture.look != (settings.by_speed, colour):
+                kept.picture = Picture(kept.path, settings.by_speed, colour)
             pictures.append(kept.picture)
             if _state.hovered is not None and _state.hovered.thing == wanted[0]:
                 highlight = _highlight(kept.path, _state.hovered)
     _state.drawn = len(pictures)
     draw(pictures, frames=settings.frames, tangents=settings.tangents, highlight=highlight)
+
+
+def _is_active(context: bpy.types.Context, obj: Any, bone: str) -> bool:
+    if context.mode != "POSE":
+        active: Any = context.view_layer and context.view_layer.objects.active
+        return bool(obj == active)
+    active_bone = context.active_pose_bone
+    return active_bone is not None and (active_bone.id_data, active_bone.name) == (obj, bone)
+
+
+def path_colour(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) -> Colour:
+    """Return the colour of a path: the bone's, where one is set; others than the active one's are faint."""
+    red, green, blue, alpha = PATH
+    for owner in (obj.pose.bones[bone], obj.data.bones[bone]) if bone else ():
+        if owner.color.palette == "CUSTOM":
+            red, green, blue = owner.color.custom.normal
+            break
+        if owner.color.palette != "DEFAULT":
+            themes: Any = context.preferences and context.preferences.themes
+            red, green, blue = themes[0].bone_color_sets[int(owner.color.palette[-2:]) - 1].normal
+            break
+    return red, green, blue, alpha * (_FAINT if is_faint else 1.0)
 
 
 def _highlight(path: Path, hovered: Picked) -> Any:
@@ -200,6 +227,23 @@ def hover(picked: Picked | None) -> bool:
     """Highlight what is under the mouse; return whether it was another before."""
     before, _state.hovered = _state.hovered, picked
     return before != picked
+
+
+def _draw_labels() -> None:
+    """Write the frames of keys beside them; Blender calls this for each viewport, in its pixels."""
+    context = bpy.context
+    scene: Any = context.scene
+    region: Any = context.region
+    view: Any = context.region_data
+    if _state.failed or not scene.tcb_paths.numbers:
+        return
+    try:
+        size = region.width, region.height
+        for shown in shown_paths(context):
+            places = on_screen(shown.path.keys, view.perspective_matrix, size)
+            draw_numbers(places, shown.path.frames)
+    except Exception:
+        _fail()
 
 
 def _want(wanted: Wanted) -> None:
@@ -341,6 +385,9 @@ _HANDLERS: tuple[tuple[Any, Any], ...] = (
 )
 
 
+_DRAWN: tuple[tuple[Any, Any], ...] = ((_draw, "POST_VIEW"), (_draw_labels, "POST_PIXEL"))
+
+
 def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
     _state.failed = False
     if not settings.show:
@@ -400,6 +447,12 @@ class TCBPaths(bpy.types.PropertyGroup):
         options=set(),
         update=_on_switch,
     )
+    numbers: BoolProperty(
+        name="Frame Numbers",
+        description="The frame of each key beside it",
+        options=set(),
+        update=_on_switch,
+    )
     tangents: BoolProperty(
         name="Tangents",
         description="The directions in which the path comes to each key and leaves it, long where it is fast",
@@ -444,6 +497,7 @@ class TCB_PT_paths(bpy.types.Panel):
             layout.prop(settings, "length")
         column = layout.column(heading="Show")
         column.prop(settings, "frames")
+        column.prop(settings, "numbers")
         column.prop(settings, "tangents")
         layout.prop(settings, "by_speed")
         note = status(context) if settings.show else ""
@@ -457,7 +511,6 @@ def _draw_switch(self: Any, context: bpy.types.Context) -> None:
 
 
 def register() -> None:
-    global _handle
     bpy.utils.register_class(TCBPaths)
     bpy.utils.register_class(TCB_PT_paths)
     owner: Any = bpy.types.Scene
@@ -465,11 +518,14 @@ def register() -> None:
     for blender, handler in _HANDLERS:
         blender.append(handler)
     bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
-    _handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
+    for function, when in _DRAWN:
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(function, (), "WINDOW", when))
 
 
 def unregister() -> None:
-    bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
+    for handle in _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    _handles.clear()
     bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
     for blender, handler in _HANDLERS:
         blender.remove(handler)

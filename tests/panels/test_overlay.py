@@ -389,7 +389,7 @@ def test_the_popover_and_the_tab_have_the_switch(scene, overlay):
     shown = str(layout.introspect())
     assert shown.count("TCBPaths.show") == 2
     assert "TCBPaths.axis" not in shown
-    for name in ("point", "frames", "tangents", "by_speed"):
+    for name in ("point", "frames", "numbers", "tangents", "by_speed"):
         assert f"TCBPaths.{name}" in shown
     for prop in scene.tcb_paths.bl_rna.properties:
         assert prop.description or prop.identifier in ("rna_type", "name")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a path is under the mouse, and what the tool's operators do without one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import curve, key, new_object, new_rig
+
+SIZE = (200, 100)
+"""With the identity as the view's matrix x and y from -1 to 1 fill the region."""
+
+
+@pytest.fixture
+def pictures(scene, tcb_animation):
+    return tcb_animation.panels.pictures
+
+
+@pytest.fixture
+def shown(pictures):
+    """A path along x with keys at its ends and in its middle; the tangents of the middle one are a tenth long."""
+    points = np.stack((np.linspace(-0.8, 0.8, 41), np.zeros(41), np.zeros(41)), axis=1).astype(np.float32)
+    keys = points[[0, 20, 40]]
+    away = np.array([(0, 0, 0), (0, 0.4, 0), (0, 0, 0)], dtype=np.float32)
+    reach = np.array([[0, 20, 20], [20, 20, 0]], dtype=np.float64)
+    frames = np.array([1.0, 21.0, 41.0])
+    path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, -away, away)
+    trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 41)
+    return pictures.pick.Shown(SimpleNamespace(session_uid=7), "", trace, path)
+
+
+@pytest.mark.parametrize(
+    ("mouse", "part", "frame"),
+    [
+        ((103, 52), "KEY", 21.0),
+        ((100, 72), "handle_right", 21.0),
+        ((100, 28), "handle_left", 21.0),
+        ((20, 50), "KEY", 1.0),
+        ((60, 53), "PATH", 11.0),
+        ((60, 70), "", 0.0),
+    ],
+)
+def test_a_key_a_tangent_or_the_path_is_under_the_mouse(pictures, shown, mouse, part, frame):
+    found = pictures.pick.pick([shown], np.eye(4), SIZE, mouse, 1.0)
+    if not part:
+        assert found is None
+        return
+    assert (found[0].thing, found[0].part) == ((7, ""), part)
+    assert found[0].frame == pytest.approx(frame, abs=1e-4)
+
+
+def test_what_is_behind_the_eye_is_not_hit(pictures, shown):
+    behind = np.diag([1.0, 1.0, 1.0, -1.0])
+    assert pictures.pick.pick([shown], behind, SIZE, (100, 50), 1.0) is None
+
+
+def test_a_path_has_the_colour_of_its_bone(pictures):
+    rig = new_rig("one", "two", "three")
+    rig.pose.bones["one"].color.palette = "CUSTOM"
+    rig.pose.bones["one"].color.custom.normal = (0.25, 0.5, 0.75)
+    rig.data.bones["two"].color.palette = "THEME01"
+    theme = bpy.context.preferences.themes[0].bone_color_sets[0].normal
+    colours = [pictures.overlay.path_colour(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
+    # Blender keeps a byte of each.
+    assert colours[0][:3] == pytest.approx((0.25, 0.5, 0.75), abs=0.003)
+    assert colours[1][:3] == tuple(theme)
+    assert colours[2] == pictures.draw_paths.PATH
+    assert pictures.overlay.path_colour(bpy.context, rig, "three", True)[3] < colours[2][3]
+
+
+def test_scripts_make_and_delete_keys_of_paths(scene, pictures):
+    item = new_object()
+    key(item, "location", [(1, (0, 0, 0)), (20, (4, 1, 2)), (50, (0, 3, 0))])
+    area = next(area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "VIEW_3D")
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0], area=area):
+        assert bpy.ops.tcb.path_key_insert(object=item.name, frame=30) == {"FINISHED"}
+        assert bpy.ops.tcb.path_key_delete(object=item.name, frame=20) == {"FINISHED"}
+        with pytest.raises(RuntimeError, match="no key at this frame"):
+            bpy.ops.tcb.path_key_delete(object=item.name, frame=20)
+        with pytest.raises(RuntimeError, match="no such object"):
+            bpy.ops.tcb.path_key_delete(object="Nothing", frame=1)
+    assert [point.co.x for point in curve(item, "location").keyframe_points] == [1, 30, 50]
