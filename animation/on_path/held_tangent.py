@@ -35,8 +35,19 @@ class HeldTangent:
     ease beside the key, or no segment on that side.
     """
 
-    def __init__(self, spot: Spot, side: Side, shown: Vector, reach: float, defaults: Mapping[str, float]) -> None:
-        """Hold it; `shown`: from the key to its end; `reach`: the frames of the segment on that side of the path."""
+    def __init__(
+        self,
+        spot: Spot,
+        side: Side,
+        shown: Vector,
+        reach: float,
+        defaults: Mapping[str, float],
+        depth: Vector | None = None,
+    ) -> None:
+        """Hold it; `shown`: from the key to its end; `reach`: the frames of the segment on that side of the path.
+
+        `depth`: the direction from the eye, in which it does not matter where the end is.
+        """
         self.spot, self.side, self.defaults = spot, side, defaults
         self.held: Hold = hold(spot)
         self._shown, self._reach = shown, reach
@@ -57,6 +68,8 @@ class HeldTangent:
         options = track.settings.options
         self.defaults = options.defaults if options is not None else defaults
         effect = self.held.effect if track.is_rotation else self.held.effect[:, indices]
+        self._flat = np.eye(3) if depth is None else np.eye(3) - np.outer(depth, depth) / float(depth @ depth)
+        effect = self._flat @ effect
         self.key = KeyTangents(track, {index: own[index] for index in indices}, rows, self.defaults, effect)
         if side not in self.key.now:
             raise track.error(rpt_("it has no other key on this side"), spot.frame)
@@ -74,7 +87,7 @@ class HeldTangent:
             along = self._shown / max(float(np.linalg.norm(self._shown)), 1e-30)
             end = along * max(float(end @ along), 0.0)
         away = 1.0 if self.side == "handle_right" else -1.0
-        change = away * (end - self._shown) * (_THIRD / self._reach)
+        change = self._flat @ (away * (end - self._shown) * (_THIRD / self._reach))
         goal = self.key.now[self.side] + self.key.width(self.side) * change
         found = self.key.bent({self.side: goal}, _OTHER_STAYS if alone else _OTHER_IS_FREE)
         if found is None:

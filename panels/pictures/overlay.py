@@ -160,7 +160,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
             if kept.picture is None or kept.picture.look != (settings.by_speed, colour):
                 kept.picture = Picture(kept.path, settings.by_speed, colour)
             pictures.append(kept.picture)
-            if _state.hovered is not None and _state.hovered.thing == wanted[0]:
+            if _state.hovered is not None and _state.hovered.thing == wanted[0] and is_tool_active(context):
                 highlight = _highlight(kept.path, _state.hovered)
     _state.drawn = len(pictures)
     draw(pictures, frames=settings.frames, tangents=settings.tangents, highlight=highlight)

@@ -141,12 +141,12 @@ class _Place:
 class _Tangent:
     """The end of a tangent."""
 
-    def __init__(self, spot: Spot, shown: Shown, picked: Picked, defaults: dict[str, float]) -> None:
+    def __init__(self, spot: Spot, shown: Shown, picked: Picked, pointer: _Pointer, defaults: dict[str, float]) -> None:
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
         reach = float(shown.path.reach[0 if side == "handle_left" else 1][picked.row])
         self._tangent = tangent_of(shown.path, picked)
         self._key = end_of(shown.path, picked) - self._tangent
-        self._held = HeldTangent(spot, side, self._tangent, reach, defaults)
+        self._held = HeldTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
         self.frame = spot.frame
 
     def to(self, pointer: _Pointer) -> str:
@@ -262,7 +262,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         """Hold what was picked, as it is at the start of the drag."""
         self._in_time = self._picked.part == "KEY" and self._pointer.other
         if self._picked.part != "KEY":
-            self._drag: _Drag = _Tangent(self._spot, self._shown, self._picked, self._defaults)
+            self._drag: _Drag = _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
         elif self._in_time:
             self._drag = _Time(self._spot, self._shown)
         else:

@@ -310,6 +310,17 @@ def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
     assert np.abs(velocity(item, 20, "handle_right") * 10 - shown).max() < 1e-2
 
 
+def test_what_the_eye_does_not_see_does_not_keep_a_tangent_from_the_mouse(scene, on_path, animation, spot):
+    item = moving()
+    go_live(animation, item, step=0.1)
+    shown = velocity(item, 20, "handle_right") * 10
+    held = on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0)))
+    held.drag_to(shown + np.array((0.3, 0.3, 0.0)))
+    reached = velocity(item, 20, "handle_right") * 10 - shown
+    assert reached[:2] == pytest.approx((0.3, 0.3), abs=0.01)
+    assert abs(reached[2]) > 0.05
+
+
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
 @pytest.mark.parametrize("point", ["TAIL", "AXIS"])
 def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, mode, point, numbers):

@@ -62,6 +62,7 @@ def window(window: Any) -> Any:
     window.run(TOP_VIEW)
     window.run(WITH_TOOL)
     settle(window)
+    window.run("bpy.ops.ed.undo_push(message='live')")
     return window
 
 
