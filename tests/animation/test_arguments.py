@@ -108,7 +108,8 @@ NO_FUNCTIONS = {
     "Report",
     "Checks",
     "Gap",
-    "Reduction", "Relaxation",
+    "Reduction",
+    "Relaxation",
     "TrackKeys",
     "Violation",
 }

@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
-from tests.animation.curves import bits, curve, fcurves
+from tests.animation.curves import bits, curve, fcurves, key, new_object
 from tests.cli.scenes import FRAMES, VALUES, key_count, keys_of, load, save, state, thing
 
 
