@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, settle, turns
-from .test_pictures import TOP_VIEW, log
+from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 

@@ -14,32 +14,16 @@ from tools.graphical import place
 
 from .conftest import settle, turns
 from .screen import SAME, screen
+from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 PATH_COLOUR = (108, 172, 236)
 """Of a path's line on the viewport's grey."""
 
-TOP_VIEW = """
-def steps():
-    a = area('VIEW_3D')
-    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
-        bpy.ops.view3d.view_axis(type='TOP')
-    view = a.spaces.active.region_3d
-    view.view_distance, view.view_location = 11, (2.5, 1, 0)
-    a.spaces.active.overlay.show_cursor = False
-    bpy.data.objects['Cube'].scale = (0.1, 0.1, 0.1)
-    bpy.ops.ed.undo_push(message='view')
-    yield 1.0
-"""
-
 
 @pytest.fixture
 def window(own_window: Any) -> Any:
     return own_window
-
-
-def log(window: Any) -> str:
-    return (Path(window.share) / "blender.log").read_text()
 
 
 def diagram(window: Any, tmp_path: Path) -> tuple[Any, Any]:

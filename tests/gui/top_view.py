@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A view from above on a small cube, and what Blender has printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+TOP_VIEW = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.view3d.view_axis(type='TOP')
+    view = a.spaces.active.region_3d
+    view.view_distance, view.view_location = 11, (2.5, 1, 0)
+    a.spaces.active.overlay.show_cursor = False
+    bpy.data.objects['Cube'].scale = (0.1, 0.1, 0.1)
+    bpy.ops.ed.undo_push(message='view')
+    yield 1.0
+"""
+
+
+def log(window: Any) -> str:
+    return (Path(window.share) / "blender.log").read_text()
