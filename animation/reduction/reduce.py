@@ -47,7 +47,14 @@ _Found = tuple[Dense, Reduced, int]
 
 @dataclass
 class Reduction:
-    """The result of a reduction: of what the handles play, at whole frames."""
+    """The result of a reduction: of what the handles play, at whole frames.
+
+    Examples
+    --------
+    >>> result = animation.reduce(ball, error=0.01)
+    >>> result.reached, result.error <= 0.01
+    (True, True)
+    """
 
     name: str
     wanted: float
@@ -134,8 +141,8 @@ def reduce(
 
     Examples
     --------
-    >>> animation.reduce(ball, error=0.01).keys
-    4
+    >>> animation.reduce(ball, error=0.01).reached
+    True
     """
     found, refused = run_steps(reduce_steps({datablock: prefixes}, error, angle), progress)
     if refused:

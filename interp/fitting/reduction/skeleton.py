@@ -12,14 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...batch import IndexArray
-from ...keys import Float64Array
-from ...rotations.quaternions import to_matrix
+from ...keys import Float64Array, Keys
+from ...rotations.quaternions import angle_between, normalise, to_matrix
+from ...splines import hermite
 from .search import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
 from .tracks import Part, Reduced, of_rotation, samples_of, with_signs
 from .windows import Samples
+from .windows import hermite as hermite_weights
 
 _SHARE = 0.45
 """The part of the error that a bone may make by itself when the search begins; a handful of bones add up."""
+_ROUNDS = 40
+"""The most keys that are put into a segment of rotations, which Hermite's spline plays otherwise, less one."""
 _SWEEPS = 2
 """How often all bones are gone through, with all others as they are by then."""
 
@@ -205,9 +209,10 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
     -------
     dict of int to Reduced
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's error, at any frame, if rotations are played as cubics of quaternions.
+        it was than the skeleton's error, at any frame, where Hermite's splines play the keys.
     """
-    yield from _begin(skeleton)
+    reach = skeleton.reach()
+    yield from _begin(skeleton, reach)
     moving = skeleton.moving
     done = 0
     for sweep in range(_SWEEPS):
@@ -219,12 +224,12 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
             skeleton.take(number, without_needless(samples, keys, LEVELS[-1]), samples)
             done += 1
             yield 0.4 + 0.6 * done / (_SWEEPS * len(moving))
+    _mend_rotations(skeleton, reach)
     return {number: _reduced(skeleton.joints[number], keys) for number, keys in skeleton.keys.items()}
 
 
-def _begin(skeleton: Skeleton) -> Generator[float, None, None]:
+def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
     """Give each joint keys with a tolerance by what hangs on it, and more where that is not enough."""
-    reach = skeleton.reach()
     allowed = _SHARE * skeleton.error
     alike: dict[tuple[str, ...], list[int]] = {}
     for number in skeleton.moving:
@@ -284,3 +289,61 @@ def _reduced(joint: Joint, keys: KeySet) -> Reduced:
         values.append(value)
         velocities.append(velocity)
     return Reduced(keys.rows, values, velocities, 1.0)
+
+
+def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
+    """Divide segments where Hermite's spline of rotation vectors leaves the cubic of quaternions by too much.
+
+    The new keys lie on the cubic, which stays as it is; the shorter a segment, the nearer to it is the spline.
+    """
+    joints = skeleton.joints
+    turning = [number for number in skeleton.moving if ROTATION in joints[number].animated]
+    cubics = {number: normalise(joints[number].channels[ROTATION]) for number in turning}
+    changed = set(turning)
+    off: dict[int, Float64Array] = {}
+    for _ in range(_ROUNDS):
+        for number in changed:
+            joints[number].channels[ROTATION] = played = _turned(joints[number], skeleton.keys[number])
+            off[number] = angle_between(played, cubics[number]) * reach[number]
+        far = skeleton.distances()
+        cuts: set[tuple[int, int]] = set()
+        for frame in np.flatnonzero(far.max(axis=0) > skeleton.error).tolist():
+            point = int(np.argmax(far[:, frame]))
+            above = [number for number in turning if point in skeleton.under[number]]
+            worst = max(above, key=lambda number: float(off[number][frame]), default=None)
+            if worst is None:
+                continue
+            rows = skeleton.keys[worst].rows
+            segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
+            if rows[segment + 1] - rows[segment] > 1:
+                cuts.add((worst, int(rows[segment] + rows[segment + 1]) // 2))
+        if not cuts:
+            return
+        for number, row in sorted(cuts):
+            skeleton.keys[number] = _divided(skeleton.keys[number], row)
+        changed = {number for number, _ in cuts}
+
+
+def _turned(joint: Joint, keys: KeySet) -> Float64Array:
+    """Return the rotations (frames, 4) that Hermite's spline plays."""
+    own = joint.columns[ROTATION]
+    values, velocities = of_rotation(keys.values[:, own], keys.velocities[:, own])
+    spline = hermite.RotationSpline(Keys(keys.rows.astype(np.float64), values), velocities=velocities)
+    return spline(np.arange(len(joint.rotation), dtype=np.float64))
+
+
+def _divided(keys: KeySet, row: int) -> KeySet:
+    """Return the keys with one more at a row between two, on their cubic."""
+    at = int(np.searchsorted(keys.rows, row))
+    length = float(keys.rows[at] - keys.rows[at - 1])
+    u = (row - keys.rows[at - 1]) / length
+    start, end = keys.values[at - 1 : at + 1]
+    points = np.stack([start, keys.velocities[at - 1] * length, end, keys.velocities[at] * length])
+    value = hermite_weights(length, np.array([u]))[0] @ (points / np.array([1.0, length, 1.0, length])[:, np.newaxis])
+    slope = np.array([6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)])
+    return KeySet(
+        np.insert(keys.track, at, keys.track[0]),
+        np.insert(keys.rows, at, row),
+        np.insert(keys.values, at, value, axis=0),
+        np.insert(keys.velocities, at, slope @ points / length, axis=0),
+    )

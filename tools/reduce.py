@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure Reduce beside Blender's Decimate on a motion capture: keys, stored numbers, errors on the body, time.
+
+    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1]
+
+Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
+Decimate, as Blender's importer makes them. Decimate's margin is searched until the largest error on the body, the
+distance of the head and tail of any bone from where it was at any frame, is as asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb
+
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+animation = importlib.import_module(f"{package.__name__}.animation")
+channels = importlib.import_module(f"{package.__name__}.animation.fcurves.channels")
+dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
+
+_PER_MARGIN = 173.0
+"""Centimetres of error for a margin of 1, about, with which the search begins."""
+_NEAR = 0.9
+"""A margin is taken where the largest error is at least this part of what is asked for, and no more than that."""
+_CURVE_KEY = 6
+"""Numbers that a Bezier key stores: frame and value of itself and of both handles."""
+
+
+def main() -> None:
+    """Measure both, and print a line of JSON for each error and way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--height", type=float, default=170.0, help="of the body in the first frame, centimetres")
+    parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimetres")
+    parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
+    parser.add_argument("--tries", type=int, default=4, help="margins of Decimate to try for each error")
+    parser.add_argument("--only", choices=("reduce", "decimate"))
+    given = parser.parse_args()
+    for error in given.error:
+        for way, measure in (("reduce", _reduce), ("decimate", _decimate)):
+            if given.only in (None, way):
+                print(json.dumps({"way": way, "asked": error, **measure(given, error)}), flush=True)
+
+
+def _load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
+    """Return the armature in a new file, without the frames skipped, all its frames, and units a centimetre."""
+    bpy.ops.wm.read_factory_settings()
+    bpy.ops.preferences.addon_enable(module="io_anim_bvh")
+    bpy.ops.import_anim.bvh(filepath=str(given.file), rotate_mode=mode)
+    rig: Any = bpy.context.object
+    for fcurve in _curves(rig):
+        points = fcurve.keyframe_points
+        co = np.empty(2 * len(points), dtype=np.float32)
+        points.foreach_get("co", co)
+        own = co.reshape(-1, 2)[given.skip :] if len(points) > 1 else co.reshape(-1, 2)
+        points.clear()
+        points.add(len(own))
+        points.foreach_set("co_ui", np.ascontiguousarray(own).ravel())
+        points.foreach_set("interpolation", np.ones(len(own), dtype=np.uint8))
+        fcurve.update()
+    last = max(fcurve.range()[1] for fcurve in _curves(rig))
+    frames = np.arange(float(min(fcurve.range()[0] for fcurve in _curves(rig))), last + 1.0)
+    _, places = dense.places_of(rig, frames[:1])
+    return rig, frames, float(np.ptp(places[:, 0, 2])) / given.height
+
+
+def _curves(rig: Any) -> list[Any]:
+    return list(channels.channels_of(rig))
+
+
+def _joints(rig: Any) -> tuple[int, int]:
+    """Return how many keys the bones have, all channels at a frame as one, and how many all channels have."""
+    at: set[tuple[str, float]] = set()
+    scalar = 0
+    for fcurve in _curves(rig):
+        frames = [point.co[0] for point in fcurve.keyframe_points]
+        scalar += len(frames)
+        at |= {(fcurve.data_path.rpartition(".")[0], frame) for frame in frames}
+    return len(at), scalar
+
+
+def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
+    rig, frames, unit = _load(given, "QUATERNION")
+    bones = len(rig.pose.bones)
+    result = animation.reduce(rig, error=error * unit)
+    keys, scalar = _joints(rig)
+    # A key stores its frame once, and of each track a value and a velocity.
+    numbers = keys
+    for fcurve in _curves(rig):
+        is_rotation = "rotation" in fcurve.data_path
+        numbers += len(fcurve.keyframe_points) * (1 if is_rotation else 2)
+        numbers += 3 * len(fcurve.keyframe_points) if is_rotation and fcurve.array_index == 0 else 0
+    return {
+        "diamonds": keys,
+        "share": round(100.0 * keys / (bones * len(frames)), 2),
+        "scalar_keys": scalar,
+        "numbers": numbers,
+        "numbers_in_handles": scalar * _CURVE_KEY,
+        "largest": result.error / unit,
+        "mean": result.mean / unit,
+        "seconds": round(result.seconds, 1),
+        "notes": len(result.notes),
+    }
+
+
+def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
+    margin = error / _PER_MARGIN
+    for _ in range(given.tries):
+        rig, frames, unit = _load(given, "NATIVE")
+        bones = len(rig.pose.bones)
+        before = dense.places_of(rig, frames)[1]
+        start = time.perf_counter()
+        _run_decimate(margin)
+        seconds = time.perf_counter() - start
+        off = np.linalg.norm(dense.places_of(rig, frames)[1] - before, axis=2) / unit
+        keys, scalar = _joints(rig)
+        if _NEAR * error <= off.max() <= error:
+            break
+        margin *= 0.97 * error / float(off.max())
+    return {
+        "margin": margin,
+        "diamonds": keys,
+        "share": round(100.0 * keys / (bones * len(frames)), 2),
+        "scalar_keys": scalar,
+        "numbers": scalar * _CURVE_KEY,
+        "largest": float(off.max()),
+        "mean": float(off.mean()),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _run_decimate(margin: float) -> None:
+    """Let the Graph Editor's operator work on all curves of the active object."""
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    manager: Any = bpy.context.window_manager
+    window = manager.windows[0]
+    area: Any = max(window.screen.areas, key=lambda each: each.width * each.height)
+    area.type = "GRAPH_EDITOR"
+    region = next(each for each in area.regions if each.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.graph.select_all(action="SELECT")
+        bpy.ops.graph.decimate(mode="ERROR", remove_error_margin=margin)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+if __name__ == "__main__":
+    main()
