@@ -51,9 +51,23 @@ def everything():
             found.append((fcurve.data_path, fcurve.array_index, *point.co, *point.handle_left, *point.handle_right,
                           point.back, point.amplitude, point.period, point.interpolation))
     table = action['tcb_animation']
-    found += [(name, list(value) if hasattr(value, 'typecode') else value) for name, value in table.items()]
-    return zlib.crc32(repr(found).encode())
+    # In which order the table has its entries means nothing.
+    named = sorted((name, list(value) if hasattr(value, 'typecode') else value) for name, value in table.items())
+    return [zlib.crc32(repr(found).encode()), *((name, zlib.crc32(repr(value).encode())) for name, value in named)]
 result = everything()
+"""
+
+
+WHAT_IT_MEANS = f"""{EVERYTHING}
+from {PACKAGE}.animation.store.table.custom_property import read_table
+# Live may list the tracks in another order after an undo.
+table = read_table(bpy.data.objects['Cube'].animation_data.action)
+result = [everything()[0]]
+for slot, path in sorted(table.places):
+    state = table.state(slot, path)
+    channels = [(index, each.extrapolation, each.rest, each.own.tobytes(), each.generated.tobytes())
+                for index, each in sorted(state.channels.items())]
+    result.append((path, zlib.crc32(repr((state.identity, state.settings, channels)).encode())))
 """
 
 
@@ -114,7 +128,7 @@ def drag(window: Any, start: tuple[float, float], end: tuple[float, float]) -> N
 
 
 def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(window):
-    before = window.run(EVERYTHING)
+    before = window.run(WHAT_IT_MEANS)
     start = keys(window)[1]
     end = (start[0] - 120, start[1] - 60)
     drag(window, start, end)
@@ -122,14 +136,14 @@ def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(win
     window.shot(PICTURES / "path_tool_key.png")
     assert abs(at[0] - round(end[0])) <= 1.0
     assert abs(at[1] - round(end[1])) <= 1.0
-    after = window.run(EVERYTHING)
+    after = window.run(WHAT_IT_MEANS)
     assert after != before
     window.key("ctrl+z", at=(700, 700))
     settle(window)
-    assert window.run(EVERYTHING) == before
+    assert window.run(WHAT_IT_MEANS) == before
     window.key("ctrl+shift+z", at=(700, 700))
     settle(window)
-    assert window.run(EVERYTHING) == after
+    assert window.run(WHAT_IT_MEANS) == after
     assert "Traceback" not in log(window)
 
 
