@@ -370,5 +370,5 @@ def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):
     shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
     verbs = ("enable", "remove", "bake", "restore", "apply", "sync", "make_key", "key_whole", "velocities_write")
-    verbs += ("bake_in_world", "check", "joint_check", "relax")
+    verbs += ("bake_in_world", "check", "joint_check", "relax", "reduce")
     assert calls == {f"bpy.ops.tcb.{verb}" for verb in verbs}
