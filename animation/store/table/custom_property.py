@@ -264,7 +264,31 @@ class Table:
         }
         paths = [*compress(self.lines, kept), *(state.path for state in added)]
         arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
-        return Table({"rows": self.rows, **arrays}, "\n".join(paths))
+        return Table({"rows": self.rows, **arrays}, "\n".join(paths))._in_order_of(self.arrays["tracks"]["identity"])
+
+    def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
+        """Return the table with the tracks that were there `before` in that order, and new ones after them.
+
+        So a track that is baked again as it was leaves the same table, bit for bit.
+        """
+        tracks, channels = self.arrays["tracks"], self.arrays["channels"]
+        ranks = _ranks(tracks["identity"], before)
+        order = np.argsort(ranks, kind="stable")
+        if (order[1:] > order[:-1]).all():
+            return self
+        # New tracks have one rank; those whose channels follow them keep their order.
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        owner = place[_ranks(channels["track"], tracks["identity"])]
+        channel_order = np.argsort(owner, kind="stable")
+        arrays = {
+            "rows": self.rows,
+            "tracks": tracks[order],
+            "channels": channels[channel_order],
+            **{name: _in_parts(self.arrays[name], channels[name], channel_order) for name in ("own", "generated")},
+        }
+        lines = self.lines
+        return Table(arrays, "\n".join(lines[at] for at in order.tolist()))
 
     @cached_property
     def checksums(self) -> Mapping[str, int]:
@@ -284,6 +308,23 @@ class Table:
     def find(self, identities: Identities) -> npt.NDArray[np.intp]:
         """Find the rows of the identities, -1 where there is none."""
         return rows_.find(self.rows, identities)
+
+
+def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
+    """Return the place of each identity `among` others; of those that are not there, the number of these."""
+    sorter = np.argsort(among)
+    at = np.searchsorted(among, identities, sorter=sorter)
+    ranks = np.append(sorter, len(among))[at]
+    ranks[np.append(among, np.uint32(0))[ranks] != identities] = len(among)
+    return ranks
+
+
+def _in_parts(rows: Written, counts: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> Written:
+    """Return the rows with their parts, of so many rows each, in another order."""
+    ends = np.cumsum(counts, dtype=np.intp)
+    taken = counts[order].astype(np.intp)
+    starts = ends[order] - taken
+    return rows[np.repeat(starts - (np.cumsum(taken) - taken), taken) + np.arange(len(rows))]
 
 
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
