@@ -51,8 +51,9 @@ def test_baking_one_track_again_leaves_the_same_table(animation, output: str) ->
 
 def table(thing: bpy.types.Object) -> dict[str, object]:
     """The table of the action: its arrays as lists, in their order."""
-    stored: Any = thing.animation_data.action["tcb_animation"]
-    return {name: list(value) if hasattr(value, "typecode") else value for name, value in stored.items()}
+    action: Any = thing.animation_data.action
+    table = action["tcb_animation"].items()
+    return {name: list(value) if hasattr(value, "typecode") else value for name, value in table}
 
 
 @pytest.mark.parametrize("mode", MODES)
