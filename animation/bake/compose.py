@@ -29,7 +29,7 @@ from ..fcurves.keyframes import (
     end_to_end,
 )
 from ..memoize import memoized
-from ..store.keys_without_bake import LEFT_PLACED, RIGHT_PLACED
+from ..store.restored_keys import LEFT_PLACED, RIGHT_PLACED
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT

@@ -23,8 +23,8 @@ from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
 from ..fcurves.keyframes import NO_KEYS, BoolArray, Float64Array, IndexArray, Joined, Keyframes, read, read_joined
 from ..store.frame_functions import function_of
-from ..store.keys_without_bake import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.own_keys import OwnKeys
+from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.table import identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import OWN, Written

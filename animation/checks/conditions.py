@@ -36,7 +36,8 @@ from ..sampling.properties import (
     keys_on,
     sampled_frames,
 )
-from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
+from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..sampling.unknown_motion import UnknownMotionError
 from ..translation import n_, rpt_
 
 PARALLEL = math.radians(1.0)

@@ -29,7 +29,7 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
-from ..sampling.transforms import UnknownMotionError
+from ..sampling.unknown_motion import UnknownMotionError
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_

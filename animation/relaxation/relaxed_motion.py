@@ -22,7 +22,8 @@ from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
-from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
+from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..sampling.unknown_motion import UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks

@@ -7,7 +7,7 @@ depsgraph.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import bpy
@@ -19,7 +19,15 @@ from ..datablocks import bone_path
 from ..errors import AnimationError, LayeredActionError
 from ..fcurves.channels import channels_of
 from ..store.tracks import EULER_ORDERS
-from ..translation import rpt_
+from .unknown_motion import (
+    UnknownMotionError,
+    check_animation,
+    check_body,
+    check_bone_parent,
+    check_constraints,
+    check_inheritance,
+    check_kinematics,
+)
 
 Frames = npt.NDArray[np.float64]
 Matrices = npt.NDArray[np.float64]
@@ -29,11 +37,6 @@ Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
 """A cached transform: of an object, of a bone in the world, or of a bone in its armature's space."""
-_IK = {"IK", "SPLINE_IK"}
-
-
-class UnknownMotionError(Exception):
-    """An object is animated by more than F-curves and parents; the text is for the user."""
 
 
 class TransformSampler:
@@ -90,13 +93,12 @@ class TransformSampler:
         return matrices
 
     def _object(self, item: bpy.types.Object) -> Matrices:
-        _check(item.constraints, item)
+        check_constraints(item)
         return self.before_constraints(item)
 
     def _unconstrained(self, item: bpy.types.Object) -> Matrices:
         self._reading.add(item.session_uid)
-        if item.rigid_body is not None:
-            raise UnknownMotionError(rpt_("{:s} is a rigid body", item.name))
+        check_body(item)
         curves = self._curves_of(item, "")
         rotation = self._rotation(item, curves, "")
         if item.rotation_mode != "AXIS_ANGLE":
@@ -115,13 +117,10 @@ class TransformSampler:
         parent, kind = item.parent, item.parent_type
         if kind == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
             return self.matrices(parent)
-        if kind != "BONE" or parent.type != "ARMATURE":
-            raise UnknownMotionError(rpt_("{:s} is parented by {:s}", item.name, kind.lower()))
+        check_bone_parent(item)
         bone = parent.pose.bones.get(item.parent_bone)
         if bone is None:
             return self.matrices(parent)
-        if bone.bone.use_relative_parent:
-            raise UnknownMotionError(rpt_("{:s} is parented relative to {:s}", item.name, bone.name))
         at_the_tail = np.eye(4)
         at_the_tail[1, 3] = bone.bone.length
         moved: Matrices = self.matrices(parent, bone.name) @ at_the_tail
@@ -140,13 +139,8 @@ class TransformSampler:
         rest = np.array(bone.bone.matrix_local)
         if item.data.pose_position == "REST":
             return np.broadcast_to(rest, (len(self.frames), 4, 4))
-        _check(bone.constraints, bone)
-        if any(
-            not constraint.mute and constraint.type in _IK
-            for each in item.pose.bones
-            for constraint in each.constraints
-        ):
-            raise UnknownMotionError(rpt_("{:s} has inverse kinematics", item.name))
+        check_constraints(bone)
+        check_kinematics(item)
         path = f"{bone_path(bone)}."
         curves = self._curves_of(item, path)
         at = self._values(bone, curves, "location", path)
@@ -156,9 +150,7 @@ class TransformSampler:
         if bone.parent is None:
             posed: Matrices = rest @ channel
             return posed
-        settings = bone.bone
-        if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
-            raise UnknownMotionError(rpt_("{:s} inherits only a part of its parent's transform", bone.name))
+        check_inheritance(bone)
         offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
         moved: Matrices = self._posed(item, bone.parent) @ offset @ channel
         return moved
@@ -168,11 +160,7 @@ class TransformSampler:
         animation = item.animation_data
         if animation is None:
             return {}
-        if len(animation.nla_tracks):
-            raise UnknownMotionError(rpt_("{:s} has NLA tracks", item.name))
-        for driver in animation.drivers:
-            if not driver.mute and (driver.data_path.startswith(path) if path else _is_transform(driver.data_path)):
-                raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
+        check_animation(item, path)
         try:
             channels = channels_of(item)
         except LayeredActionError as refusal:
@@ -228,16 +216,7 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
     return matrices
 
 
-def _check(constraints: Iterable[bpy.types.Constraint], owner: bpy.types.ID) -> None:
-    if any(not constraint.mute for constraint in constraints):
-        raise UnknownMotionError(rpt_("{:s} has constraints", owner.name))
-
-
 def plays(fcurve: bpy.types.FCurve) -> bool:
     """Return whether the F-curve has an effect: it is not muted, nor empty."""
     muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
     return not muted and not fcurve.is_empty
-
-
-def _is_transform(path: str) -> bool:
-    return path.removeprefix("delta_").startswith(("location", "rotation", "scale"))

@@ -2,7 +2,7 @@
 """The animator's keys of a track, as they are without a bake.
 
 Own keys are recognized by their identities, and by what edits did to them since (`classify_edits.py`). Their frame and
-value are taken from the key itself; `keys_without_bake.py` gives what a bake has changed of it.
+value are taken from the key itself; `restored_keys.py` gives what a bake has changed of it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..fcurves.keyframes import (
 from ..translation import rpt_
 from .classify_edits import Changes, classify
 from .edits.merges import values_without_bake
-from .keys_without_bake import (
+from .restored_keys import (
     LEFT_PLACED,
     RIGHT_PLACED,
     UNSEEN,
