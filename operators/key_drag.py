@@ -15,7 +15,7 @@ from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.key_fields import DESCRIPTIONS
-from ..ui.preferences import MAX, of_50
+from ..ui.preferences import from_50, of_50
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_select import PARAMETER_ITEMS
@@ -138,7 +138,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         except ValueError:
             return None
         low, high = LIMITS[self.parameter]
-        value = low + number / MAX * (high - low) if preferences.numbers_of_50(context) else number
+        value = from_50(self.parameter, number) if preferences.numbers_of_50(context) else number
         return min(max(value, low), high)
 
     def _pixels(self, context: bpy.types.Context) -> float:
