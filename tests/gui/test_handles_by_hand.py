@@ -253,7 +253,7 @@ def test_a_cycle_with_full_eases_is_played_by_handles_and_a_cycles_modifier(play
     centre = open_editor(playing, "GRAPH_EDITOR")
     playing.run(UNLOCK)
     playing.key("a", at=centre)
-    buttons = playing.buttons("GRAPH_EDITOR", height=520)
+    buttons = playing.buttons("GRAPH_EDITOR", height=900)
     before = with_modifiers(playing)
     playing.run("""
 bpy.ops.tcb.track_choose(track='location', cycle='REPEAT')
