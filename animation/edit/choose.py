@@ -28,9 +28,9 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     reason = blocking_reason(track)
     if reason:
         raise track.error(reason)
-    before = channels_of(datablock).identity
     channels = editable_channels(datablock)
-    if channels.identity != before:
+    # The action was copied just now, or for another of these tracks.
+    if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):
         track = next(found for found in find_tracks(datablock, channels) if found.path == track.path)
     return channels, track
 

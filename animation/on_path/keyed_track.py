@@ -43,6 +43,7 @@ class KeyedTrack:
         """The components with a key at the frame."""
         if not self.keyed:
             raise self.track.error(rpt_("no key at this frame"), frame)
+        self.is_last_of_a_channel = any(len(own[index].keys.frames) == 1 for index in self.keyed)
         others = [each.keys.frames[np.abs(each.keys.frames - frame) > SAME_FRAME] for each in own.values()]
         before = [float(frames[frames < frame].max()) for frames in others if (frames < frame).any()]
         after = [float(frames[frames > frame].min()) for frames in others if (frames > frame).any()]

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..edit.choose import writable
 from ..edit.make_key import make_key
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
+from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames
 from ..translation import rpt_
 from .keyed_track import KeyedTrack
@@ -32,7 +34,17 @@ def insert_key(spot: Spot) -> None:
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     if not tracks:
         raise AnimationError(spot.name, rpt_("it has no track that moves this point"), frame=spot.frame)
+    without = []
     for track in tracks:
+        # Another one where the action had to be copied.
+        _, found = writable(spot.item, track)
+        if function_of(found) is not None:
+            raise found.error(rpt_("a frame function plays its keys at other times"), spot.frame)
+        if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():
+            without.append(found)
+    if not without:
+        raise tracks[0].error(rpt_("it has a key there"), spot.frame)
+    for track in without:
         make_key(spot.item, track, spot.frame)
     for keyed in keyed_tracks(spot):
         keyed.play()
@@ -46,7 +58,7 @@ def delete_key(spot: Spot) -> None:
     """
     keyed = keyed_tracks(spot)
     for each in keyed:
-        if each.room == (-np.inf, np.inf):
+        if each.is_last_of_a_channel:
             raise each.track.error(rpt_("it is the last key; delete the channels instead"), spot.frame)
     for each in keyed:
         for index in each.keyed:

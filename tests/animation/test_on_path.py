@@ -416,3 +416,35 @@ def test_a_key_is_made_where_the_path_is_and_deleted(scene, on_path, animation, 
         on_path.keys.delete_key(spot(item, 1))
     with pytest.raises(animation.AnimationError, match="no key at this frame"):
         on_path.keys.delete_key(spot(item, 2))
+
+
+def test_the_last_key_of_one_channel_is_not_deleted(scene, on_path, animation, spot):
+    item = moving()
+    (across,) = [fcurve for fcurve in curve_of(item) if fcurve.array_index == 0]
+    for point in list(across.keyframe_points)[:0:-1]:
+        across.keyframe_points.remove(point)
+    before = everything(item)
+    with pytest.raises(animation.AnimationError, match="last key"):
+        on_path.keys.delete_key(spot(item, 1))
+    assert everything(item) == before
+
+
+def curve_of(item):
+    """The F-curves of the location."""
+    return [curve(item, "location", index) for index in range(3)]
+
+
+def test_a_key_is_made_only_in_tracks_without_one_and_in_all_or_none(scene, on_path, animation, spot):
+    item = moving()
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (30, (1, 0, 0)), (50, (0, 1, 0))])
+    at = spot(item, 30, point="AXIS")
+    on_path.keys.insert_key(at)
+    assert animation.track_keys(item, "location").frames.tolist() == [1, 20, 30, 50]
+    assert animation.track_keys(item, "rotation").frames.tolist() == [1, 30, 50]
+    with pytest.raises(animation.AnimationError, match="has a key there"):
+        on_path.keys.insert_key(at)
+    curve(item, "rotation_euler", 0).lock = True
+    before = everything(item)
+    with pytest.raises(animation.AnimationError, match="locked"):
+        on_path.keys.insert_key(spot(item, 10, point="AXIS"))
+    assert everything(item) == before
