@@ -41,6 +41,9 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
     The track may not be editable, a frame may lie outside those that Blender has, or another key be in the way.
     """
     _, track = writable(keys.datablock, keys.track)
+    for own in keys.own.values():
+        rows, there = _rows(own, keys.frames)
+        _standing(track, own, rows[there], keys.frames[there])
     targets = np.asarray(frames, dtype=np.float32)
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():
@@ -64,6 +67,7 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
+    moved: dict[int, Keyframes] = {}
     for index, own, points in _curves(track):
         rows, there = _rows(own, keys.frames)
         standing = _standing(track, own, rows[there], keys.frames[there])
@@ -75,8 +79,10 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
         generated = np.ones(len(points), dtype=np.bool_)
         generated[own.rows[own.rows >= 0]] = False
         near = np.abs(co[:, :1] - targets[np.newaxis, there]).min(axis=1, initial=np.inf) < ONE_KEY
-        moved = points.with_(co=co, handle_left=left, handle_right=right).take(~(generated & near))
-        _put(track.channels[index], moved.take(np.argsort(moved.frames, kind="stable")))
+        every = points.with_(co=co, handle_left=left, handle_right=right).take(~(generated & near))
+        moved[index] = every.take(np.argsort(every.frames, kind="stable"))
+    for index, every in moved.items():
+        _put(track.channels[index], every)
     channels.action.update_tag()
 
 

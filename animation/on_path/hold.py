@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -124,6 +125,27 @@ class _World:
         at: Vector = self.spot.followed.at(self.matrices(values), self.spot.tail)[0]
         return at
 
+    def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
+        """Return values with which the point comes nearest to the target, as Blender evaluates it; they are written.
+
+        `values_for` returns values from the sum of all misses so far; `away`: from where the point was to the target.
+        """
+        missed = np.zeros(3)
+        values = best = values_for(missed)
+        least = np.inf
+        for _ in range(_ROUNDS):
+            miss = target - self.point(values)
+            off = float(np.linalg.norm(miss))
+            if off >= least:
+                break
+            best, least = values, off
+            if off <= _NEAR * (1.0 + float(np.linalg.norm(away))):
+                break
+            missed = missed + miss
+            values = values_for(missed)
+        self.track.write(best)
+        return best
+
 
 class MovingPlace:
     """A key of a location."""
@@ -152,10 +174,12 @@ class MovingPlace:
 
     def move_to(self, target: Vector) -> Report:
         """Move the key."""
-        values = self._values + self._inverse @ (target - self._place)
+        away = target - self._place
+        values = self._values + self._inverse @ away
         self.track.write(values)
         if not self._world.is_plain:
-            values = self._corrected(values, target)
+            start = values
+            values = self._world.nearest(target, away, lambda miss: start + self._inverse @ miss)
         report = self.track.play()
         if not self._world.is_plain:
             self._values, self._place = values, self._world.point()
@@ -171,21 +195,6 @@ class MovingPlace:
         if not self._world.is_plain:
             self.track.write(self._values)
         return lever
-
-    def _corrected(self, values: Values, target: Vector) -> Values:
-        """Return values with which the point comes nearest to the target, as Blender evaluates it; they are written."""
-        best, least = values, np.inf
-        for _ in range(_ROUNDS):
-            miss = target - self._world.point(values)
-            off = float(np.linalg.norm(miss))
-            if off >= least:
-                break
-            best, least = values, off
-            if off <= _NEAR * (1.0 + float(np.linalg.norm(target - self._place))):
-                break
-            values = values + self._inverse @ miss
-        self.track.write(best)
-        return best
 
 
 class TurningTip:
@@ -246,7 +255,8 @@ class TurningTip:
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:
-            self._correct(target)
+            # It aims beside the target by as much as it missed it before.
+            self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
         return self.track.play()
 
     def _measured(self) -> npt.NDArray[np.float64]:
@@ -257,23 +267,6 @@ class TurningTip:
             size = float(np.linalg.norm(away))
             effect = (self._length / size) * (effect - np.outer(away, away @ effect) / size**2)
         return effect
-
-    def _correct(self, target: Vector) -> None:
-        """Aim beside the target by as much as Blender's evaluation misses it, while that brings the tip nearer."""
-        aim, best, least = target, self._now, np.inf
-        values = self._now
-        for _ in range(_ROUNDS):
-            miss = target - self._world.point(values)
-            off = float(np.linalg.norm(miss))
-            if off >= least:
-                break
-            best, least = values, off
-            if off <= _NEAR * (1.0 + float(np.linalg.norm(target - self._place))):
-                break
-            aim = aim + miss
-            values = self._solved(aim)
-        self._now = best
-        self.track.write(best)
 
     def _orientation(self, values: Values) -> Values:
         q = self._representation.orientation(values[:, np.newaxis])[:, 0]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bake.pipeline import rebake
-from ..datablocks import users_of
+from ..datablocks import animation_data, users_of
 from ..edit.choose import writable
 from ..fcurves.channels import Channels, animates
 from ..fcurves.frames import SAME_FRAME
@@ -34,8 +34,7 @@ class KeyedTrack:
         self.datablock = datablock
         self.channels: Channels
         self.channels, self.track = writable(datablock, track)
-        if function_of(self.track) is not None:
-            raise self.track.error(rpt_("a frame function plays its keys at other times"), frame)
+        check_times(datablock, self.track, frame)
         self.frame = frame
         self.users = [user for user in users_of(self.channels.action) if animates(self.channels, user)]
         own = read_own_keys(self.track)
@@ -100,6 +99,15 @@ class KeyedTrack:
         row = int(np.searchsorted(frames, np.float32(self.frame - SAME_FRAME)))
         found = row < len(frames) and abs(float(frames[row]) - self.frame) <= SAME_FRAME
         return fcurve.keyframe_points[row] if found else None
+
+
+def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Raise AnimationError where the track's keys are played at other frames of the scene than they stand at."""
+    if function_of(track) is not None:
+        raise track.error(rpt_("a frame function plays its keys at other times"), frame)
+    animation = animation_data(datablock)
+    if animation is not None and animation.use_tweak_mode:
+        raise track.error(rpt_("an NLA strip in tweak mode may play its keys at other times"), frame)
 
 
 def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:

@@ -10,10 +10,9 @@ from ..edit.make_key import make_key
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
-from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames
 from ..translation import rpt_
-from .keyed_track import KeyedTrack
+from .keyed_track import KeyedTrack, check_times
 from .points import Spot, moving_tracks
 
 
@@ -38,8 +37,7 @@ def insert_key(spot: Spot) -> None:
     for track in tracks:
         # Another one where the action had to be copied.
         _, found = writable(spot.item, track)
-        if function_of(found) is not None:
-            raise found.error(rpt_("a frame function plays its keys at other times"), spot.frame)
+        check_times(spot.item, found, spot.frame)
         if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():
             without.append(found)
     if not without:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of an object's or bone's tracks and the table of their action, recorded to be put back bit for bit."""
+"""Keys of an object's or bone's tracks and the table of their action, recorded to be put back bit for bit.
+
+Of a linked action the action itself: what edits it makes a copy.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..fcurves.channels import channels_of
+from ..fcurves.channels import Channels, assign, channels_of
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..store.table.custom_property import PROPERTY
 
@@ -21,6 +24,7 @@ class Recorded:
     """The F-curves with a common start of their paths, and the table."""
 
     datablock: bpy.types.ID
+    channels: Channels
     prefix: str
     keys: dict[tuple[str, int], tuple[Keyframes, Any]]
     table: _Content | None
@@ -34,12 +38,17 @@ class Recorded:
             for fcurve in channels
             if fcurve.data_path.startswith(prefix)
         }
-        return cls(datablock, prefix, keys, _content(channels.action))
+        return cls(datablock, channels, prefix, keys, _content(channels.action))
 
     def put_back(self) -> None:
         """Write keys and table as they were; what was not there goes."""
         channels = channels_of(self.datablock)
         action: Any = channels.action
+        if channels.identity != self.channels.identity:
+            assign(self.datablock, self.channels.action, self.channels.slot_handle)
+            if not action.users:
+                bpy.data.actions.remove(action)
+            return
         for fcurve in list(channels):
             if not fcurve.data_path.startswith(self.prefix):
                 continue

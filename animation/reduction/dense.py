@@ -15,7 +15,7 @@ from ...interp import rotations
 from ...interp.fitting.reduction import Joint
 from ..datablocks import bone_path
 from ..fcurves.keyframes import read_coordinates
-from ..sampling.transforms import TransformSampler
+from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
@@ -35,6 +35,8 @@ class Dense:
     """The channels, shape (frames, components)."""
     values: Float64Array
     """The same, of rotations as unit quaternions."""
+    stays: bool = False
+    """Its keys stay as they are."""
 
     @property
     def is_still(self) -> bool:
@@ -68,16 +70,16 @@ def frames_of(tracks: Sequence[Track]) -> Float64Array:
     return np.arange(first, last + 1.0)
 
 
-def sampled(track: Track, frames: Float64Array) -> Dense:
+def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
     """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite."""
     times = frames.tolist()
     raw = np.empty((len(frames), len(track.rest)))
     for index, still in enumerate(track.rest):
         fcurve = track.channels.get(index)
-        raw[:, index] = still if fcurve is None else [fcurve.evaluate(frame) for frame in times]
+        raw[:, index] = still if fcurve is None or not plays(fcurve) else [fcurve.evaluate(frame) for frame in times]
     if not np.isfinite(raw).all():
         raise track.error(rpt_("what it plays is not a finite number"))
-    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw)
+    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, stays)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
@@ -156,7 +158,7 @@ def _joint(
         still["location"][:] = 0.0
     channels = {name: np.tile(value, (count, 1)) for name, value in still.items()}
     channels |= {dense.part: dense.values for dense in own}
-    moving = [name for name in still if any(dense.part == name and not dense.is_still for dense in own)]
+    moving = [name for name in still if any(each.part == name and not (each.is_still or each.stays) for each in own)]
     return Joint(parent, offset, channels["location"], channels["rotation"], channels["scale"], moving, points)
 
 

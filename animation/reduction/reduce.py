@@ -16,8 +16,8 @@ from ...interp.fitting.reduction import Part, Reduced, Skeleton, reduce_skeleton
 from ..arguments import Positive, checked
 from ..bake.pipeline import bake
 from ..datablocks import name_of
-from ..errors import AnimationError
-from ..fcurves.channels import Channels, assign, channels_in, channels_of
+from ..errors import AnimationError, note_on
+from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, read_coordinates
@@ -168,7 +168,14 @@ def reduce_steps(
             refused.append(refusal)
         else:
             found.append(search)
-    return [search.write() for search in found], refused
+    results = []
+    for search in found:
+        try:
+            results.append(search.write())
+        except AnimationError as refusal:
+            search.take_back()
+            refused.append(refusal)
+    return results, refused
 
 
 class _Search:
@@ -185,10 +192,14 @@ class _Search:
         self._tracks = _reducible(datablock, self._channels, prefixes, self._result)
         self._frames = frames_of(self._tracks)
         self._every = [sampled(track, self._frames) for track in self._tracks]
+        self._kept: list[Dense] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
         self._found: list[_Found] = []
         if is_posed(datablock, self._every):
+            chosen = {track.path for track in self._tracks}
+            others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
+            self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
             try:
                 self._names, self._places = places_of(datablock, self._frames)
             except UnknownMotionError as reason:
@@ -199,7 +210,7 @@ class _Search:
         """Search for the keys of all tracks that move; yield which part is done."""
         error = _MARGIN * self._error
         if self._places is not None:
-            joints, animated = joints_of(self._datablock, self._every, self._frames)
+            joints, animated = joints_of(self._datablock, [*self._every, *self._kept], self._frames)
             keys = yield from reduce_skeleton(Skeleton(joints, error))
             self._found += [
                 (dense, keys[number], part) for number, own in animated.items() for part, dense in enumerate(own)
@@ -219,6 +230,13 @@ class _Search:
             (one,) = reduce_tracks(parts)
             self._found += [(dense, one, part) for part, dense in enumerate(own)]
             yield 1.0
+
+    def take_back(self) -> None:
+        """Let the datablock play its own action again, and remove the copy."""
+        copy = channels_of(self._datablock).action
+        if copy != self._channels.action:
+            assign(self._datablock, self._channels.action, self._channels.slot_handle)
+            bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
         """Write the keys, and measure what their handles play."""
@@ -247,6 +265,7 @@ def _reducible(
     found, refused = [], []
     for track in find_tracks(datablock, channels, prefixes):
         reason = rpt_(n_("it is TCB already; apply or remove that first")) if track.enabled else blocking_reason(track)
+        reason = reason or _modified(track)
         if reason:
             refused.append(track.error(reason))
         elif track.in_use and any(len(fcurve.keyframe_points) > 2 for fcurve in track.channels.values()):
@@ -259,9 +278,24 @@ def _reducible(
     return found
 
 
+def _modified(track: Track) -> str:
+    """Return why the track can't be reduced where F-curve modifiers play with its keys; Cycles act outside them."""
+    modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
+    acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
+    if not acting:
+        return ""
+    return rpt_("F-curve modifiers act on it ({:s}); bake or remove them first", ", ".join(acting))
+
+
 def _copy(datablock: bpy.types.ID, channels: Channels, result: Reduction) -> Channels:
     """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
     original = channels.action
+    (users,) = users_of_channels([channels])
+    result.notes += [
+        note_on(name_of(user), rpt_('it goes on playing "{:s}", which it shares', original.name))
+        for user in users
+        if user != datablock
+    ]
     copy = original.copy()
     copy.name = f"{original.name}.reduced"
     switch_off(copy)

@@ -208,10 +208,10 @@ class TCB_OT_path_drag(bpy.types.Operator):
         self._defaults = selection.default_parameters(context)
         self._pointer = _Pointer(context, event)
         self._pointer.alone, self._pointer.other = event.shift, event.ctrl
-        self._moved = False
+        self._drag: _Drag | None = None
+        self._changed = False
         try:
             self._recorded = Recorded.of(self._spot.item, self._spot.prefix)
-            self._take_hold()
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -232,7 +232,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
             return self._confirm(context)
         if not self._follows(event):
             return {"RUNNING_MODAL"}
-        if pointer.is_still and not self._moved and not pointer.typed:
+        if pointer.is_still and self._drag is None and not pointer.typed:
             return {"RUNNING_MODAL"}
         try:
             self._apply(context)
@@ -240,7 +240,15 @@ class TCB_OT_path_drag(bpy.types.Operator):
             self._take_back()
             self.report({"ERROR"}, str(refusal))
             return self._end(context, {"CANCELLED"})
+        except BaseException:
+            self.cancel(context)
+            raise
         return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Give everything back; Blender calls it where it ends the drag itself."""
+        self._take_back()
+        self._end(context, {"CANCELLED"})
 
     def _follows(self, event: bpy.types.Event) -> bool:
         """Take what the event tells of mouse and keys; return whether that changes anything."""
@@ -258,27 +266,27 @@ class TCB_OT_path_drag(bpy.types.Operator):
             return event.type in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
         return True
 
-    def _take_hold(self) -> None:
-        """Hold what was picked, as it is at the start of the drag."""
-        self._in_time = self._picked.part == "KEY" and self._pointer.other
+    def _hold(self) -> _Drag:
+        """Return what was picked, held as it is at the start of the drag."""
         if self._picked.part != "KEY":
-            self._drag: _Drag = _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
-        elif self._in_time:
-            self._drag = _Time(self._spot, self._shown)
-        else:
-            self._drag = _Place(self._spot, end_of(self._shown.path, self._picked))
+            return _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
+        if self._pointer.other:
+            return _Time(self._spot, self._shown)
+        return _Place(self._spot, end_of(self._shown.path, self._picked))
 
     def _apply(self, context: bpy.types.Context) -> None:
-        if self._picked.part == "KEY" and self._pointer.other != self._in_time:
+        if self._changed and self._picked.part == "KEY" and self._pointer.other != isinstance(self._drag, _Time):
             self._recorded.put_back()
-            self._take_hold()
-        self._moved = True
+            self._drag = None
+        self._changed = True
+        if self._drag is None:
+            self._drag = self._hold()
         now = self._drag.to(self._pointer)
         overlay.hover(self._picked._replace(frame=self._drag.frame))
         self._show(context, now)
 
     def _confirm(self, context: bpy.types.Context) -> Status:
-        if self._moved:
+        if self._changed:
             handlers.flush(keyed=False)
             return self._end(context, {"FINISHED"})
         if self._picked.part == "KEY":
@@ -286,7 +294,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return self._end(context, {"CANCELLED"})
 
     def _take_back(self) -> None:
-        if self._moved:
+        if self._changed:
             self._recorded.put_back()
             handlers.flush(keyed=False)
         overlay.hover(None)

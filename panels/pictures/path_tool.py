@@ -56,8 +56,10 @@ class _OnKey(bpy.types.Operator):
     bone: StringProperty(name="Bone", description="Its bone whose path it is", options={"SKIP_SAVE"})
     frame: FloatProperty(name="Frame", description="The frame of the key", options={"SKIP_SAVE"})
 
-    on_path = False
+    on_path = True
     """Whether it is done where no key is."""
+    change = staticmethod(insert_key)
+    """Called with the spot; raises AnimationError before anything is changed."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -65,8 +67,11 @@ class _OnKey(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         found = under_mouse(context, event)
-        if found is None or (found[0].part == "PATH") != self.on_path:
+        if found is None:
             return {"PASS_THROUGH"}
+        if (found[0].part == "PATH") != self.on_path:
+            # Blender would delete the object of a path whose key was missed.
+            return {"PASS_THROUGH"} if self.on_path else {"CANCELLED"}
         picked, shown = found
         self.object, self.bone, self.frame = shown.item.name, shown.bone, picked.frame
         if self.on_path:
@@ -92,21 +97,12 @@ class _OnKey(bpy.types.Operator):
         redraw_editors()
         return {"FINISHED"}
 
-    def change(self, spot: Spot) -> None:
-        """Do it."""
-        raise NotImplementedError
-
 
 class TCB_OT_path_key_insert(_OnKey):
     """Make a key where the path is, in the tracks that move its point"""
 
     bl_idname = "tcb.path_key_insert"
     bl_label = "Make Key on Path"
-    on_path = True
-
-    def change(self, spot: Spot) -> None:
-        """Make it."""
-        insert_key(spot)
 
 
 class TCB_OT_path_key_delete(_OnKey):
@@ -114,10 +110,8 @@ class TCB_OT_path_key_delete(_OnKey):
 
     bl_idname = "tcb.path_key_delete"
     bl_label = "Delete Key on Path"
-
-    def change(self, spot: Spot) -> None:
-        """Delete it."""
-        delete_key(spot)
+    on_path = False
+    change = staticmethod(delete_key)
 
 
 _MOUSE = {"type": "LEFTMOUSE", "value": "PRESS"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from tests.animation.curves import MODES, curve, key, new_object, new_rig, rotation_path, snapshot
+from tests.animation.curves import MODES, bags_in, bits, curve, key, new_object, new_rig, rotation_path, snapshot
 
 NEAR = 1e-5
 
@@ -448,3 +448,59 @@ def test_a_key_is_made_only_in_tracks_without_one_and_in_all_or_none(scene, on_p
     with pytest.raises(animation.AnimationError, match="locked"):
         on_path.keys.insert_key(spot(item, 10, point="AXIS"))
     assert everything(item) == before
+
+
+def test_keys_of_a_strip_in_tweak_mode_stay(scene, on_path, animation, spot):
+    item = moving()
+    action = item.animation_data.action
+    strip = item.animation_data.nla_tracks.new().strips.new("Strip", 11, action)
+    item.animation_data.action = None
+    assert strip.frame_start == 11
+    item.animation_data.nla_tracks[0].select = strip.select = True
+    item.animation_data.use_tweak_mode = True
+    before = snapshot(item)
+    for refused in (
+        lambda: on_path.hold.move_key_on_path(spot(item, 20), (1, 1, 1)),
+        lambda: on_path.keys.insert_key(spot(item, 30)),
+        lambda: on_path.keys.delete_key(spot(item, 20)),
+    ):
+        with pytest.raises(animation.AnimationError, match="tweak mode"):
+            refused()
+    assert snapshot(item) == before
+
+
+@pytest.fixture
+def overridden(scene, tmp_path):
+    """Return a library override of an object that moves and turns, whose action is linked."""
+    item = moving()
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (20, (1, 0, 0)), (50, (0, 1, 0))])
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), {item})
+    bpy.data.objects.remove(item)
+    bpy.data.batch_remove(bpy.data.actions)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Thing"]
+    override = wanted.objects[0].override_create()
+    scene.collection.objects.link(override)
+    return override
+
+
+def test_of_an_override_the_copy_of_its_action_is_edited_and_the_linked_one_stays(animation, on_path, spot, overridden):
+    linked = overridden.animation_data.action
+    assert linked.library is not None
+    before = [bits(fcurve) for bag in bags_in(linked) for fcurve in bag.fcurves]
+    on_path.keys.insert_key(spot(overridden, 30, point="AXIS"))
+    on_path.keys.delete_key(spot(overridden, 20, point="AXIS"))
+    for path in ("location", "rotation"):
+        assert animation.track_keys(overridden, path).frames.tolist() == [1, 30, 50]
+    assert overridden.animation_data.action.library is None
+    assert [bits(fcurve) for bag in bags_in(linked) for fcurve in bag.fcurves] == before
+
+
+def test_of_an_override_the_linked_action_comes_back(on_path, spot, overridden):
+    linked = overridden.animation_data.action
+    recorded = on_path.recorded.Recorded.of(overridden, "")
+    on_path.hold.move_key_on_path(spot(overridden, 20), (1, 2, 3))
+    assert overridden.animation_data.action != linked
+    recorded.put_back()
+    assert overridden.animation_data.action == linked
+    assert list(bpy.data.actions) == [linked]

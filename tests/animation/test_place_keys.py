@@ -180,3 +180,19 @@ def test_of_a_quaternion_that_handles_play_negated_the_keys_own_number_is_set(an
     animation.restore(thing)
     assert co(thing, 0, path)[1][1] == pytest.approx(-0.8)
     assert co(thing, 1, path)[1][1] == pytest.approx(-0.5)
+
+
+def test_where_another_key_took_the_place_in_one_channel_nothing_is_moved(animation, places, thing):
+    animation.bake(thing)
+    # A generated key of Y is moved onto its own key, which Blender then merges into it.
+    fcurve = curve(thing, PATH, 1)
+    point = next(point for point in fcurve.keyframe_points if point.co.x == 12)
+    point.co.x = 11
+    point.select_control_point = True
+    fcurve.update()
+    keys = chosen(animation, thing, 11)
+    before = snapshot(thing)
+    assert any((own.rows < 0).any() for own in keys.own.values())
+    with pytest.raises(animation.AnimationError, match="taken its place"):
+        places.move_keys(keys, [25.0])
+    assert snapshot(thing) == before

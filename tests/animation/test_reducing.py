@@ -9,24 +9,17 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.curves import bags_in, bits, fcurves
+
 
 def channels(datablock):
     """Return the F-curves that animate the datablock, by path and index."""
-    action = datablock.animation_data.action
-    if hasattr(action, "slots"):
-        slot = datablock.animation_data.action_slot
-        curves = next(
-            bag.fcurves for layer in action.layers for strip in layer.strips for bag in [strip.channelbag(slot)] if bag
-        )
-    else:
-        curves = action.fcurves
-    return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in curves}
+    return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in fcurves(datablock)}
 
 
 def state(action):
     """Return all keys of an action."""
-    curves = action.fcurves if not hasattr(action, "slots") else action.layers[0].strips[0].channelbags[0].fcurves
-    return [(c.data_path, c.array_index, [tuple(k.co) for k in c.keyframe_points]) for c in curves]
+    return [bits(fcurve) for bag in bags_in(action) for fcurve in bag.fcurves]
 
 
 def key_densely(owner, path, values):
@@ -193,3 +186,33 @@ def test_a_search_that_is_ended_changes_nothing(animation, rig):
     steps.close()
     assert rig.animation_data.action is original
     assert (list(bpy.data.actions), state(original)) == (actions, before)
+
+
+def test_bones_that_keep_their_keys_move_in_the_search_too(animation, scene, rig):
+    before = places(scene, rig)
+    result = animation.reduce(rig, ['pose.bones["Bone0"]'], error=0.01)
+    off = np.linalg.norm(places(scene, rig) - before, axis=2)
+    assert off.max() <= 0.01
+    assert result.reached
+    assert len(channels(rig)['pose.bones["Bone1"].rotation_euler', 0].keyframe_points) == 100
+
+
+def test_a_track_that_modifiers_change_is_refused(animation, ball):
+    for index in range(3):
+        channels(ball)["location", index].modifiers.new("GENERATOR").use_additive = True
+    before = state(ball.animation_data.action)
+    result = animation.reduce(ball, error=0.01)
+    assert any("GENERATOR" in note for note in result.notes)
+    assert len(channels(ball)["location", 0].keyframe_points) == 120
+    with pytest.raises(animation.AnimationError, match="GENERATOR"):
+        animation.reduce(ball, ["location"])
+    assert state(bpy.data.actions[result.original]) == before
+
+
+def test_who_shares_the_action_goes_on_playing_the_original_and_is_named(animation, scene, ball):
+    other = ball.copy()
+    scene.collection.objects.link(other)
+    original = ball.animation_data.action
+    result = animation.reduce(ball, error=0.01)
+    assert other.animation_data.action == original
+    assert any(other.name in note and original.name in note for note in result.notes)
