@@ -282,9 +282,8 @@ def _modified(track: Track) -> str:
     """Return why the track can't be reduced where F-curve modifiers play with its keys; Cycles act outside them."""
     modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
     acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
-    if not acting:
-        return ""
-    return rpt_("F-curve modifiers act on it ({:s}); bake or remove them first", ", ".join(acting))
+    names = ", ".join(acting)
+    return rpt_("F-curve modifiers act on it ({:s}); bake or remove them first", names) if acting else ""
 
 
 def _copy(datablock: bpy.types.ID, channels: Channels, result: Reduction) -> Channels:
