@@ -16,7 +16,7 @@ from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.key_fields import DESCRIPTIONS
 from ..ui.preferences import from_50, of_50
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import show_in_headers
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
@@ -153,13 +153,10 @@ class TCB_OT_key_drag(bpy.types.Operator):
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
         keys = iface_("{:d} keys", len(after))
-        self._area.header_text_set(f"{label}: {now}{typed}   ({keys})")
         hint = iface_(
             "Move the mouse or type a number; Ctrl: in steps, Shift: finely; Enter or click: confirm, Esc: cancel"
         )
-        workspace: Any = context.workspace
-        workspace.status_text_set(hint)
-        redraw_editors()
+        show_in_headers(context, self._area, f"{label}: {now}{typed}   ({keys})", hint)
 
     def _number(self, context: bpy.types.Context, value: float) -> str:
         of_max = preferences.numbers_of_50(context)
@@ -169,8 +166,5 @@ class TCB_OT_key_drag(bpy.types.Operator):
         put_back(self._kept)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
-        self._area.header_text_set(None)
-        workspace: Any = context.workspace
-        workspace.status_text_set(None)
-        redraw_editors()
+        show_in_headers(context, self._area, None, None)
         return status

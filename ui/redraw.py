@@ -60,6 +60,16 @@ def redraw_editors() -> None:
                 area.tag_redraw()
 
 
+def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
+    """Show texts in the area's header and the status bar while an operator runs, with None Blender's own; redraw."""
+    workspace: Any = context.workspace
+    # Blender's own types want a text.
+    header_text: Any = header
+    area.header_text_set(header_text)
+    workspace.status_text_set(status)
+    redraw_editors()
+
+
 def _end() -> None:
     """End the redraw; also called by a timer, as a popover has no region that tells when it is drawn."""
     global _found

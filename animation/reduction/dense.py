@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.fitting.reduction import Joint
+from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..fcurves.keyframes import read_coordinates
 from ..sampling.transforms import TransformSampler, plays
@@ -83,16 +84,11 @@ def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
-    if track.kind == "EULER":
-        q = rotations.from_euler(raw, track.order)
-    elif track.kind == "AXIS_ANGLE":
-        q = rotations.from_axis_angle(raw[:, 1:], raw[:, 0])
-    else:
-        length = np.linalg.norm(raw, axis=1, keepdims=True)
-        if not length.all():
-            raise track.error(rpt_("the quaternion is zero, which is no rotation"))
-        q = raw / length
-    return rotations.unroll_signs(q)
+    q = quaternions_of(track, raw)
+    length = np.linalg.norm(q, axis=1, keepdims=True)
+    if not length.all():
+        raise track.error(rpt_("the quaternion is zero, which is no rotation"))
+    return rotations.unroll_signs(q / length)
 
 
 def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:

@@ -19,7 +19,7 @@ from ...animation.on_path.recorded import Recorded
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
-from ...ui.redraw import redraw_editors
+from ...ui.redraw import show_in_headers
 from . import overlay
 from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
 
@@ -302,14 +302,10 @@ class TCB_OT_path_drag(bpy.types.Operator):
     def _show(self, context: bpy.types.Context, now: str) -> None:
         typed = f"  [{self._pointer.typed}|]" if self._pointer.typed else ""
         axis = f"  {self._pointer.axis}" if self._pointer.axis else ""
-        self._area.header_text_set(f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {now}{axis}{typed}")
-        workspace: Any = context.workspace
-        workspace.status_text_set(iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT))
-        redraw_editors()
+        header = f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {now}{axis}{typed}"
+        hint = iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT)
+        show_in_headers(context, self._area, header, hint)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
-        self._area.header_text_set(None)
-        workspace: Any = context.workspace
-        workspace.status_text_set(None)
-        redraw_editors()
+        show_in_headers(context, self._area, None, None)
         return status

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...batch import IndexArray
 from ...keys import Float64Array, Keys
-from ...rotations.quaternions import angle_between, normalise, to_matrix
+from ...rotations.quaternions import angle_between, normalise, to_matrix, unroll_signs
 from ...splines import hermite
 from .search import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
-from .tracks import Part, Reduced, of_rotation, samples_of, with_signs
+from .tracks import Part, Reduced, of_rotation, samples_of
 from .windows import Samples
 from .windows import hermite as hermite_weights
 
@@ -59,7 +59,7 @@ class Joint:
     channels: dict[str, Float64Array] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rotation = with_signs(self.rotation[np.newaxis])[0]
+        self.rotation = unroll_signs(self.rotation)
         self.channels = {LOCATION: self.location, ROTATION: self.rotation, SCALE: self.scale}
 
     @property

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...batch import IndexArray
 from ...keys import Float64Array
 from ...rotations import sphere
+from ...rotations.quaternions import unroll_signs
 from .search import KeySet, evaluate, fewest_keys
 from .windows import Samples
 
@@ -38,7 +39,7 @@ class Part:
         """Return the part of rotations (tracks, frames, 4) of any length and signs."""
         values = np.array(quaternions, dtype=np.float64)
         values /= np.linalg.norm(values, axis=2, keepdims=True)
-        return cls(with_signs(values), np.asarray(tolerance, dtype=np.float64), True)
+        return cls(unroll_signs(values), np.asarray(tolerance, dtype=np.float64), True)
 
     def errors(self, track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
         """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), as parts of what is allowed."""
@@ -149,12 +150,3 @@ def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64
     length = np.linalg.norm(values, axis=1, keepdims=True)
     turned = sphere.product((velocities / length).T, sphere.conjugate((values / length).T))
     return values / length, 2.0 * turned[1:].T
-
-
-def with_signs(quaternions: Float64Array) -> Float64Array:
-    """Return the quaternions (tracks, frames, 4) with the signs nearer to the frame before."""
-    turned = np.einsum("tfd,tfd->tf", quaternions[:, 1:], quaternions[:, :-1]) < 0.0
-    signs = np.where(np.cumsum(turned, axis=1) % 2 == 1, -1.0, 1.0)
-    signed: Float64Array = quaternions.copy()
-    signed[:, 1:] *= signs[:, :, np.newaxis]
-    return signed
