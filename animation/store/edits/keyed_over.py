@@ -53,15 +53,18 @@ class KeyedOver:
         return keyed, keyed & (mirrored | elsewhere)
 
     def _keyed_along(self, changed: IndexArray, keyed: BoolArray) -> BoolArray:
-        """Return the changed keys in a row of keys of one shift, own ones too, of which some are `keyed`.
+        """Return the changed keys in a row of generated keys of one shift, of which some are `keyed`.
 
-        Keying a row of frames shifts a segment that it spans as a whole, as moving the segment does.
+        Keying a row of frames shifts a segment that it spans as a whole, as moving the segment does. Own keys in
+        between may have been shifted otherwise.
         """
-        shifts = self.history.now - self.history.before
+        made = np.flatnonzero(self.history.generated)
+        shifts = (self.history.now - self.history.before)[made]
         unlike = np.abs(np.diff(shifts)) > MAPPED * float(np.abs(self.history.shown).max(initial=1e-3))
         row = np.concatenate(([0], np.cumsum(unlike | np.isnan(shifts[1:]) | np.isnan(shifts[:-1]))))
         along = np.zeros_like(keyed)
-        along[changed] = np.isin(row[changed], row[keyed])
+        along[made] = np.isin(row, row[keyed[made]])
+        along[np.setdiff1d(made, changed)] = False
         return along
 
     @cached_property
