@@ -211,7 +211,7 @@ def first_animation(window: Any, camera: Camera) -> None:
         window.key("i")
     window.open_sidebar("VIEW_3D", "TCB")
     box = camera.region("VIEW_3D", "UI")
-    box = box._replace(left=240, bottom=box.top + 625)
+    box = box._replace(left=240, bottom=box.top + 700)
     camera.park()
     camera.take("first_keys", box)
 
@@ -292,7 +292,7 @@ def options(window: Any, camera: Camera) -> None:
         window.click((x, y))
     camera.park()
     box = camera.region("VIEW_3D", "UI")
-    camera.take("options", box._replace(bottom=box.top + 764))
+    camera.take("options", box._replace(bottom=box.top + 786))
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
@@ -335,7 +335,7 @@ def dope_sheet(window: Any, camera: Camera) -> None:
     camera.take("dope_sheet", box._replace(bottom=box.top + 375))
     at = box.left + 300, box.top + 60
     open_menu(window, at)
-    camera.take("menu", Box(at[0] - 160, box.top, at[0] + 240, box.bottom + 30))
+    camera.take("menu", Box(at[0] - 160, box.top, at[0] + 330, box.bottom + 30))
 
 
 def open_menu(window: Any, at: tuple[int, int]) -> None:
