@@ -49,7 +49,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             )
             for violation in checks.violations
         ]
-        findings.put(context.window_manager, found)
+        findings.put(context.window_manager, found, checks.summary)
         report_notes(self, checks.notes)
         for refusal in checks.errors[:SHOWN_NOTES]:
             self.report({"WARNING"}, refusal)

@@ -73,7 +73,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:.4g} from its place on {:s}", gap.name, gap.distance, gap.parent)
         finding = findings.Finding(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
-        findings.put(context.window_manager, [finding])
+        findings.put(context.window_manager, [finding], str(gap))
         self.report({"INFO"}, str(gap))
         redraw_editors()
         return {"FINISHED"}

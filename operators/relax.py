@@ -14,7 +14,7 @@ from ..animation.relaxation.wanted_conditions import Wanted
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import n_, rpt_, translated
-from ..ui import selection
+from ..ui import findings, selection
 from ..ui.bake_options import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
@@ -79,6 +79,8 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         finally:
             progress.end()
         report_notes(self, result.notes)
+        left = [] if result.reached else [_worst(obj, bone, result.after, result.after_frame)]
+        findings.put(context.window_manager, left, str(result))
         self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}
@@ -132,3 +134,9 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
                 )
             raise AnimationError(obj.name, rpt_("nothing that is selected has such keys"))
         return found
+
+
+def _worst(obj: bpy.types.Object, bone: str, error: float, frame: float) -> findings.Finding:
+    """Return the frame at which the condition is farthest from holding."""
+    fault = rpt_("the largest error is {:.4g}", error)
+    return findings.Finding(obj, frame, rpt_("frame {:g}", frame), "", fault, bone)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from . import file_menus, menus, pictures
-from .checks import TCB_PT_checks, TCB_PT_relax, TCB_UL_findings
+from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_PT_relax, TCB_UL_findings
 from .motion import TCB_PT_motion
 from .selected_keys import PANELS
 from .sidebar import (
@@ -35,6 +35,7 @@ _CLASSES = (
     TCB_PT_bake_options,
     TCB_PT_defaults,
     TCB_PT_timing,
+    TCB_PT_reduce,
     TCB_UL_findings,
     TCB_PT_checks,
     TCB_PT_relax,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Checks of the sidebar tab TCB: the findings of checks, and the relaxation of keys."""
+"""Panels of the sidebar tab TCB about whole motions: Reduce, and Checks with the relaxation of keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import bpy
 from ..animation.translation import iface_
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
-from .widgets import draw_text
+from .widgets import draw_text, sidebar_settings
 
 
 class TCB_UL_findings(bpy.types.UIList):
@@ -36,6 +36,32 @@ class TCB_UL_findings(bpy.types.UIList):
         row.label(text=item.name, translate=False)
 
 
+class TCB_PT_reduce(bpy.types.Panel):
+    """Few keys in place of a key a frame"""
+
+    bl_idname = "TCB_PT_reduce"
+    bl_label = "Reduce"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 15
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = layout_of(self), sidebar_settings(context)
+        text = iface_("Few keys for motion with a key a frame, in a new action; the present one is kept")
+        draw_text(layout, context, text)
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.prop(settings, "reduce_error")
+        if context.mode != "POSE":
+            column.prop(settings, "reduce_angle")
+        layout.operator_context = "INVOKE_DEFAULT"
+        reduce = layout.operator("tcb.reduce", icon="MOD_DECIM")
+        reduce.error, reduce.angle = settings.reduce_error, settings.reduce_angle
+
+
 class TCB_PT_checks(bpy.types.Panel):
     """Conditions that the motion must meet at every moment"""
 
@@ -55,6 +81,8 @@ class TCB_PT_checks(bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")
         row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
+        if manager.tcb_result:
+            draw_text(layout, context, manager.tcb_result)
         if not len(manager.tcb_findings):
             return
         layout.template_list("TCB_UL_findings", "", manager, "tcb_findings", manager, "tcb_finding", rows=3)

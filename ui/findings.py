@@ -35,9 +35,10 @@ class TCBFinding(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame", options=set())
 
 
-def put(window_manager: Any, findings: Iterable[Finding]) -> None:
-    """Replace the list by these findings."""
+def put(window_manager: Any, findings: Iterable[Finding], result: str) -> None:
+    """Replace the list by these findings, and the result above it."""
     window_manager.tcb_findings.clear()
+    window_manager.tcb_result = result
     window_manager.tcb_finding = 0
     for finding in findings:
         row = window_manager.tcb_findings.add()
@@ -50,9 +51,12 @@ def register() -> None:
     manager: Any = bpy.types.WindowManager
     manager.tcb_findings = CollectionProperty(type=TCBFinding, options={"SKIP_SAVE"})
     manager.tcb_finding = IntProperty(name="Finding", description="The line that is marked", options={"SKIP_SAVE"})
+    manager.tcb_result = StringProperty(
+        name="Result", description="What the last check or relaxation said", options={"SKIP_SAVE"}
+    )
 
 
 def unregister() -> None:
     manager: Any = bpy.types.WindowManager
-    del manager.tcb_findings, manager.tcb_finding
+    del manager.tcb_findings, manager.tcb_finding, manager.tcb_result
     bpy.utils.unregister_class(TCBFinding)

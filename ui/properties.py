@@ -22,6 +22,7 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
+from ..animation.reduction.reduce import ANGLE, ERROR
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
@@ -148,6 +149,24 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_value: key_value()
     key_angles: key_value(size=3, subtype="EULER")
     defaults: PointerProperty(type=TCBParameters)
+    reduce_error: FloatProperty(
+        name="Largest Error",
+        description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
+        default=ERROR,
+        min=1e-6,
+        soft_max=1.0,
+        precision=4,
+        options=set(),
+    )
+    reduce_angle: FloatProperty(
+        name="Largest Angle",
+        description="How far rotations of objects may be off",
+        subtype="ANGLE",
+        default=ANGLE,
+        min=1e-6,
+        soft_max=1.0,
+        options=set(),
+    )
 
     method: _track_choice("method")
     angles: _track_choice("angles")

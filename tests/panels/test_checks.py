@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import bpy
 
-from tests.animation.curves import key, new_object
+from tests.animation.curves import fcurves, key, new_object
 
 
 def drawn(tcb_animation, name="TCB_PT_checks"):
@@ -43,6 +43,41 @@ def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animat
     assert "Ball, frame 15.5" in shown
     assert "scale y passes through zero: it turns inside out" in " ".join(shown)
     assert "scale" in shown
+    assert "1 object, " in " ".join(shown)
+
+
+def test_what_a_relaxation_said_stands_where_checks_say_theirs_with_the_frame_that_is_worst(scene, tcb_animation):
+    scene.frame_end = 60
+    foot = new_object("Foot", "XYZ")
+    key(foot, "location", [(1, (0, 0, 3)), (20, (2, 0, 0)), (30, (4, 0, 0)), (60, (6, 0, 3))])
+    foot.select_set(True)
+    bpy.context.view_layer.objects.active = foot
+    bpy.ops.tcb.bake(step=0.5)
+    for fcurve in fcurves(foot):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.co.x == 30
+    # The key at 30 alone can't lift the one at 20.
+    bpy.ops.tcb.relax(wanted="ABOVE", height=1.0, tracks={"LOCATION"}, keep_best=True)
+    shown = " ".join(drawn(tcb_animation))
+    assert '"Foot": the largest error was 1.' in shown
+    assert "Foot, frame 20" in shown
+    for fcurve in fcurves(foot):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.type != "GENERATED"
+    bpy.ops.tcb.relax(wanted="ABOVE", height=0.5, tracks={"LOCATION"})
+    shown = " ".join(drawn(tcb_animation))
+    assert '"Foot": the largest error was ' in shown
+    assert "finding_show" not in shown
+
+
+def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
+    dense.select_set(True)
+    bpy.context.view_layer.objects.active = dense
+    scene.tcb.reduce_error = 0.02
+    (call,) = [each for each in drawn(tcb_animation, "TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
+    assert "error=0.02" in call
 
 
 def test_the_panel_for_relaxing_hands_on_what_it_shows(scene, tcb_animation):

@@ -566,8 +566,8 @@ def test_the_tab_has_keys_on_top_then_bake_and_messages_at_the_bottom(tcb_animat
     whole = sorted(
         (cls for cls in top if not getattr(cls, "bl_parent_id", "")), key=lambda cls: getattr(cls, "bl_order", 0)
     )
-    assert [cls.bl_label for cls in whole] == ["TCB", "Bake", "Timing", "Checks", "Messages"]
+    assert [cls.bl_label for cls in whole] == ["TCB", "Bake", "Timing", "Reduce", "Checks", "Messages"]
     inside = [cls.bl_label for cls in top if getattr(cls, "bl_parent_id", "") in ("TCB_PT_tracks", "TCB_PT_key")]
     assert inside == ["Key", "Diagram", "Track", "Motion"]
     closed = {cls.bl_label for cls in top if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())}
-    assert closed == {"Track", "Motion", "Bake Options", "Defaults", "Timing", "Checks", "Relax Keys"}
+    assert closed == {"Track", "Motion", "Bake Options", "Defaults", "Timing", "Reduce", "Checks", "Relax Keys"}
