@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
 from ..animation.edit.selected_keys import set_parameters
+from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated
 from ..formats import preset
@@ -50,16 +52,16 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         return {"INTERFACE"}
 
     def execute(self, context: bpy.types.Context) -> Status:
-        presets = _presets()
+        found = presets()
         wanted = _plain(self.preset)
         filepath: Any = self.filepath
         path = (
             path_of(filepath)
             if filepath
-            else next((file for name, file in presets.items() if _plain(name) == wanted), None)
+            else next((file for name, file in found.items() if _plain(name) == wanted), None)
         )
         if path is None:
-            names = ", ".join(presets)
+            names = ", ".join(found)
             self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, names))
             return {"CANCELLED"}
         try:
@@ -70,14 +72,18 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         except preset.PresetError as error:
             self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
             return {"CANCELLED"}
-        defaults = selection.default_parameters(context)
-        chosen = selection.chosen_keys(context)
-        report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
+        report = give(context, given)
         done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path.name), report.counts)
         return finish(self, report, done, NO_KEYS)
 
 
-def _presets() -> dict[str, Path]:
+def give(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
+    """Give the chosen keys the parameters of a preset."""
+    defaults = selection.default_parameters(context)
+    return for_each_of(selection.chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
+
+
+def presets() -> dict[str, Path]:
     """Return the presets' files by their names."""
     folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
     return {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
@@ -86,7 +92,7 @@ def _presets() -> dict[str, Path]:
 def own_presets() -> list[str]:
     """Return the names of the presets that the user made."""
     user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
-    return [name for name, file in _presets().items() if user in file.resolve().parents]
+    return [name for name, file in presets().items() if user in file.resolve().parents]
 
 
 def _plain(name: str) -> str:

@@ -49,7 +49,7 @@ def draw_chosen_keys(
         draw_text(layout, context, reason, "LOCKED")
     if mixed:
         layout.prop(settings, "relative")
-    draw_key_tools(layout)
+    draw_key_tools(layout, context)
     column = layout.column(align=True)
     column.enabled = not all(refusals)
     _draw_place(column, context, chosen, now or {})

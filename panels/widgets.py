@@ -14,6 +14,7 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.tracks import Track
 from ..ui import preferences, selection
 from ..ui.key_fields import SLIDERS_OF_VELOCITY
+from .pictures.preset_pictures import draw_presets
 from .track_text import component_label, settings_error
 
 _LETTER = 6.4
@@ -105,12 +106,15 @@ def draw_velocity(
             row.label(text=ranges[index], translate=False)
 
 
-def draw_key_tools(layout: bpy.types.UILayout) -> None:
+def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the buttons for the parameters of keys: presets, copy, paste, reset."""
-    row = layout.row(align=True)
-    row.menu("TCB_MT_presets", text="Presets", icon="PRESET")
-    row.operator("tcb.key_copy", text="", icon="COPYDOWN")
-    row.operator("tcb.key_paste", text="", icon="PASTEDOWN")
+    whole = layout.row(align=True)
+    draw_presets(whole.row(), context)
+    column = whole.column(align=True)
+    column.menu("TCB_MT_presets", text="Presets", icon="PRESET")
+    row = column.row(align=True)
+    row.operator("tcb.key_copy", text="Copy", icon="COPYDOWN")
+    row.operator("tcb.key_paste", text="Paste", icon="PASTEDOWN")
     row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
 
 

@@ -27,6 +27,8 @@ PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
 HEADER, TO_HEADER = 26, 32
 """Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
+TO_CURVE = (30, 36)
+"""Pixels from the left of the sidebar, and below the last slider, to the curve that opens the presets."""
 _REST = 1.5
 """Seconds. A busy machine may redraw this late."""
 SELECTED = (255, 191, 51)
@@ -218,9 +220,9 @@ def first_animation(window: Any, camera: Camera) -> None:
     buttons = window.buttons("VIEW_3D", height=520)
     click_until(window, place(buttons, "tcb.enable("), "bpy.data.objects['Cube'].animation_data.action.tcb_live")
     window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
-    x, last_slider = place(buttons, "tcb.ease_from")
+    _, last_slider = place(buttons, "tcb.ease_from")
     camera.screen()
-    window.click((x, last_slider + HEADER))
+    window.click((camera.region("VIEW_3D", "UI").left + TO_CURVE[0], last_slider + TO_CURVE[1]))
     camera.take("first_presets", box)
     window.key("Escape")
     window.run("bpy.ops.tcb.preset_apply(preset='corner')")

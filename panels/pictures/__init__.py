@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from . import diagram, overlay, path_tool, paths
+from . import diagram, overlay, path_tool, paths, preset_pictures
 
-__all__ = ["diagram", "overlay", "path_tool", "paths"]
-_MODULES = (diagram, overlay, path_tool)
+__all__ = ["diagram", "overlay", "path_tool", "paths", "preset_pictures"]
+_MODULES = (diagram, preset_pictures, overlay, path_tool)
 
 
 def register() -> None:

@@ -40,8 +40,8 @@ _REACH = np.array((1.26, 1.02))
 _CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDED = 200
 """Parameters are drawn in steps of 1/200: finer ones move no pixel."""
-_KEPT = 32
-"""Pictures that are kept: more than one redraw of all windows shows."""
+_KEPT = 128
+"""Pictures that are kept: more than one redraw of all windows shows, with a hundred presets."""
 _UNITS = 8.0
 """The picture's height, in heights of a button."""
 _KEY = (1.0, 0.75, 0.2, 1.0)
@@ -54,13 +54,17 @@ _shown: OrderedDict[Picture, str] = OrderedDict()
 
 def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
     """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
-    colours = _theme_colours()
+    row = layout.row()
+    row.alignment = "CENTER"
+    row.template_icon(icon_value=icon_of(parameters, sides), scale=_UNITS)
+
+
+def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None)) -> int:
+    """Return Blender's number of the picture of these parameters."""
     rounded = None
     if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
         rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
-    row = layout.row()
-    row.alignment = "CENTER"
-    row.template_icon(icon_value=_icon((rounded, sides, size_drawn(), *colours)), scale=_UNITS)
+    return _icon((rounded, sides, size_drawn(), *_theme_colours()))
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -253,3 +254,34 @@ def test_a_component_without_a_key_is_grey(cube, scene, event):
     event()
     scene.tcb.key_value[1] = 3.0
     assert snapshot(cube) == before
+
+
+def test_the_row_of_presets_shows_what_the_keys_have_and_gives_them_what_is_chosen(rig, scene, tcb_animation):
+    shown = scene.tcb_presets
+    assert shown.preset == "Smooth"
+    shown.preset = "Corner"
+    assert (scene.tcb.tension, scene.tcb.continuity) == (-0.5, -1.0)
+    assert shown.preset == "Corner"
+    scene.tcb.bias = 0.25
+    assert shown.preset == "OWN"
+    before = scene.tcb.bias
+    shown.preset = "OWN"
+    assert scene.tcb.bias == before
+
+
+def test_the_row_of_presets_has_those_that_the_user_made_and_none_that_is_damaged(rig, scene, tcb_animation):
+    folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/tcb_animation/key", create=True))
+    mine, damaged = folder / "Mine.py", folder / "Damaged.py"
+    key = "import bpy\nkey = bpy.context.window_manager.tcb_preset\n"
+    try:
+        mine.write_text(f"{key}key.tension = 0.75\nkey.bias = -0.5\n")
+        damaged.write_text(f"{key}key.tension = open\n")
+        given = tcb_animation.panels.pictures.preset_pictures.shown_presets()
+        assert given["Mine"] == {"tension": 0.75, "bias": -0.5}
+        assert "Damaged" not in given
+        assert len(given) == 9
+        scene.tcb_presets.preset = "Mine"
+        assert (scene.tcb.tension, scene.tcb.bias) == (0.75, -0.5)
+    finally:
+        mine.unlink()
+        damaged.unlink()

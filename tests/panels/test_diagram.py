@@ -265,6 +265,6 @@ def test_mixed_values_leave_the_field_empty(icons):
 
 
 def test_few_pictures_are_kept(icons, diagram):
-    for step in range(100):
+    for step in range(200):
         icons(parameters(bias=step / 100))
-    assert len(diagram._shown) == len(diagram._previews) == 32
+    assert len(diagram._shown) == len(diagram._previews) == 128
