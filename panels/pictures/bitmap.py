@@ -28,6 +28,11 @@ class Bitmap:
     def size(self) -> int:
         return len(self._pixels)
 
+    @property
+    def pixels(self) -> npt.NDArray[np.float32]:
+        """Return red, green, blue and alpha of the pixels, shape (size, size, 4), the lowest row first."""
+        return self._pixels
+
     def packed(self) -> npt.NDArray[np.int32]:
         """Return the pixels, shape (size * size,), as Blender's `image_pixels` takes them: a byte for each of RGBA."""
         return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)

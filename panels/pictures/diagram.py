@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Diagram of one key's parameters, as in 3D Studio's Key Info.
 
-It shows the curve from the key before to the key after, with dots at equal steps of time. Where Blender plays a side by
-another interpolation, the spline ends at the key.
+It shows the curve from the key before to the key after, with dots at equal steps of time, and the key's tangents, whose
+ends can be dragged. Where Blender plays a side by another interpolation, the spline ends at the key.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys
 from ...interp.batch import IndexArray
+from ...interp.fitting.tangents import tangents_of
 from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
 from .bitmap import Bitmap, Colour, Points
@@ -44,10 +45,20 @@ _KEPT = 128
 """Pictures that are kept: more than one redraw of all windows shows, with a hundred presets."""
 _UNITS = 8.0
 """The picture's height, in heights of a button."""
-_KEY = (1.0, 0.75, 0.2, 1.0)
+KEY_COLOUR = (1.0, 0.75, 0.2, 1.0)
 """The colour of a selected key in Blender's own theme, which shows on dark and on light."""
 
-Picture = tuple[tuple[int, ...] | None, Sides, int, tuple[float, ...], tuple[float, ...]]
+INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
+"""Colours of the tangents, those of a path's."""
+THIRD = 3.0
+"""A tangent is shown a third as long as it is, as a Bezier handle is."""
+KEY = np.array(_VALUES[1])
+CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1])
+"""To the key, and from it."""
+_INSIDE = 0.94
+"""How far out, in half sizes of the picture, the end of a longer tangent is shown."""
+
+Picture = tuple[tuple[int, ...] | None, Sides, int, bool, tuple[float, ...], tuple[float, ...]]
 _previews: Any = None
 _shown: OrderedDict[Picture, str] = OrderedDict()
 
@@ -56,15 +67,15 @@ def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sid
     """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
     row = layout.row()
     row.alignment = "CENTER"
-    row.template_icon(icon_value=icon_of(parameters, sides), scale=_UNITS)
+    row.template_icon(icon_value=icon_of(parameters, sides, has_tangents=True), scale=_UNITS)
 
 
-def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None)) -> int:
+def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None), has_tangents: bool = False) -> int:
     """Return Blender's number of the picture of these parameters."""
     rounded = None
     if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
         rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
-    return _icon((rounded, sides, size_drawn(), *_theme_colours()))
+    return _icon((rounded, sides, size_drawn(), has_tangents, *_theme_colours()))
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
@@ -106,23 +117,57 @@ class _Beside:
         return points
 
 
+def ends_of_tangents(
+    parameters: Mapping[str, float], sides: Sides = (None, None)
+) -> tuple[Points | None, Points | None]:
+    """Return where the tangents to and from the key end; None on a side that Blender plays."""
+    numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
+    incoming, outgoing = tangents_of(numbers, CHORDS[0][np.newaxis], CHORDS[1][np.newaxis], np.array([0.5]))
+    before, after = (
+        None if side is not None else KEY + tangent[0] / THIRD
+        for side, tangent in zip(sides, (-incoming, outgoing), strict=True)
+    )
+    return before, after
+
+
+def shown_at(end: Points) -> Points:
+    """Return where the end of a tangent is shown: within the picture."""
+    away = end - KEY
+    low, high = _CENTRE - _INSIDE * _REACH - KEY, _CENTRE + _INSIDE * _REACH - KEY
+    room = np.where(away < 0.0, low, high)
+    parts = np.divide(room, away, out=np.ones(2), where=away != 0.0)
+    inside: Points = KEY + min(1.0, float(parts.min())) * away
+    return inside
+
+
 def bitmap(
-    parameters: Mapping[str, float] | None, size: int, ink: Colour, ground: Colour, sides: Sides = (None, None)
+    parameters: Mapping[str, float] | None,
+    size: int,
+    ink: Colour,
+    ground: Colour,
+    sides: Sides = (None, None),
+    has_tangents: bool = True,
 ) -> Bitmap:
     """Draw the diagram, `size` x `size` pixels."""
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
-    before, key, after = (_placed(np.array(value), size) for value in _VALUES)
+    before, key, after = (placed(np.array(value), size) for value in _VALUES)
     faint = (*ink[:3], 0.2)
     picture.line(np.array([[0.0, before[1]], [size, before[1]]]), unit, faint)
     if parameters is None:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
-    line, dots = (_placed(points, size) for points in curve(parameters, sides))
+    line, dots = (placed(points, size) for points in curve(parameters, sides))
     picture.line(line, 1.5 * unit, (*ink[:3], 0.55))
     picture.dots(dots[1:-1], 2.2 * unit, ink)
-    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, _KEY)):
+    ends = ends_of_tangents(parameters, sides) if has_tangents else (None, None)
+    for end, tint in zip(ends, (INCOMING, OUTGOING), strict=True):
+        if end is not None:
+            at = placed(shown_at(end), size)
+            picture.line(np.array([key, at]), 1.5 * unit, tint)
+            picture.dots(at[np.newaxis], 4.0 * unit, tint)
+    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, KEY_COLOUR)):
         picture.diamond(point, (radius + 1.5) * unit, ground)
         picture.diamond(point, radius * unit, colour)
     return picture
@@ -136,9 +181,16 @@ def size_drawn() -> int:
     return max(1, int((_UNITS - 0.3) * unit))
 
 
-def _placed(points: npt.NDArray[np.float64], size: int) -> Points:
-    placed: Points = ((points - _CENTRE) / _REACH + 1.0) * (size / 2)
-    return placed
+def at_pixel(pixel: npt.ArrayLike, size: int) -> Points:
+    """Return what a picture of that size shows at a pixel, from its lower left."""
+    point: Points = (np.asarray(pixel) / (size / 2) - 1.0) * _REACH + _CENTRE
+    return point
+
+
+def placed(points: npt.NDArray[np.float64], size: int) -> Points:
+    """Return the pixels, from the lower left, at which a picture of that size shows points."""
+    pixels: Points = ((points - _CENTRE) / _REACH + 1.0) * (size / 2)
+    return pixels
 
 
 def _theme_colours() -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -153,12 +205,12 @@ def _icon(picture: Picture) -> int:
     if picture in _shown:
         _shown.move_to_end(picture)
         return int(_previews[_shown[picture]].icon_id)
-    rounded, sides, size, ink, ground = picture
+    rounded, sides, size, has_tangents, ink, ground = picture
     numbers = None if rounded is None else dict(zip(PARAMETERS, (n / _ROUNDED for n in rounded), strict=True))
     name = repr(picture)
     preview = _previews.new(name)
     preview.image_size = (size, size)
-    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground, sides).packed())
+    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground, sides, has_tangents).packed())
     _shown[picture] = name
     if len(_shown) > _KEPT:
         del _previews[_shown.popitem(last=False)[1]]
