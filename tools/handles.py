@@ -23,7 +23,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys, evaluate_many, rotations
-from interp.fitting import handles
+from interp.fitting import handle_shapes
 from interp.fitting.handles import Handles, Request, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
@@ -155,12 +155,12 @@ def kinks(requests: Sequence[Request]) -> Float64Array:
 @contextmanager
 def weights(rigid: float, soft: float) -> Iterator[None]:
     """Fit with other weights of derivatives at keys than the extension does."""
-    own = handles._RIGID, handles._SOFT
-    handles._RIGID, handles._SOFT = rigid, soft
+    own = handle_shapes._RIGID, handle_shapes._SOFT
+    handle_shapes._RIGID, handle_shapes._SOFT = rigid, soft
     try:
         yield
     finally:
-        handles._RIGID, handles._SOFT = own
+        handle_shapes._RIGID, handle_shapes._SOFT = own
 
 
 def spread(values: Float64Array) -> list[str]:
@@ -195,8 +195,8 @@ def continuity() -> str:
         for degrees in (30, 60, 90):
             requests = [Request(spline, "QUATERNION") for spline in turning(degrees, largest, eased)]
             for name, rigid, soft in (
-                ("exact", handles._RIGID, handles._RIGID),
-                ("as fitted", handles._RIGID, handles._SOFT),
+                ("exact", handle_shapes._RIGID, handle_shapes._RIGID),
+                ("as fitted", handle_shapes._RIGID, handle_shapes._SOFT),
                 ("free", 1e-4, 1e-4),
             ):
                 with weights(rigid, soft):

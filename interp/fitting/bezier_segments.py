@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bezier segments as polynomials in their parameter: rise, slope, and the parameters at which a value is reached."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..keys import Float64Array
+
+LEAST_SLOPE = 1e-2
+"""Of a frame by the parameter: Newton's method divides by no less."""
+_NEWTON = 3
+_SOLVED = 1e-10
+"""Part of a segment's length: far below the float32 resolution of frames."""
+_HALVINGS = 36
+
+
+def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
+    """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
+
+    `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
+    """
+    powers: Float64Array = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
+    powers[2] += chord
+    return powers[:, :, np.newaxis]
+
+
+def frame_powers(reach: Float64Array) -> Float64Array:
+    """Return the coefficients of the frame, in shares of the segment."""
+    return bezier_powers(np.ones_like(reach[0]), *reach)
+
+
+def rise_at(powers: Float64Array, t: Float64Array) -> Float64Array:
+    """Return the rise of cubics from 0 to t."""
+    linear, square, cube = powers
+    rise: Float64Array = ((cube * t + square) * t + linear) * t
+    return rise
+
+
+def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
+    """Return the derivatives of cubics at t."""
+    linear, square, cube = powers
+    slope: Float64Array = (3.0 * cube * t + 2.0 * square) * t + linear
+    return slope
+
+
+def parameters_at(values: Float64Array, powers: Float64Array, t: Float64Array) -> Float64Array:
+    """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values (m,).
+
+    Newton's method starts at given parameters; where it does not converge, bisection does.
+    """
+    target = values[:, np.newaxis]
+    for _ in range(_NEWTON):
+        off = rise_at(powers, t) - target
+        if (np.abs(off) <= _SOLVED).all():
+            return t
+        t = np.clip(t - off / np.maximum(slope_at(powers, t), LEAST_SLOPE), 0.0, 1.0)
+    far = np.nonzero(np.abs(rise_at(powers, t) - target) > _SOLVED)
+    if len(far[0]):
+        channel, place, column = far
+        own = powers[:, channel, 0, column]
+        low, high = np.zeros(len(far[0])), np.ones(len(far[0]))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            short = rise_at(own, middle) < values[place]
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        t[far] = 0.5 * (low + high)
+    return t
