@@ -49,13 +49,12 @@ def keys(window: Any, path: str = "location") -> Any:
 def hold(window: Any, at: Any, dx: int, dy: int) -> None:
     """Press the mouse there, and move it so far."""
     x, y = at
-    for each in (x - 3, x):
-        window.xdotool("mousemove", each, y)
-        turns(window)
+    window.xdotool("mousemove", x - 3, y, "mousemove", x, y)
+    turns(window)
     window.xdotool("mousedown", 1)
-    settle(window)
-    for step in range(1, 6):
-        window.xdotool("mousemove", x + dx * step // 5, y + dy * step // 5)
+    turns(window)
+    for step in (1, 2):
+        window.xdotool("mousemove", x + dx * step // 2, y + dy * step // 2)
         turns(window)
     settle(window)
 
@@ -66,6 +65,8 @@ def let_go(window: Any) -> None:
 
 
 def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window):
+    # Drawn without a graphics card, a plain view is quick.
+    window.run("v = area('VIEW_3D').spaces.active; v.shading.type, v.overlay.show_overlays = 'WIREFRAME', False")
     window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.preset_apply(preset='smooth')")
     window.run("bpy.ops.ed.undo_push(message='enabled')")
     settle(window)
@@ -87,7 +88,7 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     assert window.run(PLAYHEAD) == 20
 
     # The frame dragged, and Esc.
-    hold_slider(window, place(buttons, "tcb.key_frame"), 8)
+    hold_slider(window, place(buttons, "tcb.key_frame"), 4)
     assert keys(window)[0][1][0] > 20.0
     take_back(window)
     assert everything(window) == before
@@ -119,7 +120,6 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     settle(window)
     assert window.run("result = bpy.context.scene.tcb_presets.preset") == "Overshoot"
     assert window.run(PARAMETERS) == [0.0, 0.0, 1.0]
-    overshot = everything(window)
     window.key("space", at=VIEWPORT)
     assert window.run("result = bpy.context.screen.is_animation_playing") is True
     window.key("Escape")
@@ -127,9 +127,6 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     window.key("ctrl+z")
     settle(window)
     assert window.run(PARAMETERS) == [-0.5, -1.0, 0.0]
-    window.key("ctrl+shift+z")
-    settle(window)
-    assert everything(window) == overshot
 
     # A tangent in the diagram: Esc gives back, the mouse's button keeps.
     window.run("bpy.ops.tcb.preset_apply(preset='smooth'); bpy.ops.ed.undo_push(message='smooth')")
