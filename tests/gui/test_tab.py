@@ -14,10 +14,25 @@ from .cube import CURVES, everything
 from .editors import hold_slider, open_editor, take_back
 from .top_view import log
 
-VIEWPORT = (500, 500)
 PARAMETERS = "s = bpy.context.scene.tcb; result = [round(each, 3) for each in (s.tension, s.continuity, s.bias)]"
 PLAYHEAD = "result = bpy.context.scene.frame_current"
 
+# A viewport hardly wider than its sidebar: drawn without a graphics card, it takes its time. A place in it.
+NARROW = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.screen.area_split(direction='VERTICAL', factor=.62)
+    yield .5
+    min((each for each in win().screen.areas if each.type == 'VIEW_3D'), key=lambda each: each.x).type = 'INFO'
+    yield .5
+    a = area('VIEW_3D')
+    a.spaces.active.show_region_toolbar = False
+    region(a, 'UI').active_panel_category = 'TCB'
+    a.tag_redraw()
+    yield .5
+    return a.x + 60, win().height - a.y - a.height // 2
+"""
 # On the screen, the ends of the tangents in the diagram of the tab.
 TANGENTS = """
 from bl_ext.user_default.tcb_animation.panels.pictures import diagram, find_picture
@@ -65,8 +80,7 @@ def let_go(window: Any) -> None:
 
 
 def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window):
-    # Drawn without a graphics card, a plain view is quick.
-    window.run("v = area('VIEW_3D').spaces.active; v.shading.type, v.overlay.show_overlays = 'WIREFRAME', False")
+    viewport = window.run(NARROW)
     window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.preset_apply(preset='smooth')")
     window.run("bpy.ops.ed.undo_push(message='enabled')")
     settle(window)
@@ -82,7 +96,7 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     settle(window)
     assert keys(window)[2][1] == (26.0, -1.5)
     for _ in range(2):
-        window.key("ctrl+z", at=VIEWPORT)
+        window.key("ctrl+z", at=viewport)
     settle(window)
     assert everything(window) == before
     assert window.run(PLAYHEAD) == 20
@@ -94,7 +108,7 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     assert everything(window) == before
 
     # Shortcuts, with the mouse over the viewport.
-    window.key("shift+alt+Right", at=VIEWPORT)
+    window.key("shift+alt+Right", at=viewport)
     assert window.run(PLAYHEAD) == 50
     window.key("shift+alt+Left")
     window.key("shift+alt+Left")
@@ -120,7 +134,7 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     settle(window)
     assert window.run("result = bpy.context.scene.tcb_presets.preset") == "Overshoot"
     assert window.run(PARAMETERS) == [0.0, 0.0, 1.0]
-    window.key("space", at=VIEWPORT)
+    window.key("space", at=viewport)
     assert window.run("result = bpy.context.screen.is_animation_playing") is True
     window.key("Escape")
     assert window.run("result = bpy.context.screen.is_animation_playing") is False
@@ -146,7 +160,7 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     assert dragged == pytest.approx([-18 / 21.3, 0.0, 0.0], abs=0.06)
     let_go(window)
     kept = everything(window)
-    window.key("ctrl+z", at=VIEWPORT)
+    window.key("ctrl+z", at=viewport)
     settle(window)
     assert everything(window) == smooth
     window.key("ctrl+shift+z")
