@@ -167,7 +167,9 @@ def bitmap(
             at = placed(shown_at(end), size)
             picture.line(np.array([key, at]), 1.5 * unit, tint)
             picture.dots(at[np.newaxis], 4.0 * unit, tint)
-    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, KEY_COLOUR)):
+    # By its colour the picture is found whose tangents can be dragged: see find_picture.
+    keys_colour = KEY_COLOUR if has_tangents else ink
+    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, keys_colour)):
         picture.diamond(point, (radius + 1.5) * unit, ground)
         picture.diamond(point, radius * unit, colour)
     return picture
