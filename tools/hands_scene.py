@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two rigs of ten bones in a window's Blender: one that TCB plays by handles, and a twin without TCB; how they differ.
+
+It runs inside the graphical Blender that `tools/hands.py` drives, with the extension installed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+LIVE, PLAIN = "Live", "Plain"
+FRAMES = (1, 13, 25, 41)
+LAST = 50
+HEAD = "Head"
+BONES = {
+    "Root": ("", (0, 0, 0), (0, 0, 1)),
+    "Spine": ("Root", (0, 0, 1), (0, 0, 2)),
+    "Chest": ("Spine", (0, 0, 2), (0, 0, 3)),
+    HEAD: ("Chest", (0, 0, 3), (0, 0, 4)),
+    "Arm.L": ("Chest", (0.4, 0, 3), (1.6, 0, 3)),
+    "Hand.L": ("Arm.L", (1.6, 0, 3), (2.4, 0, 3)),
+    "Arm.R": ("Chest", (-0.4, 0, 3), (-1.6, 0, 3)),
+    "Hand.R": ("Arm.R", (-1.6, 0, 3), (-2.4, 0, 3)),
+    "Leg.L": ("Root", (0.4, 0, 1), (0.4, 0, -0.5)),
+    "Leg.R": ("Root", (-0.4, 0, 1), (-0.4, 0, -0.5)),
+}
+"""Name of each bone: its parent, head and tail."""
+EULER = (HEAD, "Leg.L", "Leg.R")
+"""Bones that turn by Euler angles, about one axis."""
+SAME_VALUE = 2e-5
+"""Relative, and in units: keying over a key adds a difference to its value, which rounds."""
+SAME_FRAME = 1e-4
+POINT = tuple(
+    name for name in (p.identifier for p in bpy.types.Keyframe.bl_rna.properties) if name not in ("rna_type", "co_ui")
+)
+
+Key = tuple[float, float, str, str, str]
+"""Frame, value, interpolation, easing and type."""
+saved: dict[str, dict[str, Any]] = {}
+"""States by name: of each object all that its keys are."""
+
+
+def extension() -> Any:
+    """Return the installed extension's `animation`."""
+    from bl_ext.user_default.tcb_animation import animation
+
+    return animation
+
+
+def _scene() -> Any:
+    return bpy.context.scene
+
+
+def new_rig(name: str) -> Any:
+    """Make the rig, without keys."""
+    data = bpy.data.armatures.new(name)
+    rig: Any = bpy.data.objects.new(name, data)
+    _scene().collection.objects.link(rig)
+    only(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone_name, (parent, head, tail) in BONES.items():
+        bone: Any = data.edit_bones.new(bone_name)
+        bone.head, bone.tail = head, tail
+        if parent:
+            bone.parent = data.edit_bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def only(*objects: Any) -> None:
+    """Select these objects alone; the first is the active one."""
+    context: Any = bpy.context
+    active = context.view_layer.objects.active
+    if active is not None and active.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for each in context.view_layer.objects:
+        each.select_set(each in objects)
+    context.view_layer.objects.active = objects[0]
+
+
+def key_rig(rig: Any, seed: int = 7) -> None:
+    """Key all bones at the four frames: turns up to half a radian, and where the root is."""
+    dice = np.random.default_rng(seed)
+    for frame in FRAMES:
+        for bone in rig.pose.bones:
+            angle, *axis = dice.uniform(-0.5, 0.5, 4)
+            if bone.name in EULER:
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = (angle, 0, 0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+                continue
+            length = math.hypot(*axis)
+            sine = math.sin(angle) / length
+            bone.rotation_quaternion = (math.cos(angle), axis[0] * sine, axis[1] * sine, axis[2] * sine)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        root = rig.pose.bones["Root"]
+        root.location = dice.uniform(-1, 1, 3)
+        root.keyframe_insert("location", frame=frame)
+
+
+def make_live(rig: Any) -> None:
+    """Make all of the rig TCB by its button, and give two tracks parameters that Blender's own handles have not."""
+    only(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    select_bones(rig)
+    operators: Any = bpy.ops
+    operators.tcb.enable(live=True)
+    animation = extension()
+    for path in ('pose.bones["Root"].location', 'pose.bones["Arm.L"].rotation_quaternion'):
+        animation.key_set(rig, path, 25, tension=0.4, continuity=-0.3, bias=0.25)
+    animation.key_set(rig, 'pose.bones["Head"].rotation_euler', 13, ease_to=0.5)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert rig.animation_data.action.tcb_live
+
+
+def twin_of(rig: Any, name: str, twin: Any = None) -> Any:
+    """Make a rig with the same keys and the same motion, and no TCB."""
+    if twin is None:
+        twin = rig.copy()
+        twin.data = rig.data.copy()
+        _scene().collection.objects.link(twin)
+        twin.name = name
+    assign(twin, rig.animation_data.action.copy())
+    twin.animation_data.action.name = name
+    twin.animation_data.action.tcb_live = False
+    extension().apply(twin)
+    return twin
+
+
+def assign(owner: Any, action: Any) -> None:
+    """Let the action play, by its only slot where there are slots."""
+    data = owner.animation_data_create() if owner.animation_data is None else owner.animation_data
+    data.action = action
+    if bpy.app.version >= (4, 4) and action is not None and data.action_slot is None:
+        data.action_slot = action.slots[0]
+
+
+def select_bones(rig: Any, *names: str) -> None:
+    """Select these bones of the rig, or all."""
+    for bone in rig.pose.bones:
+        # Where bones are selected differs: 5.0 and newer keep it with the pose.
+        holder = bone if bpy.app.version >= (5, 0) else bone.bone
+        holder.select = not names or bone.name in names
+    rig.data.bones.active = rig.data.bones[names[0] if names else "Chest"]
+
+
+def stage() -> None:
+    """Fill an empty scene with both rigs, in Pose mode and all selected, with Auto Key and simple preferences."""
+    scene = _scene()
+    for each in list(bpy.data.objects):
+        bpy.data.objects.remove(each)
+    rig = new_rig(LIVE)
+    key_rig(rig)
+    make_live(rig)
+    twin_of(rig, PLAIN)
+    pose_mode(LIVE, PLAIN)
+    scene.frame_end = LAST
+    scene.tool_settings.use_keyframe_insert_auto = True
+    preferences: Any = bpy.context.preferences
+    preferences.edit.use_auto_keyframe_insert_needed = False
+    scene.frame_set(FRAMES[1])
+
+
+def pose_mode(*names: str, bones: Sequence[str] = ()) -> None:
+    """Bring the rigs into Pose mode together, these bones of each selected, or all."""
+    rigs = [bpy.data.objects[name] for name in names]
+    only(*rigs)
+    bpy.ops.object.mode_set(mode="POSE")
+    for rig in rigs:
+        select_bones(rig, *bones)
+
+
+def channels(owner: Any) -> list[Any]:
+    """Return the F-curves that play the datablock."""
+    data = owner.animation_data
+    if data is None or data.action is None:
+        return []
+    if bpy.app.version < (4, 4):
+        return list(data.action.fcurves)
+    if data.action_slot is None or not data.action.layers:
+        return []
+    bag = data.action.layers[0].strips[0].channelbag(data.action_slot)
+    return list(bag.fcurves) if bag else []
+
+
+def keys(owner: Any) -> dict[tuple[str, int], list[Key]]:
+    """Return the keys of each channel, with what edits give them besides handles."""
+    return {
+        (curve.data_path, curve.array_index): [
+            (key.co.x, key.co.y, key.interpolation, key.easing, key.type) for key in curve.keyframe_points
+        ]
+        for curve in channels(owner)
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (str, float, int, bool)) else tuple(value)
+
+
+def _settings(modifier: Any) -> Any:
+    names = [p.identifier for p in modifier.bl_rna.properties if p.identifier not in ("rna_type", "control_points")]
+    return tuple((name, _plain(getattr(modifier, name))) for name in names)
+
+
+def everything(owner: Any) -> Any:
+    """Return all that the F-curves of a datablock are, to the last bit, by channel; and what else plays it."""
+    data = owner.animation_data
+    result: dict[Any, Any] = {
+        (curve.data_path, curve.array_index): (
+            curve.extrapolation,
+            curve.mute,
+            tuple(map(_settings, curve.modifiers)),
+            tuple(
+                tuple(_plain(getattr(key, name)) for name in POINT if "select" not in name)
+                for key in curve.keyframe_points
+            ),
+        )
+        for curve in channels(owner)
+    }
+    action = data.action if data else None
+    result["action"] = action and (action.name, action.tcb_live)
+    strips = [strip for track in (data.nla_tracks if data else ()) for strip in track.strips]
+    result["strips"] = [
+        (
+            s.name,
+            s.action and s.action.name,
+            s.frame_start,
+            s.frame_end,
+            s.action_frame_start,
+            s.action_frame_end,
+            s.scale,
+        )
+        for s in strips
+    ]
+    return result
+
+
+def save(name: str, *owners: Any) -> None:
+    """Remember the state of the objects, or of both rigs."""
+    saved[name] = {owner.name: everything(owner) for owner in owners or rigs()}
+
+
+def rigs() -> list[Any]:
+    return [bpy.data.objects[name] for name in (LIVE, PLAIN)]
+
+
+def changes_since(name: str, owner: str) -> list[str]:
+    """Return in what the object differs from how it was saved."""
+    before, now = saved[name][owner], everything(bpy.data.objects[owner])
+    return [str(each) for each in {**before, **now} if before.get(each) != now.get(each)]
+
+
+def differences(live: str = LIVE, plain: str = PLAIN) -> list[str]:
+    """Return in what the keys of the rig differ from those of its twin."""
+    mine, theirs = keys(bpy.data.objects[live]), keys(bpy.data.objects[plain])
+    found = [f"{name[0]}[{name[1]}]: only of one" for name in mine.keys() ^ theirs.keys()]
+    for name in mine.keys() & theirs.keys():
+        found += [f"{name[0]}[{name[1]}]: {text}" for text in _unlike(mine[name], theirs[name])]
+    return sorted(found)
+
+
+def _unlike(mine: list[Key], theirs: list[Key]) -> Iterator[str]:
+    if len(mine) != len(theirs):
+        yield f"keys at {[round(key[0], 3) for key in mine]}, twin's at {[round(key[0], 3) for key in theirs]}"
+        return
+    for a, b in zip(mine, theirs, strict=True):
+        if abs(a[0] - b[0]) > SAME_FRAME:
+            yield f"at {a[0]:g}, twin's at {b[0]:g}"
+        elif abs(a[1] - b[1]) > SAME_VALUE * (1 + abs(b[1])):
+            yield f"{a[1]:g} at {a[0]:g}, twin's {b[1]:g}"
+        elif a[2:] != b[2:]:
+            yield f"{a[2:]} at {a[0]:g}, twin's {b[2:]}"
+
+
+def largest_difference(live: str = LIVE, plain: str = PLAIN) -> float:
+    """Return how far values of keys at the same frames are apart at most."""
+    mine, theirs = keys(bpy.data.objects[live]), keys(bpy.data.objects[plain])
+    apart = [
+        abs(a[1] - b[1])
+        for name in mine.keys() & theirs.keys()
+        for a, b in zip(mine[name], theirs[name], strict=False)
+        if abs(a[0] - b[0]) <= SAME_FRAME
+    ]
+    return max(apart, default=0.0)
+
+
+def key_count(owner: str) -> int:
+    return sum(map(len, keys(bpy.data.objects[owner]).values()))
+
+
+@contextmanager
+def _copied(owner: Any) -> Iterator[Any]:
+    """Give a copy of the object with an action of its own that is not live."""
+    copy = owner.copy()
+    action = owner.animation_data.action.copy()
+    try:
+        action.tcb_live = False
+        if copy.animation_data.use_tweak_mode:
+            copy.animation_data.use_tweak_mode = False
+        for track in list(copy.animation_data.nla_tracks):
+            copy.animation_data.nla_tracks.remove(track)
+        assign(copy, action)
+        yield copy
+    finally:
+        bpy.data.objects.remove(copy)
+        bpy.data.actions.remove(action)
+
+
+def stale_channels(owner: str = LIVE) -> list[str]:
+    """Return the channels whose handles are not those that a fresh bake of the same keys places."""
+    obj = bpy.data.objects[owner]
+    now = {name: state for name, state in everything(obj).items() if isinstance(name, tuple)}
+    with _copied(obj) as copy:
+        extension().bake(copy, output="HANDLES")
+        fresh = everything(copy)
+    return [f"{name[0]}[{name[1]}]" for name, state in now.items() if fresh.get(name) != state]
+
+
+def farthest_from_spline(owner: str = LIVE) -> tuple[float, float]:
+    """Return how far handles play from samples of TCB's splines: degrees of bones, and parts of a location's range.
+
+    All whole frames from the first key to the last are compared, without the animator's modifiers.
+    """
+    obj = bpy.data.objects[owner]
+    with _copied(obj) as copy:
+        for curve in channels(copy):
+            for modifier in list(curve.modifiers):
+                curve.modifiers.remove(modifier)
+        plays = _played(copy)
+        extension().bake(copy, output="SAMPLES")
+        exact = _played(copy)
+    degrees, parts = 0.0, 0.0
+    for path, values in plays.items():
+        others = exact[path]
+        if "quaternion" in path:
+            a, b = (each / np.linalg.norm(each, axis=0) for each in (values, others))
+            cosine = np.abs((a * b).sum(axis=0)).min()
+            degrees = max(degrees, math.degrees(2 * math.acos(min(1.0, float(cosine)))))
+        elif "euler" in path:
+            degrees = max(degrees, math.degrees(float(np.abs(values - others).max())))
+        else:
+            extent = max(float(np.ptp(others)), 1e-6)
+            parts = max(parts, float(np.abs(values - others).max()) / extent)
+    return degrees, parts
+
+
+def _played(owner: Any) -> dict[str, Any]:
+    """Return the values that the F-curves have at whole frames, a row a channel, by path."""
+    found: dict[str, list[Any]] = {}
+    last = max((int(k.co.x) for c in channels(owner) for k in c.keyframe_points if abs(k.co.x) < 1e5), default=LAST)
+    first = min((int(k.co.x) for c in channels(owner) for k in c.keyframe_points), default=1)
+    for curve in channels(owner):
+        if len(curve.keyframe_points):
+            values = [curve.evaluate(frame) for frame in range(first, last + 1)]
+            found.setdefault(curve.data_path, []).append(values)
+    return {path: np.array(rows) for path, rows in found.items()}
+
+
+def poses(owner: str, frames: Sequence[int] = tuple(range(1, LAST + 1, 3))) -> Any:
+    """Return where the bones are at the frames, as Blender evaluates them; the current frame stays."""
+    scene = _scene()
+    at = scene.frame_current
+    rows = []
+    for frame in frames:
+        scene.frame_set(frame)
+        obj: Any = bpy.data.objects[owner]
+        rows.append([tuple(value for row in bone.matrix for value in row) for bone in obj.pose.bones])
+    scene.frame_set(at)
+    return np.array(rows)
+
+
+def pose_difference(live: str = LIVE, plain: str = PLAIN) -> float:
+    """Return how far bones of the rig and its twin are apart at most, in elements of their matrices."""
+    return float(np.abs(poses(live) - poses(plain)).max())
+
+
+def said(owner: str = LIVE) -> list[str]:
+    """Return what Live says of the rig's action."""
+    from bl_ext.user_default.tcb_animation.ui.live import messages
+
+    data = bpy.data.objects[owner].animation_data
+    return list(messages.notes_of(data.action)) if data and data.action else []
+
+
+def in_area(kind: str, work: Callable[[], Any]) -> Any:
+    """Do the work in the context of the area of that type."""
+    manager: Any = bpy.context.window_manager
+    window = manager.windows[0]
+    area = max((a for a in window.screen.areas if a.type == kind), key=lambda a: a.width * a.height)
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        return work()
+
+
+def push(message: str = "set up") -> None:
+    bpy.ops.ed.undo_push(message=message)
+
+
+def select_keys(frames: Sequence[int] = ()) -> None:
+    """Select the keys at these frames, or all, of both rigs, whole with their handles."""
+    for rig in bpy.data.objects:
+        for curve in channels(rig):
+            curve.select = True
+            for key in curve.keyframe_points:
+                chosen = not frames or any(abs(key.co.x - frame) < 0.01 for frame in frames)
+                key.select_control_point = key.select_left_handle = key.select_right_handle = chosen
+
+
+def make_pose_asset(frame: int) -> None:
+    """Make a pose asset of the twin's pose at the frame, in this file."""
+    scene = _scene()
+    scene.frame_set(frame)
+    asset: Any = bpy.data.actions.new("A pose")
+    rig = bpy.data.objects[PLAIN]
+    if bpy.app.version >= (4, 4):
+        slot = asset.slots.new(for_id=rig)
+        strip = asset.layers.new("Layer").strips.new(type="KEYFRAME")
+        curves = strip.channelbag(slot, ensure=True).fcurves
+    else:
+        curves = asset.fcurves
+    for curve in channels(rig):
+        made = curves.new(curve.data_path, index=curve.array_index)
+        made.keyframe_points.insert(1, curve.evaluate(frame))
+    asset.asset_mark()
+    push("asset")
+
+
+def second_live() -> None:
+    """Add another live rig with other keys, and its twin."""
+    rig = new_rig("Live 2")
+    key_rig(rig, 11)
+    make_live(rig)
+    rig.location.y = 3
+    twin_of(rig, "Plain 2")
+    push("second rig")
