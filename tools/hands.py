@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,15 @@ from tools.hands_edits import Hands, Row
 from tools.hands_rows import ROWS
 
 ROOT = Path(__file__).resolve().parents[1]
+SIZE = (1000, 640)
+"""Pixels: a small window draws faster without a graphics card."""
 MOST_STEPS = 14
 """Steps of undo that a row's tool may take."""
 
 
 def run_row(gui: Any, row: Row, pictures: Path | None = None) -> dict[str, Any]:
     """Use the tool in a new file; return what was found."""
-    hands = Hands(gui)
+    hands, start = Hands(gui), time.perf_counter()
     result: dict[str, Any] = {"group": row.group, "name": row.name, "how": row.how}
     try:
         gui.run("def steps():\n    bpy.ops.wm.read_homefile(use_factory_startup=True)\n    yield 0.5\n")
@@ -49,21 +52,13 @@ def run_row(gui: Any, row: Row, pictures: Path | None = None) -> dict[str, Any]:
         result["error"] = f"{type(error).__name__}: {str(error).strip().splitlines()[-1] if str(error).strip() else ''}"
         if pictures:
             gui.shot(pictures / "error.png")
+    result["seconds"] = round(time.perf_counter() - start, 1)
     return result
 
 
 def measured(hands: Hands, row: Row) -> dict[str, Any]:
     """Compare the rig with its twin, with a fresh bake, and with the splines."""
-    hands.run("hands.save('after')")
-    found: dict[str, Any] = {
-        "changed": bool(hands.run("result = hands.changes_since('before', 'Plain')")),
-        "differences": hands.run("result = hands.differences()") if row.alike else [],
-        "apart": hands.run("result = hands.largest_difference()") if row.alike else 0.0,
-        "keys": hands.run("result = hands.key_count('Live')"),
-        "stale": hands.run("result = hands.stale_channels()"),
-        "spline": hands.run("result = hands.farthest_from_spline()"),
-        "said": hands.run("result = hands.said()"),
-    }
+    found: dict[str, Any] = hands.run(f"hands.save('after'); result = hands.measured({row.alike})")
     if not row.changes:
         found["touched"] = hands.run("result = hands.changes_since('before', 'Live')")
     return found
@@ -102,7 +97,7 @@ def main() -> int:
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     arguments.data.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, graphical.installed(build_zip.build(Path(folder))) as gui:
+    with tempfile.TemporaryDirectory() as folder, graphical.installed(build_zip.build(Path(folder)), SIZE) as gui:
         version = tuple(gui.run("result = tuple(bpy.app.version)"))
         file = arguments.data / f"{version[0]}.{version[1]}.json"
         known = json.loads(file.read_text()) if file.exists() else {}

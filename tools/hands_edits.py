@@ -7,7 +7,7 @@ Each function does one thing as an animator does, and returns nothing, or a rema
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ SETTLE = """
 def steps():
     from bl_ext.user_default.tcb_animation.ui.live import handlers
     for _turn in range(3):
-        yield 0.1
+        yield 0.05
     for _turn in range(400):
         if not handlers.is_pending():
             return True
@@ -36,7 +36,7 @@ class Hands:
     """A window with the rigs, and what an animator does in it."""
 
     gui: Any
-    remarks: list[str] = field(default_factory=list)
+    _middle: tuple[int, int] | None = None
 
     def run(self, code: str) -> Any:
         return self.gui.run(PRELUDE + code, timeout=180)
@@ -48,21 +48,23 @@ class Hands:
 
     def open(self, kind: str, mode: str = "") -> None:
         """Make the large area that editor, with everything in view, and point at its middle."""
+        self._middle = None
         self.run(f"""
 def steps():
     for a in win().screen.areas:
         if a.type == 'DOPESHEET_EDITOR' and a.height < 300:
             a.type = 'INFO'
-    yield .2
+    yield .1
     big = max(win().screen.areas, key=lambda a: a.width * a.height)
     big.type = {kind!r}
     if {mode!r}:
         big.ui_type = {mode!r}
-    yield .5
+    yield .2
     big = max(win().screen.areas, key=lambda a: a.width * a.height)
     with bpy.context.temp_override(window=win(), area=big, region=region(big, 'WINDOW')):
         if big.type == 'VIEW_3D':
             bpy.ops.view3d.view_axis(type='FRONT')
+            big.spaces.active.shading.type = 'WIREFRAME'
         elif big.type == 'GRAPH_EDITOR':
             bpy.ops.graph.view_all()
         elif big.type == 'DOPESHEET_EDITOR':
@@ -70,25 +72,28 @@ def steps():
         elif big.type == 'NLA_EDITOR':
             bpy.ops.nla.view_all()
     hands.push()
-    yield .3
+    yield .1
 """)
         self.point()
 
     def middle(self) -> tuple[int, int]:
+        if self._middle is not None:
+            return self._middle
         x, y = self.run("""
 big = max(win().screen.areas, key=lambda a: a.width * a.height)
 r = region(big, 'WINDOW')
 result = (r.x + r.width // 2, win().height - (r.y + r.height // 2))
 """)
+        self._middle = (x, y)
         return x, y
 
     def point(self, dx: int = 0, dy: int = 0) -> None:
         x, y = self.middle()
-        for each in (5, 0):
-            self.gui.xdotool("mousemove", x + dx + each, y + dy)
-            self.turns()
+        self.gui.xdotool("mousemove", x + dx + 3, y + dy)
+        self.gui.xdotool("mousemove", x + dx, y + dy)
+        self.turns()
 
-    def turns(self, seconds: float = 0.1) -> None:
+    def turns(self, seconds: float = 0.06) -> None:
         self.gui.run(f"def steps():\n    for _turn in range(3):\n        yield {seconds / 3}\n")
 
     def press(self, *keys: str) -> None:
@@ -109,8 +114,8 @@ result = (r.x + r.width // 2, win().height - (r.y + r.height // 2))
         self.point()
         self.press(*start)
         running = self.gui.run(MODAL)
-        for step in range(1, 7):
-            self.point(dx=by * step // 6)
+        for step in range(1, 5):
+            self.point(dx=by * step // 4)
         if not running:
             raise RuntimeError(f"{start} started no tool")
         self.click()
@@ -122,14 +127,15 @@ result = (r.x + r.width // 2, win().height - (r.y + r.height // 2))
         self.run(f"hands.in_area({kind!r}, lambda: bpy.ops.{call})")
         self.turns()
         if self.gui.run(MODAL):
-            for step in range(1, 7):
-                self.point(dx=by * step // 6)
+            for step in range(1, 5):
+                self.point(dx=by * step // 4)
             self.click()
         self.settle()
 
     def each(self, work: Callable[[str], None]) -> None:
         """Do it with one rig active, then with the other, for tools that take the active object alone."""
-        for name in ("Live", "Plain"):
+        # The twin first, so that both are undone when the twin is.
+        for name in ("Plain", "Live"):
             self.run(f"hands.pose_mode({name!r}); hands.push('active')")
             self.point()
             work(name)
@@ -173,8 +179,8 @@ def cancelled(hands: Hands) -> None:
     hands.frame(19)
     hands.point()
     hands.press("shift+e")
-    for step in range(1, 7):
-        hands.point(dx=30 * step)
+    for step in range(1, 5):
+        hands.point(dx=45 * step)
     hands.click(3)
     hands.settle()
 
@@ -212,20 +218,29 @@ def auto_keyed(*keys: str, frame: int = 19) -> Tool:
     return tool
 
 
-def keying_set(name: str, *keys: str) -> Tool:
+def keying_set(name: str, *keys: str, in_turn: bool = False) -> Tool:
+    """Key by a keying set; `in_turn`: one that is about the active object alone."""
+
     def tool(hands: Hands) -> None:
         hands.open("VIEW_3D")
         hands.run(f"""
 scene = bpy.context.scene
 sets = scene.keying_sets_all
-sets.active = next(each for each in sets if each.bl_idname == {name!r})
+sets.active = next(each for each in sets if each.bl_idname.endswith({name!r}))
 scene.tool_settings.use_keyframe_insert_auto = False
 hands.push('keying set')
 """)
         hands.frame(19)
-        hands.point()
-        hands.press("r", "2", "0", "Return", *keys)
-        hands.settle()
+
+        def work(_name: str) -> None:
+            hands.point(dx=100)
+            hands.press("r", "2", "0", "Return", *keys)
+            hands.settle()
+
+        if in_turn:
+            hands.each(work)
+        else:
+            work("")
 
     return tool
 
@@ -253,7 +268,7 @@ def only_set_auto(hands: Hands) -> None:
     hands.run("""
 scene = bpy.context.scene
 sets = scene.keying_sets_all
-sets.active = next(each for each in sets if each.bl_idname == 'BUILTIN_KSI_Available')
+sets.active = next(each for each in sets if each.bl_idname.endswith('Available'))
 scene.tool_settings.use_keyframe_insert_keyingset = True
 hands.push('keying set')
 """)

@@ -115,6 +115,8 @@ def make_live(rig: Any) -> None:
     for path in ('pose.bones["Root"].location', 'pose.bones["Arm.L"].rotation_quaternion'):
         animation.key_set(rig, path, 25, tension=0.4, continuity=-0.3, bias=0.25)
     animation.key_set(rig, 'pose.bones["Head"].rotation_euler', 13, ease_to=0.5)
+    # Live would do so when the window comes to rest, after the twin is made.
+    animation.bake(rig, output="HANDLES")
     bpy.ops.object.mode_set(mode="OBJECT")
     assert rig.animation_data.action.tcb_live
 
@@ -178,15 +180,23 @@ def pose_mode(*names: str, bones: Sequence[str] = ()) -> None:
 
 def channels(owner: Any) -> list[Any]:
     """Return the F-curves that play the datablock."""
-    data = owner.animation_data
-    if data is None or data.action is None:
+    action, slot = playing(owner)
+    if action is None:
         return []
     if bpy.app.version < (4, 4):
-        return list(data.action.fcurves)
-    if data.action_slot is None or not data.action.layers:
+        return list(action.fcurves)
+    if slot is None or not action.layers:
         return []
-    bag = data.action.layers[0].strips[0].channelbag(data.action_slot)
+    bag = action.layers[0].strips[0].channelbag(slot)
     return list(bag.fcurves) if bag else []
+
+
+def playing(owner: Any) -> tuple[Any, Any]:
+    """Return the action that plays the datablock, or that of its first strip; and the slot, where there are slots."""
+    data = owner.animation_data
+    strips = [strip for track in (data.nla_tracks if data else ()) for strip in track.strips]
+    holder = data if data is None or data.action is not None or not strips else strips[0]
+    return (None, None) if holder is None else (holder.action, getattr(holder, "action_slot", None))
 
 
 def keys(owner: Any) -> dict[tuple[str, int], list[Key]]:
@@ -223,7 +233,7 @@ def everything(owner: Any) -> Any:
         )
         for curve in channels(owner)
     }
-    action = data.action if data else None
+    action, _ = playing(owner)
     result["action"] = action and (action.name, action.tcb_live)
     strips = [strip for track in (data.nla_tracks if data else ()) for strip in track.strips]
     result["strips"] = [
@@ -298,14 +308,17 @@ def key_count(owner: str) -> int:
 def _copied(owner: Any) -> Iterator[Any]:
     """Give a copy of the object with an action of its own that is not live."""
     copy = owner.copy()
-    action = owner.animation_data.action.copy()
+    playing_one, slot = playing(owner)
+    action = playing_one.copy()
     try:
         action.tcb_live = False
         if copy.animation_data.use_tweak_mode:
             copy.animation_data.use_tweak_mode = False
         for track in list(copy.animation_data.nla_tracks):
             copy.animation_data.nla_tracks.remove(track)
-        assign(copy, action)
+        copy.animation_data.action = action
+        if slot is not None:
+            copy.animation_data.action_slot = next(each for each in action.slots if each.identifier == slot.identifier)
         yield copy
     finally:
         bpy.data.objects.remove(copy)
@@ -384,8 +397,8 @@ def said(owner: str = LIVE) -> list[str]:
     """Return what Live says of the rig's action."""
     from bl_ext.user_default.tcb_animation.ui.live import messages
 
-    data = bpy.data.objects[owner].animation_data
-    return list(messages.notes_of(data.action)) if data and data.action else []
+    action, _ = playing(bpy.data.objects[owner])
+    return list(messages.notes_of(action)) if action is not None else []
 
 
 def in_area(kind: str, work: Callable[[], Any]) -> Any:
@@ -419,7 +432,7 @@ def make_pose_asset(frame: int) -> None:
     asset: Any = bpy.data.actions.new("A pose")
     rig = bpy.data.objects[PLAIN]
     if bpy.app.version >= (4, 4):
-        slot = asset.slots.new(for_id=rig)
+        slot = asset.slots.new(id_type="OBJECT", name=rig.name)
         strip = asset.layers.new("Layer").strips.new(type="KEYFRAME")
         curves = strip.channelbag(slot, ensure=True).fcurves
     else:
@@ -439,3 +452,16 @@ def second_live() -> None:
     rig.location.y = 3
     twin_of(rig, "Plain 2")
     push("second rig")
+
+
+def measured(alike: bool) -> dict[str, Any]:
+    """Compare the rig with its twin (where both must be alike), with a fresh bake, and with the splines."""
+    return {
+        "changed": bool(changes_since("before", PLAIN)),
+        "differences": differences() if alike else [],
+        "apart": largest_difference() if alike else 0.0,
+        "keys": key_count(LIVE),
+        "stale": stale_channels(),
+        "spline": farthest_from_spline(),
+        "said": said(),
+    }

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's tools on other stages: strips, actions, cameras, overridden rigs, rigs of Rigify; by keys and mouse."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tools.hands_edits import Hands, Tool, select_keys
+
+STAGES = "from tools import hands_stages as stages\n"
+
+
+def turn_at(hands: Hands, frame: int) -> None:
+    """Turn what is selected by 20 degrees at the frame, with Auto Key."""
+    hands.frame(frame)
+    hands.point(dx=100)
+    hands.press("r", "2", "0", "Return")
+    hands.settle()
+
+
+def move_keys(hands: Hands, frame: int, *amount: str) -> None:
+    """Move the keys of the frame in the Dope Sheet."""
+    hands.open("DOPESHEET_EDITOR", "DOPESHEET")
+    select_keys(hands, frame)
+    hands.point()
+    hands.press("g", *amount, "Return")
+    hands.settle()
+
+
+def stripped(hands: Hands) -> None:
+    """Push both actions down into strips, move and stretch these, and enter tweak mode."""
+    hands.open("NLA_EDITOR")
+    hands.run("""
+for rig in hands.rigs():
+    data = rig.animation_data
+    action, slot = data.action, getattr(data, 'action_slot', None)
+    data.action = None
+    strip = data.nla_tracks.new().strips.new(action.name, 1, action)
+    if slot is not None:
+        strip.action_slot = slot
+    strip.select = True
+    data.nla_tracks[0].select = True
+hands.push('strips')
+""")
+    hands.settle()
+    hands.open("NLA_EDITOR")
+    hands.press("g", "8", "Return")
+    hands.settle()
+    hands.press("Tab")
+    hands.settle()
+    if not hands.run("result = [rig.animation_data.use_tweak_mode for rig in hands.rigs()] == [True, True]"):
+        raise RuntimeError("no tweak mode")
+
+
+def tweak_mode(hands: Hands) -> None:
+    stripped(hands)
+    move_keys(hands, 25, "4")
+    hands.open("VIEW_3D")
+    turn_at(hands, 28)
+
+
+def left_tweak_mode(hands: Hands) -> None:
+    tweak_mode(hands)
+    hands.open("NLA_EDITOR")
+    hands.press("Tab")
+    hands.settle()
+    if hands.run("result = any(rig.animation_data.use_tweak_mode for rig in hands.rigs())"):
+        raise RuntimeError("still tweak mode")
+
+
+def strips_moved(hands: Hands) -> str:
+    """Move strips after tweak mode: keys stay."""
+    left_tweak_mode(hands)
+    hands.run("hands.save('left')")
+    hands.press("g", "5", "Return")
+    hands.settle()
+    changed = hands.run("result = [each for each in hands.changes_since('left', 'Live') if each != 'strips']")
+    apart = hands.run("result = hands.pose_difference()")
+    return f"keys of the strip {changed or 'bit for bit'} after it was moved; rig and twin are {apart:.1g} apart"
+
+
+def copied_action(hands: Hands) -> str:
+    """Make a new action of the one that plays, as the Action editor's button does, work on it, then play the first."""
+    hands.open("DOPESHEET_EDITOR", "ACTION")
+    hands.run("hands.save('first')")
+    for name in ("Live", "Plain"):
+        hands.run(f"""
+hands.pose_mode({name!r})
+bpy.data.objects[{name!r}].animation_data.action.use_fake_user = True
+hands.in_area('DOPESHEET_EDITOR', lambda: bpy.ops.action.new())
+hands.push('new')
+""")
+        hands.settle()
+    hands.run("hands.pose_mode('Live', 'Plain'); hands.push()")
+    hands.open("VIEW_3D")
+    turn_at(hands, 19)
+    other = hands.run(
+        "rig = hands.rigs()[0]; a = rig.animation_data.action\n"
+        "result = (a.name, a.tcb_live, hands.differences(), hands.stale_channels())"
+    )
+    hands.run("""
+for rig in hands.rigs():
+    hands.assign(rig, bpy.data.actions['Plain' if rig.name == 'Plain' else 'LiveAction'])
+hands.push('first action')
+""")
+    hands.settle()
+    changed = hands.run("result = hands.changes_since('first', 'Live')")
+    turn_at(hands, 19)
+    name, live, differs, stale = other
+    same = "keys as the twin's, motion TCB's" if not differs and not stale else (differs, stale)
+    return f"the copy, {'live' if live else 'not live'}: {same}; the first again: {changed or 'bit for bit'}"
+
+
+def two_slots(hands: Hands) -> str:
+    hands.run(STAGES + "stages.shared_actions(); hands.pose_mode('Live', 'Plain', 'Live 2', 'Plain 2'); hands.push()")
+    hands.settle()
+    hands.run("hands.save('before')")
+    hands.open("VIEW_3D")
+    turn_at(hands, 19)
+    move_keys(hands, 13, "-", "4")
+    other = hands.run("result = hands.differences('Live 2', 'Plain 2') + hands.stale_channels('Live 2')")
+    return f"the second rig: {other or 'keys as its twin, handles fresh'}"
+
+
+def camera_markers(hands: Hands) -> str:
+    """Bind cameras to markers, move the markers along with keys, and play."""
+    hands.run(STAGES + "stages.cameras()")
+    hands.settle()
+    hands.run("hands.save('before')")
+    hands.open("DOPESHEET_EDITOR", "DOPESHEET")
+    for name, frame in (("Live", 1), ("Other", 13), ("Live", 25)):
+        hands.run(STAGES + f"stages.bind({name!r}, {frame}); hands.push('camera')")
+        hands.point()
+        hands.press("ctrl+b")
+        hands.settle()
+    touched = hands.run("result = hands.changes_since('before', 'Live')")
+    hands.run("hands.only(*hands.rigs()); area('DOPESHEET_EDITOR').spaces.active.use_marker_sync = True; hands.push()")
+    hands.run("for m in bpy.context.scene.timeline_markers: m.select = m.frame == 25")
+    select_keys(hands, 25)
+    hands.point()
+    hands.press("g", "4", "Return")
+    hands.settle()
+    seen = hands.run("""
+scene = bpy.context.scene
+result = []
+for frame in (5, 20, 35):
+    scene.frame_set(frame)
+    result.append(scene.camera.name)
+result = ([(m.frame, m.camera and m.camera.name) for m in scene.timeline_markers], result)
+""")
+    return f"keys after binding {touched or 'bit for bit'}; markers {seen[0]}, cameras at 5, 20, 35: {seen[1]}"
+
+
+def overridden(animated: bool) -> Tool:
+    """Key, or try to, rigs that are library overrides, with a local action or with the library's."""
+
+    def tool(hands: Hands) -> str:
+        path = str(Path(tempfile.mkdtemp()) / "rigs.blend")
+        hands.run(STAGES + f"stages.library({path!r}, {animated})")
+        what = hands.run(STAGES + f"result = stages.overridden({path!r}, {animated})")
+        hands.settle()
+        hands.run("hands.save('before')")
+        hands.open("VIEW_3D")
+        turn_at(hands, 19)
+        move_keys(hands, 25, "4")
+        if not animated:
+            return str(what)
+        changed = hands.run("result = hands.changes_since('before', 'Live')")
+        refused = hands.run("""
+import io, contextlib
+result = []
+for call in (bpy.ops.tcb.bake, bpy.ops.tcb.restore):
+    try:
+        call()
+        result.append('done')
+    except RuntimeError as error:
+        result.append(str(error).strip().splitlines()[0])
+""")
+        return f"{what}; after `R 2 0` and `G 4` {changed or 'nothing has changed'}; Bake and Restore: {refused}"
+
+    return tool
+
+
+def rigify(hands: Hands) -> str:
+    what = hands.run(STAGES + "result = stages.rigify()")
+    hands.settle()
+    hands.run("hands.save('before')")
+    hands.open("VIEW_3D")
+    turn_at(hands, 19)
+    hands.point()
+    hands.slide("shift+e")
+    move_keys(hands, 25, "4")
+    return str(what)
+
+
+def rigify_snap(part: str, frame: int) -> Tool:
+    def tool(hands: Hands) -> str:
+        hands.run(STAGES + "stages.rigify()")
+        hands.settle()
+        hands.run("hands.save('before')")
+        hands.open("VIEW_3D")
+        hands.frame(frame)
+        call = hands.run(STAGES + f"result = 'call ' + stages.rigify_call({part!r})")
+
+        def work(name: str) -> None:
+            hands.run(f"hands.pose_mode({name!r}, bones=('upper_arm_fk.L', 'hand_ik.L'))")
+            hands.run(f"hands.in_area('VIEW_3D', lambda: bpy.ops.{call.removeprefix('call ')}); hands.push('snap')")
+
+        hands.each(work)
+        return ""
+
+    return tool
