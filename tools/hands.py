@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import build_zip, graphical
 from tools.hands_edits import Hands, Row
 from tools.hands_rows import ROWS
+from tools.hands_table import is_bad, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (1000, 640)
@@ -83,15 +85,11 @@ def undone(hands: Hands) -> dict[str, Any]:
     return {"undo": live, "redo": again, "steps": steps}
 
 
-def is_bad(result: dict[str, Any]) -> bool:
-    return any(result.get(name) for name in ("error", "differences", "stale", "touched", "undo", "redo"))
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", type=Path, help="the Markdown file; default: printed")
     parser.add_argument("--data", type=Path, default=ROOT / "build" / "hands", help="where each Blender's results are")
-    parser.add_argument("--only", default="", help="tools whose group or name contains this")
+    parser.add_argument("--only", default="", help="tools whose group and name contain this regular expression")
     parser.add_argument("--pictures", type=Path, help="a folder for a screenshot of each")
     arguments = parser.parse_args()
     if arguments.pictures:
@@ -102,7 +100,7 @@ def main() -> int:
         file = arguments.data / f"{version[0]}.{version[1]}.json"
         known = json.loads(file.read_text()) if file.exists() else {}
         for row in ROWS:
-            if version[:2] < row.since or arguments.only not in f"{row.group}: {row.name}":
+            if version[:2] < row.since or not re.search(arguments.only, f"{row.group}: {row.name}"):
                 continue
             result = run_row(gui, row, arguments.pictures)
             known[row.name] = result

@@ -412,7 +412,7 @@ hands.push('no action')
     for frame in (5, 15, 30):
         hands.frame(frame)
         hands.point(dx=100)
-        hands.press("r", "2", "0", "Return")
+        hands.press("r", "2", "0", "Return", "i")
         hands.settle()
     second = hands.run(
         "result = [(r.animation_data.action.name, r.animation_data.action.tcb_live) for r in hands.rigs()]"

@@ -35,14 +35,19 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
         report.value_error = max(report.value_error, baked.error)
     if baked.is_by_handles:
         report.handles.append(_handle_error(track, baked))
-    standing = list(baked.notes)
-    for fcurve in track.channels.values():
-        others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
-        if others:
-            text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
-            standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
+    standing = [*baked.notes, *_modifier_notes(track)]
     report.standing += [track.error(note) for note in standing]
     report.notes += [track.note(note) for note in (*standing, *notes)]
+
+
+def _modifier_notes(track: Track) -> list[str]:
+    """Return a note for each type of F-curve modifier, so that ten of them on a rig can be read."""
+    components: dict[str, list[str]] = {}
+    for fcurve in track.channels.values():
+        for kind in sorted({modifier.type for modifier in fcurve.modifiers} - {"CYCLES"}):
+            components.setdefault(kind, []).append(str(fcurve.array_index))
+    text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:s})")
+    return [rpt_(text, kind, ", ".join(found)) for kind, found in components.items()]
 
 
 def _handle_error(track: Track, baked: Baked) -> HandleError:

@@ -157,6 +157,13 @@ def test_modifiers_stay_and_are_named(animation, thing, kind: str) -> None:
     assert bits(curve(thing, "location", 1))["modifiers"] == before
 
 
+def test_one_note_names_all_components_with_a_modifier(animation, thing) -> None:
+    for component in (0, 2):
+        curve(thing, "location", component).modifiers.new("NOISE")
+    (note,) = [note for note in animation.bake(thing).notes if "NOISE" in note]
+    assert "0, 2" in note
+
+
 def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:
     for component in range(3):
         curve(thing, "location", component).modifiers.new("CYCLES")
