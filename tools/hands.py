@@ -91,10 +91,24 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=ROOT / "build" / "hands", help="where each Blender's results are")
     parser.add_argument("--only", default="", help="tools whose group and name contain this regular expression")
     parser.add_argument("--pictures", type=Path, help="a folder for a screenshot of each")
+    parser.add_argument("--no-run", action="store_true", help="make the page of the results that are there")
     arguments = parser.parse_args()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     arguments.data.mkdir(parents=True, exist_ok=True)
+    if not arguments.no_run:
+        _run(arguments)
+    found = {each.stem: json.loads(each.read_text()) for each in arguments.data.glob("*.json")}
+    text = markdown(_in_order(found), {row.name: row.note for row in ROWS})
+    if arguments.output:
+        arguments.output.write_text(text)
+    else:
+        print(text)
+    return int(any(is_bad(row) for rows in found.values() for row in rows.values()))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Use the tools, and save what was found after each."""
     with tempfile.TemporaryDirectory() as folder, graphical.installed(build_zip.build(Path(folder)), SIZE) as gui:
         version = tuple(gui.run("result = tuple(bpy.app.version)"))
         file = arguments.data / f"{version[0]}.{version[1]}.json"
@@ -106,7 +120,11 @@ def main() -> int:
             known[row.name] = result
             file.write_text(json.dumps(known, indent=1))
             print("BAD " if is_bad(result) else "good", json.dumps(result), flush=True)
-    return 0
+
+
+def _in_order(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the results in the order of the rows."""
+    return {version: {row.name: rows[row.name] for row in ROWS if row.name in rows} for version, rows in found.items()}
 
 
 if __name__ == "__main__":

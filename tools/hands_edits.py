@@ -163,6 +163,8 @@ class Row:
     since: tuple[int, int] = (4, 2)
     alike: bool = True
     """False where rig and twin need not have the same keys."""
+    note: str = ""
+    """What the page says of it."""
 
 
 def pose_slider(key: str, frame: int) -> Tool:

@@ -8,24 +8,26 @@ from typing import Any
 
 Result = Mapping[str, Any]
 BAD = ("error", "differences", "stale", "touched", "undo", "redo")
-TRIED = "160"
-"""Keys of the rig before."""
 HEAD = """# Blender's own tools on a live character
 
-Each of Blender's tools for poses, keys, curves, actions and strips, used once in a window on a rig of ten bones that TCB
-plays by handles, with Live on. A second rig has the same keys and the same motion, without TCB; each tool is used on both,
-by keys and the mouse where it can be, else by its operator in the window. Some 160 keys at frames 1, 13, 25 and 41; some
-have tension, continuity, bias and ease. *Auto Key* is on unless a row says otherwise, and all bones are selected.
+Each of Blender's tools for poses, keys, curves, actions and strips, used once in a window on a rig of ten bones that
+TCB plays by handles, with Live on. A second rig has the same keys and the same motion, without TCB; each tool is used
+on both, by keys and the mouse where it can be, else by its operator in the window. The rig has 160 keys at frames 1,
+13, 25 and 41; some have tension, continuity, bias and ease. *Auto Key* is on unless a row says otherwise, and all bones
+are selected.
 
     tools/environment.sh graphical python tools/hands.py --output docs/blender_tools.md
 
-makes this page. **As without TCB** means all of this: after the tool the rig has keys in the same channels as its twin, at
-the same frames, with the same values (equal to the last bit unless a figure is given), interpolations and types, and no
-others; its handles are those that a new bake of these keys places, so the motion is TCB's; as many `Ctrl Z` as it took to
-get the twin back bring the rig back bit for bit, and redo gives what was there after the tool, bit for bit.
+makes this page. **As without TCB** means all of this:
 
-The last column is how far handles then play from the exact splines at whole frames: the largest turn between the two in
-degrees, and the largest part of a location's range; [handles.md](handles.md) says where that comes from.
+- After the tool the rig has keys in the same channels as its twin, at the same frames, with the same values (equal to
+  the last bit unless a figure is given), interpolations and types, and no others.
+- Its handles are those that a new bake of these keys places, so the motion is TCB's.
+- As many `Ctrl Z` as it took to get the twin back bring the rig back bit for bit, and as many `Ctrl Shift Z` what was
+  there after the tool.
+
+The last column is how far handles then play from the exact splines at whole frames: the largest turn between the two
+in degrees, and the largest part of a location's range; [handles.md](handles.md) says where that comes from.
 """
 
 
@@ -35,7 +37,7 @@ def is_bad(result: Result) -> bool:
 
 
 def markdown(found: Mapping[str, Mapping[str, Result]], notes: Mapping[str, str]) -> str:
-    """Return the page; `found` has the results by Blender's version and name of the row, `notes` what to say of a row."""
+    """Return the page; `found` has results by Blender's version and a row's name, `notes` what to say of a row."""
     newest_first = sorted(found, key=lambda version: [int(part) for part in version.split(".")], reverse=True)
     return "\n".join([HEAD, *_counts(found, newest_first), "", *_tables(found, newest_first, notes)])
 
@@ -53,7 +55,8 @@ def _tables(found: Mapping[str, Mapping[str, Result]], versions: list[str], note
         if row["group"] != group:
             group = row["group"]
             yield f"\n## {group}\n"
-            yield f"| tool | how | {' | '.join(f'Blender {version}' for version in versions)} | keys then | from the spline |"
+            heads = " | ".join(f"Blender {version}" for version in versions)
+            yield f"| tool | how | {heads} | keys then | from the spline |"
             yield "|---" * (4 + len(versions)) + "|"
         cells = [_cell(found[version].get(name)) for version in versions]
         remark = notes.get(name, "")
