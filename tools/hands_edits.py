@@ -57,7 +57,10 @@ def steps():
     yield .1
     big = max(win().screen.areas, key=lambda a: a.width * a.height)
     big.type = {kind!r}
-    if {mode!r}:
+    if {mode!r} == 'ACTION':
+        big.ui_type = 'DOPESHEET'
+        big.spaces.active.ui_mode = 'ACTION'
+    elif {mode!r}:
         big.ui_type = {mode!r}
     yield .2
     big = max(win().screen.areas, key=lambda a: a.width * a.height)

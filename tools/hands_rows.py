@@ -111,7 +111,7 @@ ROWS = (
         two_slots,
         since=(4, 4),
     ),
-    Row("NLA", "Tweak mode", "strips at 9, `Tab`, `G 4` of keys at 25, `R 2 0` with Auto Key", tweak_mode),
+    Row("NLA", "Tweak mode", "strips at 9, `Tab`, `R 2 0` at 28, `G 4` of keys at 25", tweak_mode),
     Row("NLA", "Tweak mode left", "the same, `Tab`", left_tweak_mode),
     Row("NLA", "Strips moved", "the same, `Tab`, `G 5` of the strips", strips_moved),
     Row("Cameras", "Camera markers", "`Ctrl B` three times; a marker moved with its keys", camera_markers),

@@ -36,6 +36,7 @@ EULER = (HEAD, "Leg.L", "Leg.R")
 SAME_VALUE = 2e-5
 """Relative, and in units: keying over a key adds a difference to its value, which rounds."""
 SAME_FRAME = 1e-4
+SAME_HANDLE_FRAME = 1e-5
 POINT = tuple(
     name for name in (p.identifier for p in bpy.types.Keyframe.bl_rna.properties) if name not in ("rna_type", "co_ui")
 )
@@ -133,6 +134,12 @@ def twin_of(rig: Any, name: str, twin: Any = None) -> Any:
     twin.animation_data.action.tcb_live = False
     extension().apply(twin)
     return twin
+
+
+def copy_modes(rig: Any, other: Any) -> None:
+    """Give the bones of another rig the rotation modes of this one's."""
+    for bone in rig.pose.bones:
+        other.pose.bones[bone.name].rotation_mode = bone.rotation_mode
 
 
 def assign(owner: Any, action: Any) -> None:
@@ -332,7 +339,16 @@ def stale_channels(owner: str = LIVE) -> list[str]:
     with _copied(obj) as copy:
         extension().bake(copy, output="HANDLES")
         fresh = everything(copy)
-    return [f"{name[0]}[{name[1]}]" for name, state in now.items() if fresh.get(name) != state]
+    return [f"{name[0]}[{name[1]}]" for name, state in now.items() if not _same(fresh.get(name), state)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare what `everything` gives of a curve: frames of handles, which an editor of a strip rounds, nearly."""
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        if len(one) == 2 and all(isinstance(value, float) for value in (*one, *other)):
+            return bool(abs(one[0] - other[0]) <= SAME_HANDLE_FRAME and one[1] == other[1])
+        return all(map(_same, one, other))
+    return bool(one == other)
 
 
 def farthest_from_spline(owner: str = LIVE) -> tuple[float, float]:

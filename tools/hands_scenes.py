@@ -55,9 +55,9 @@ hands.push('strips')
 
 def tweak_mode(hands: Hands) -> None:
     stripped(hands)
-    move_keys(hands, 25, "4")
     hands.open("VIEW_3D")
     turn_at(hands, 28)
+    move_keys(hands, 25, "4")
 
 
 def left_tweak_mode(hands: Hands) -> None:

@@ -65,16 +65,25 @@ def bind(name: str, frame: int) -> None:
 
 
 def shared_actions() -> None:
-    """Let a second rig play the action of each rig by another slot."""
-    for name in (LIVE, PLAIN):
-        rig: Any = bpy.data.objects[name]
-        other = scene_of.new_rig(f"{name} 2")
-        action = rig.animation_data.action
-        data = other.animation_data_create()
-        data.action = action
-        data.action_slot = action.slots.new(id_type="OBJECT", name=other.name)
-        scene_of.key_rig(other, 11)
-        assert other.animation_data.action == action
+    """Let a second rig play the live action by another slot, TCB too; and twins of both a copy of it."""
+    rig, twin = scene_of.rigs()
+    action: Any = rig.animation_data.action
+    second, second_twin = (scene_of.new_rig(f"{name} 2") for name in (LIVE, PLAIN))
+    data = second.animation_data_create()
+    data.action = action
+    data.action_slot = action.slots.new(id_type="OBJECT", name=second.name)
+    scene_of.key_rig(second, 11)
+    scene_of.make_live(second)
+    scene_of.copy_modes(second, second_twin)
+    copy = action.copy()
+    copy.tcb_live = False
+    for copied, original in ((twin, rig), (second_twin, second)):
+        data = copied.animation_data_create()
+        data.action = copy
+        wanted = original.animation_data.action_slot.identifier
+        data.action_slot = next(slot for slot in copy.slots if slot.identifier == wanted)
+        scene_of.extension().apply(copied)
+    assert second.animation_data.action == action
     scene_of.push("slots")
 
 
@@ -111,6 +120,7 @@ def overridden(path: str, animated: bool) -> str:
     if not animated:
         scene_of.key_rig(live)
         scene_of.make_live(live)
+        scene_of.copy_modes(live, plain)
         scene_of.twin_of(live, PLAIN, plain)
     scene_of.pose_mode(LIVE, PLAIN)
     context.scene.tool_settings.use_keyframe_insert_auto = True
