@@ -76,19 +76,21 @@ def strips_moved(hands: Hands) -> str:
     hands.press("g", "5", "Return")
     hands.settle()
     changed = hands.run("result = [each for each in hands.changes_since('left', 'Live') if each != 'strips']")
-    apart = hands.run("result = hands.pose_difference()")
-    return f"keys of the strip {changed or 'bit for bit'} after it was moved; rig and twin are {apart:.1g} apart"
+    return f"keys of the strip {changed or 'bit for bit'} after it was moved"
 
 
 def copied_action(hands: Hands) -> str:
     """Make a new action of the one that plays, as the Action editor's button does, work on it, then play the first."""
     hands.open("DOPESHEET_EDITOR", "ACTION")
     hands.run("hands.save('first')")
-    for name in ("Live", "Plain"):
+    for name in ("Plain", "Live"):
         hands.run(f"""
 hands.pose_mode({name!r})
 bpy.data.objects[{name!r}].animation_data.action.use_fake_user = True
+before = set(bpy.data.actions)
 hands.in_area('DOPESHEET_EDITOR', lambda: bpy.ops.action.new())
+# The button assigns what the operator makes.
+hands.assign(bpy.data.objects[{name!r}], (set(bpy.data.actions) - before).pop())
 hands.push('new')
 """)
         hands.settle()
@@ -109,7 +111,7 @@ hands.push('first action')
     turn_at(hands, 19)
     name, live, differs, stale = other
     same = "keys as the twin's, motion TCB's" if not differs and not stale else (differs, stale)
-    return f"the copy, {'live' if live else 'not live'}: {same}; the first again: {changed or 'bit for bit'}"
+    return f"the copy {name}, {'live' if live else 'not live'}: {same}; the first again: {changed or 'bit for bit'}"
 
 
 def two_slots(hands: Hands) -> str:
@@ -152,38 +154,35 @@ result = ([(m.frame, m.camera and m.camera.name) for m in scene.timeline_markers
     return f"keys after binding {touched or 'bit for bit'}; markers {seen[0]}, cameras at 5, 20, 35: {seen[1]}"
 
 
-def overridden(animated: bool) -> Tool:
-    """Key, or try to, rigs that are library overrides, with a local action or with the library's."""
+def overridden(animated: bool, local: bool = False) -> Tool:
+    """Key, or try to, rigs that are library overrides.
+
+    `animated`: their action is the library's; `local`: by Bake TCB they get one of this file.
+    """
 
     def tool(hands: Hands) -> str:
         path = str(Path(tempfile.mkdtemp()) / "rigs.blend")
         hands.run(STAGES + f"stages.library({path!r}, {animated})")
-        what = hands.run(STAGES + f"result = stages.overridden({path!r}, {animated})")
+        said = hands.run(STAGES + f"result = 'said: ' + stages.overridden({path!r}, {animated})")
+        if local:
+            said = hands.run(STAGES + "result = 'said: ' + stages.localized()")
         hands.settle()
         hands.run("hands.save('before')")
         hands.open("VIEW_3D")
         turn_at(hands, 19)
         move_keys(hands, 25, "4")
-        if not animated:
-            return str(what)
-        changed = hands.run("result = hands.changes_since('before', 'Live')")
-        refused = hands.run("""
-import io, contextlib
-result = []
-for call in (bpy.ops.tcb.bake, bpy.ops.tcb.restore):
-    try:
-        call()
-        result.append('done')
-    except RuntimeError as error:
-        result.append(str(error).strip().splitlines()[0])
-""")
-        return f"{what}; after `R 2 0` and `G 4` {changed or 'nothing has changed'}; Bake and Restore: {refused}"
+        return last_line(said)
 
     return tool
 
 
+def last_line(text: str) -> str:
+    """Return what was said last, without what operators have printed before it."""
+    return text.strip().splitlines()[-1].strip("'\"").removeprefix("said: ")
+
+
 def rigify(hands: Hands) -> str:
-    what = hands.run(STAGES + "result = stages.rigify()")
+    what = hands.run(STAGES + "result = 'said: ' + stages.rigify()")
     hands.settle()
     hands.run("hands.save('before')")
     hands.open("VIEW_3D")
@@ -191,7 +190,7 @@ def rigify(hands: Hands) -> str:
     hands.point()
     hands.slide("shift+e")
     move_keys(hands, 25, "4")
-    return str(what)
+    return last_line(what)
 
 
 def rigify_snap(part: str, frame: int) -> Tool:
@@ -201,11 +200,11 @@ def rigify_snap(part: str, frame: int) -> Tool:
         hands.run("hands.save('before')")
         hands.open("VIEW_3D")
         hands.frame(frame)
-        call = hands.run(STAGES + f"result = 'call ' + stages.rigify_call({part!r})")
+        call = last_line(hands.run(STAGES + f"result = 'said: ' + stages.rigify_call({part!r})"))
 
         def work(name: str) -> None:
             hands.run(f"hands.pose_mode({name!r}, bones=('upper_arm_fk.L', 'hand_ik.L'))")
-            hands.run(f"hands.in_area('VIEW_3D', lambda: bpy.ops.{call.removeprefix('call ')}); hands.push('snap')")
+            hands.run(f"hands.in_area('VIEW_3D', lambda: bpy.ops.{call}); hands.push('snap')")
 
         hands.each(work)
         return ""

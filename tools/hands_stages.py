@@ -129,14 +129,29 @@ def overridden(path: str, animated: bool) -> str:
     return f"override: {live.override_library is not None}; the action is {'linked' if action.library else 'local'}"
 
 
+def localized() -> str:
+    """Bake the overridden rig by its button, which gives it an action of this file; give its twin one without TCB."""
+    operators: Any = bpy.ops
+    live, plain = scene_of.rigs()
+    linked = live.animation_data.action
+    scene_of.pose_mode(LIVE)
+    operators.tcb.bake(output="HANDLES")
+    action = live.animation_data.action
+    action.tcb_live = True
+    plain.animation_data.action = None
+    scene_of.twin_of(live, PLAIN, plain)
+    scene_of.pose_mode(LIVE, PLAIN)
+    scene_of.push("local action")
+    kind = "linked" if action.library else "local"
+    return f"after Bake TCB the action is {kind}, the library's is {'kept' if linked.library else 'changed'}"
+
+
 def rigify() -> str:
     """Fill the scene with a basic human of Rigify that handles play, and its twin; return how large it is."""
-    import addon_utils
-
     context: Any = bpy.context
     operators: Any = bpy.ops
-    if addon_utils.enable("rigify") is None:
-        raise RuntimeError("this build of Blender has no Rigify")
+    if "rigify" not in context.preferences.addons:
+        operators.preferences.addon_enable(module="rigify")
     for each in list(bpy.data.objects):
         bpy.data.objects.remove(each)
     operators.object.armature_basic_human_metarig_add()
