@@ -28,6 +28,13 @@ def steps():
             return True
         yield 0.05
 """
+UNREST = """
+from bl_ext.user_default.tcb_animation.ui.live import handlers
+names = {each.session_uid: each.name for each in bpy.data.actions}
+running = [each.bl_idname for one in bpy.context.window_manager.windows for each in one.modal_operators]
+marked, unsure = ([names.get(each) for each in kind] for kind in (handlers._state.marked, handlers._state.unsure))
+result = (marked, unsure, handlers.is_busy(), running, bpy.app.timers.is_registered(handlers.tick))
+"""
 MODAL = "result = [each.bl_idname for one in bpy.context.window_manager.windows for each in one.modal_operators]"
 
 
@@ -44,7 +51,8 @@ class Hands:
     def settle(self) -> None:
         """Wait until Live has looked at everything."""
         if self.gui.run(SETTLE, timeout=120) is not True:
-            raise RuntimeError("Live does not come to rest")
+            state = self.gui.run(UNREST)
+            raise RuntimeError(f"Live does not come to rest: {state}")
 
     def open(self, kind: str, mode: str = "") -> None:
         """Make the large area that editor, with everything in view, and point at its middle."""
@@ -419,9 +427,7 @@ hands.push('no action')
         hands.point(dx=100)
         hands.press("r", "2", "0", "Return", "i")
         hands.settle()
-    second = hands.run(
-        "result = [(r.animation_data.action.name, r.animation_data.action.tcb_live) for r in hands.rigs()]"
-    )
+    second = hands.run("result = bpy.data.objects['Live'].animation_data.action.tcb_live")
     hands.run("""
 for rig in hands.rigs():
     hands.assign(rig, bpy.data.actions[rig.name if rig.name != 'Live' else 'LiveAction'])
@@ -433,4 +439,5 @@ hands.push('first action')
     hands.point(dx=100)
     hands.press("r", "2", "0", "Return")
     hands.settle()
-    return f"second actions {second}; the first again: {changed or 'bit for bit'}"
+    new = "live" if second else "not live: nothing in it is TCB"
+    return f"the new action is {new}; the first again: {changed or 'bit for bit'}"

@@ -28,6 +28,7 @@ from tools.hands_scenes import (
     camera_markers,
     copied_action,
     left_tweak_mode,
+    moved_then_posed,
     overridden,
     rigify,
     rigify_snap,
@@ -36,6 +37,10 @@ from tools.hands_scenes import (
     two_slots,
 )
 
+MODIFIED = "here and below, TCB plays below the modifiers, and a note in the tab names them for each track"
+APART = (
+    "a quaternion keyed in one component can't be played by handles, so Blender's curves play it, and a note says so"
+)
 ROWS = (
     Row("Pose", "Breakdowner between keys", "`Shift E`, mouse, click, frame 19", pose_slider("shift+e", 19)),
     Row("Pose", "Breakdowner on a key", "`Shift E`, mouse, click, frame 25", pose_slider("shift+e", 25)),
@@ -72,7 +77,13 @@ ROWS = (
     Row("Keying", "Keying set Location & Rotation", "`R 2 0`, `I`", keying_set("LocRot", "i")),
     Row("Keying", "Keying set Whole Character", "`R 2 0`, `I`", keying_set("WholeCharacter", "i", in_turn=True)),
     Row("Keying", "Keying set Available", "`R 2 0`, `I`", keying_set("Available", "i")),
-    Row("Keying", "Keying set of one's own", "one Euler rotation, one component of a quaternion; `I`", own_keying_set),
+    Row(
+        "Keying",
+        "Keying set of one's own",
+        "one Euler rotation, one component of a quaternion; `I`",
+        own_keying_set,
+        note=APART,
+    ),
     Row("Keying", "K", "`R 2 0`, `K`, Rotation", key_menu),
     Row("Keying", "Alt I", "at 25, all bones", delete_keys),
     Row("Graph Editor", "Smooth", "all keys", graph("smooth('INVOKE_DEFAULT')")),
@@ -91,7 +102,7 @@ ROWS = (
     ),
     Row("Graph Editor", "Move", "`G 4` of keys at 25", graph_keys("g", "4", "Return", frames=(25,))),
     Row("Dope Sheet", "Move", "`G - 6` of keys at 25", dope("g", "-", "6", "Return", frames=(25,))),
-    Row("F-curve modifiers", "Noise", "on all channels, then `G X 3` of keys at 25", modifier("NOISE")),
+    Row("F-curve modifiers", "Noise", "on all channels, then `G X 3` of keys at 25", modifier("NOISE"), note=MODIFIED),
     Row("F-curve modifiers", "Cycles", "the same", modifier("CYCLES")),
     Row("F-curve modifiers", "Limits", "the same", modifier("LIMITS", "m.use_max_y, m.max_y = True, 0.2")),
     Row("F-curve modifiers", "Stepped Interpolation", "the same", modifier("STEPPED")),
@@ -113,6 +124,12 @@ ROWS = (
     ),
     Row("NLA", "Tweak mode", "strips at 9, `Tab`, `R 2 0` at 28, `G 4` of keys at 25", tweak_mode),
     Row("NLA", "Tweak mode left", "the same, `Tab`", left_tweak_mode),
+    Row(
+        "NLA",
+        "Keys moved, then posed",
+        "strips at 9, `Tab`, `G 4` of keys at 25, `R 2 0` at 37, `Tab`",
+        moved_then_posed,
+    ),
     Row("NLA", "Strips moved", "the same, `Tab`, `G 5` of the strips", strips_moved),
     Row("Cameras", "Camera markers", "`Ctrl B` three times; a marker moved with its keys", camera_markers),
     Row("Overrides", "Overridden rig, keyed here", "`R 2 0` at 19, `G 4` of keys at 25", overridden(False)),
@@ -121,6 +138,7 @@ ROWS = (
         "Overridden rig, the library's live action",
         "the same",
         overridden(True),
+        note="Blender keys and moves nothing in a linked action",
         changes=False,
         undoes=False,
     ),

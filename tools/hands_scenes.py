@@ -60,8 +60,21 @@ def tweak_mode(hands: Hands) -> None:
     move_keys(hands, 25, "4")
 
 
+def moved_then_posed(hands: Hands) -> None:
+    """Move keys in tweak mode, turn the bones on them, and leave it."""
+    stripped(hands)
+    move_keys(hands, 25, "4")
+    hands.open("VIEW_3D")
+    turn_at(hands, 37)
+    leave_tweak_mode(hands)
+
+
 def left_tweak_mode(hands: Hands) -> None:
     tweak_mode(hands)
+    leave_tweak_mode(hands)
+
+
+def leave_tweak_mode(hands: Hands) -> None:
     hands.open("NLA_EDITOR")
     hands.press("Tab")
     hands.settle()

@@ -50,18 +50,28 @@ def _counts(found: Mapping[str, Mapping[str, Result]], versions: list[str]) -> I
 
 def _tables(found: Mapping[str, Mapping[str, Result]], versions: list[str], notes: Mapping[str, str]) -> Iterator[str]:
     rows = {name: row for version in versions for name, row in found[version].items()}
-    group = ""
-    for name, row in rows.items():
-        if row["group"] != group:
-            group = row["group"]
-            yield f"\n## {group}\n"
-            heads = " | ".join(f"Blender {version}" for version in versions)
-            yield f"| tool | how | {heads} | keys then | from the spline |"
-            yield "|---" * (4 + len(versions)) + "|"
-        cells = [_cell(found[version].get(name)) for version in versions]
-        remark = notes.get(name, "")
-        yield f"| {name} | {row['how']}{'. ' + remark if remark else ''} | {' | '.join(cells)} | {_figures(row)} |"
-    yield ""
+    # Those that only an older Blender has stand where they belong.
+    for group in dict.fromkeys(row["group"] for row in rows.values()):
+        yield f"## {group}\n"
+        heads = " | ".join(f"Blender {version}" for version in versions)
+        yield f"| tool | how | {heads} | keys then | from the spline |"
+        yield "|---" * (4 + len(versions)) + "|"
+        members = [(name, row) for name, row in rows.items() if row["group"] == group]
+        for name, row in members:
+            cells = [_cell(found[version].get(name)) for version in versions]
+            yield f"| {name} | {row['how']} | {' | '.join(cells)} | {_figures(row)} |"
+        yield ""
+        lines = [f"- {name}: {said}." for name, row in members for said in _remarks(row, notes.get(name, ""))]
+        yield from [*lines, ""] if lines else []
+
+
+def _remarks(row: Result, note: str) -> Iterator[str]:
+    yield from filter(None, (note, row.get("remark", "")))
+    for name in BAD:
+        if row.get(name):
+            found = row[name] if isinstance(row[name], list) else [row[name]]
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            yield f"**otherwise** ({name}): {found[0]}{more}"
 
 
 def _cell(row: Result | None) -> str:
