@@ -259,8 +259,14 @@ def check_remaining(
     This check takes longer: where the time is up before its end, `is_unsure` returns True.
     """
     report = Report()
+    checked = []
     for channels, watch in _watched(watches, action, anew=False):
         report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for, is_live))
+        checked.append(watch)
+    for (number, _), watch in watches.items():
+        if number == action.session_uid and not any(watch is each for each in checked):
+            # Nothing uses the slot any more, as after tweak mode was left: it is checked when something does again.
+            watch.unsure.clear()
     return report
 
 

@@ -216,6 +216,16 @@ def test_frame_changes_mark_nothing(animation, thing) -> None:
     assert not handlers_of(animation).is_pending()
 
 
+def test_an_action_that_nothing_plays_any_more_is_not_waited_for(animation, thing) -> None:
+    handlers, action = handlers_of(animation), thing.animation_data.action
+    handlers.mark(action)
+    handlers.tick()
+    assert handlers.is_pending()
+    thing.animation_data.action = None
+    assert any(handlers.tick(at_once=True) is None for _turn in range(10))
+    assert not handlers.is_pending()
+
+
 def call(present: Any) -> None:
     """Call handlers as Blender does."""
     for handler in present:
