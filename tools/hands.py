@@ -29,7 +29,7 @@ from tools.hands_table import is_bad, markdown
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (1000, 640)
 """Pixels: a small window draws faster without a graphics card."""
-MOST_STEPS = 14
+MOST_STEPS = 20
 """Steps of undo that a row's tool may take."""
 
 

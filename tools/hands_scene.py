@@ -156,7 +156,7 @@ def select_bones(rig: Any, *names: str) -> None:
         # Where bones are selected differs: 5.0 and newer keep it with the pose.
         holder = bone if bpy.app.version >= (5, 0) else bone.bone
         holder.select = not names or bone.name in names
-    rig.data.bones.active = rig.data.bones[names[0] if names else "Chest"]
+    rig.data.bones.active = rig.data.bones[names[0] if names else 0]
 
 
 def stage() -> None:
