@@ -45,7 +45,7 @@ def run_row(gui: Any, row: Row, pictures: Path | None = None) -> dict[str, Any]:
         result["remark"] = row.tool(hands) or ""
         hands.settle()
         if pictures:
-            gui.shot(pictures / f"{row.name.replace(' ', '_').replace('/', '_')}.png")
+            gui.shot(pictures / f"{row.title.replace(' ', '_').replace(':', '')}.png")
         result |= measured(hands, row)
         if row.undoes:
             result |= undone(hands)
@@ -99,7 +99,7 @@ def main() -> int:
     if not arguments.no_run:
         _run(arguments)
     found = {each.stem: json.loads(each.read_text()) for each in arguments.data.glob("*.json")}
-    text = markdown(_in_order(found), {row.name: row.note for row in ROWS})
+    text = markdown(_in_order(found), {row.title: row.note for row in ROWS})
     if arguments.output:
         arguments.output.write_text(text)
     else:
@@ -114,17 +114,19 @@ def _run(arguments: argparse.Namespace) -> None:
         file = arguments.data / f"{version[0]}.{version[1]}.json"
         known = json.loads(file.read_text()) if file.exists() else {}
         for row in ROWS:
-            if version[:2] < row.since or not re.search(arguments.only, f"{row.group}: {row.name}"):
+            if version[:2] < row.since or not re.search(arguments.only, row.title):
                 continue
             result = run_row(gui, row, arguments.pictures)
-            known[row.name] = result
+            known[row.title] = result
             file.write_text(json.dumps(known, indent=1))
             print("BAD " if is_bad(result) else "good", json.dumps(result), flush=True)
 
 
 def _in_order(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the results in the order of the rows."""
-    return {version: {row.name: rows[row.name] for row in ROWS if row.name in rows} for version, rows in found.items()}
+    return {
+        version: {row.title: rows[row.title] for row in ROWS if row.title in rows} for version, rows in found.items()
+    }
 
 
 if __name__ == "__main__":

@@ -37,7 +37,10 @@ from tools.hands_scenes import (
     two_slots,
 )
 
-MODIFIED = "here and below, TCB plays below the modifiers, and a note in the tab names them for each track"
+MODIFIED = (
+    "here and below, rig and twin move alike with the modifiers on; TCB plays below them, and a note names them for "
+    "each track, but Cycles"
+)
 APART = (
     "a quaternion keyed in one component can't be played by handles, so Blender's curves play it, and a note says so"
 )

@@ -59,9 +59,9 @@ def _tables(found: Mapping[str, Mapping[str, Result]], versions: list[str], note
         members = [(name, row) for name, row in rows.items() if row["group"] == group]
         for name, row in members:
             cells = [_cell(found[version].get(name)) for version in versions]
-            yield f"| {name} | {row['how']} | {' | '.join(cells)} | {_figures(row)} |"
+            yield f"| {row['name']} | {row['how']} | {' | '.join(cells)} | {_figures(row)} |"
         yield ""
-        lines = [f"- {name}: {said}." for name, row in members for said in _remarks(row, notes.get(name, ""))]
+        lines = [f"- {row['name']}: {said}." for name, row in members for said in _remarks(row, notes.get(name, ""))]
         yield from [*lines, ""] if lines else []
 
 
