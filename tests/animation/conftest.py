@@ -20,21 +20,11 @@ def animation(tcb_animation: ModuleType, scene) -> ModuleType:
 @pytest.fixture
 def arm(scene):
     """An armature with an upper bone, a lower one on its tail, and a loose one beside it; the first two turn."""
-    import bpy
+    from tests.animation.curves import Bone, key, new_rig
 
-    from tests.animation.curves import key
-
-    armature = bpy.data.armatures.new("Arm")
-    item = bpy.data.objects.new("Arm", armature)
-    scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    upper, lower, loose = (armature.edit_bones.new(name) for name in ("upper", "lower", "loose"))
-    upper.head, upper.tail = (0, 0, 0), (0, 0, 2)
-    lower.head, lower.tail = upper.tail, (0, 0.5, 4)
-    loose.head, loose.tail = (1, 0, 0), (1, 0, 1)
-    lower.parent, loose.parent = upper, upper
-    bpy.ops.object.mode_set(mode="OBJECT")
+    upper = Bone("upper", (0, 0, 0), (0, 0, 2))
+    lower, loose = Bone("lower", upper.tail, (0, 0.5, 4), "upper"), Bone("loose", (1, 0, 0), (1, 0, 1), "upper")
+    item = new_rig(upper, lower, loose, name="Arm")
     scene.frame_end = 41
     for name in ("upper", "lower"):
         item.pose.bones[name].rotation_mode = "XYZ"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making, reading and comparing F-curves in tests, in every Blender: to the last bit."""
+"""Making objects, rigs and keys in tests, and reading and comparing F-curves to the last bit, in every Blender."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 ORDERS = MODES[2:]
+Place = tuple[float, float, float]
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 
 _FLOATS = ("co", "handle_left", "handle_right", "back", "amplitude", "period")
@@ -40,15 +41,34 @@ def new_object(name: str = "Thing", mode: str = "XYZ", data: bpy.types.ID | None
     return thing
 
 
-def new_rig(*bones: str, tail: tuple[float, float, float] = (0, 0, 1)) -> bpy.types.Object:
-    """Make an armature in the scene, active, with bones from its origin to `tail`."""
-    rig = new_object("Rig", data=bpy.data.armatures.new("Rig"))
+class Bone(NamedTuple):
+    """A bone that `new_rig` makes; places are of the armature, also those of a bone with a parent."""
+
+    name: str
+    head: Place
+    tail: Place
+    parent: str = ""
+    connected: bool = False
+
+
+def new_rig(*bones: str | Bone, name: str = "Rig", tail: Place = (0, 0, 1)) -> bpy.types.Object:
+    """Make an armature in the scene, active, with these bones; those of which only names are given go to `tail`."""
+    rig = new_object(name, data=bpy.data.armatures.new(name))
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    for bone in bones:
-        rig.data.edit_bones.new(bone).tail = tail
+    for bone in (Bone(each, (0, 0, 0), tail) if isinstance(each, str) else each for each in bones):
+        made = rig.data.edit_bones.new(bone.name)
+        made.head, made.tail = bone.head, bone.tail
+        made.parent, made.use_connect = rig.data.edit_bones.get(bone.parent), bone.connected
     bpy.ops.object.mode_set(mode="OBJECT")
     return rig
+
+
+def choose_alone(item: bpy.types.Object) -> None:
+    """Select the object and no other, and make it active."""
+    for each in bpy.context.view_layer.objects:
+        each.select_set(each == item)
+    bpy.context.view_layer.objects.active = item
 
 
 def bag_of(datablock: bpy.types.ID) -> Any:
@@ -97,6 +117,16 @@ def key(
         for frame, values in rows:
             fcurve.keyframe_points.insert(frame, values[index], options={"FAST"})
         fcurve.update()
+
+
+def insert(owner: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, Any]], index: int = -1) -> None:
+    """Set the property and key it as the key I does, or one component of it: (frame, value or values) each."""
+    for frame, value in keys:
+        if index < 0:
+            setattr(owner, path, value)
+        else:
+            getattr(owner, path)[index] = value
+        owner.keyframe_insert(path, index=index, frame=frame)
 
 
 def is_frame_function(fcurve: bpy.types.FCurve) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import key, new_object
+from tests.animation.curves import Bone, key, new_rig
 
 FRAMES = (1.0, 10.0, 25.0, 40.0)
 PLACES = ((0, 0, 0), (5, 2, 3), (-1, 0, 2), (0, 4, -2))
@@ -19,16 +19,8 @@ BONES = ("Upper", "Lower")
 
 def rig() -> bpy.types.Object:
     """An armature with two bones, both of which turn."""
-    armature = bpy.data.armatures.new("Rig")
-    made = new_object("Rig", data=armature)
-    bpy.context.view_layer.objects.active = made
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for number, name in enumerate(BONES):
-        bone = armature.edit_bones.new(name)
-        bone.head, bone.tail, bone.parent = (0, number, 0), (0, number + 1, 0), parent
-        parent = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    upper, lower = BONES
+    made = new_rig(Bone(upper, (0, 0, 0), (0, 1, 0)), Bone(lower, (0, 1, 0), (0, 2, 0), upper))
     for name in BONES:
         key(made, f'pose.bones["{name}"].rotation_quaternion', list(zip(FRAMES, TURNS, strict=True)), group=name)
     return made

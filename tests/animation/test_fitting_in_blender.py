@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-import bpy
 import numpy as np
 import pytest
 
 from interp import Keys, rotations
 from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many, handles
 from interp.splines import tcb
+from tests.animation.curves import bag_of, new_object
 
 
 def curve_of(frames, values, incoming, outgoing):
     """An F-curve with FREE handles, keyed by the numbers alone: `update` would sort and move what is in order."""
-    owner = bpy.data.objects.new("fitted", None)
-    owner.keyframe_insert("location", index=0, frame=0.0)
-    action = owner.animation_data.action
-    curves = action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "layers") else action.fcurves
-    points = curves[0].keyframe_points
-    points.clear()
+    curve = bag_of(new_object("fitted")).fcurves.new("location")
+    points = curve.keyframe_points
     points.add(len(frames))
     left, right = handles(frames, values, incoming, outgoing)
     points.foreach_set("co", np.stack([frames, values], axis=1).astype(np.float32).ravel())
@@ -28,7 +24,7 @@ def curve_of(frames, values, incoming, outgoing):
     for point in points:
         point.interpolation = "BEZIER"
         point.handle_left_type = point.handle_right_type = "FREE"
-    return curves[0]
+    return curve
 
 
 def played(numbers, keys, fit, frames):

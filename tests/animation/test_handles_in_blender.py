@@ -3,26 +3,23 @@
 
 from __future__ import annotations
 
-import bpy
 import numpy as np
 import pytest
 
 from interp import Keys, rotations
 from interp.fitting.handles import Request, fit_handles
 from interp.splines import tcb
+from tests.animation.curves import bag_of, new_object
 
 FLOAT32 = 2.0**-23
 
 
 def played(frames, numbers, fit, places):
     """Blender's values of all channels at places, shape (m, channels)."""
-    owner = bpy.data.objects.new("handled", None)
-    owner.keyframe_insert("location", index=0, frame=0.0)
-    action = owner.animation_data.action
-    curves = action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "layers") else action.fcurves
+    curve = bag_of(new_object("handled")).fcurves.new("location")
     columns = []
     for channel in range(numbers.shape[1]):
-        points = curves[0].keyframe_points
+        points = curve.keyframe_points
         points.clear()
         points.add(len(frames))
         co = np.stack([frames, numbers[:, channel] * fit.signs], axis=1).astype(np.float32)
@@ -32,7 +29,7 @@ def played(frames, numbers, fit, places):
         for point in points:
             point.interpolation = "BEZIER"
             point.handle_left_type = point.handle_right_type = "FREE"
-        columns.append([curves[0].evaluate(place) for place in places])
+        columns.append([curve.evaluate(place) for place in places])
     return np.array(columns).T
 
 

@@ -16,6 +16,7 @@ from tests.animation.curves import (
     differences,
     fcurves,
     given,
+    insert,
     key,
     new_object,
     rotation_path,
@@ -74,16 +75,14 @@ def keyed(mode="XYZ"):
     """An object with Bezier keys, as Blender makes them, on location and rotation."""
     thing = new_object(mode=mode)
     turns = {"QUATERNION": (1, 0, 0, 0), "AXIS_ANGLE": (0, 0.6, 0, 0.8)}.get(mode, (0, 0, 0))
+    insert(thing, "location", zip(FRAMES, VALUES, strict=True))
     for frame, value in zip(FRAMES, VALUES, strict=True):
-        thing.location = value
-        thing.keyframe_insert("location", frame=frame)
         if mode == "AXIS_ANGLE":
             turn = (value[0] / 6, *turns[1:])
         else:
             turn = tuple(base + number / 12 for base, number in zip(turns[-3:], value, strict=True))
             turn = (1.0, *turn) if mode == "QUATERNION" else turn
-        setattr(thing, rotation_path(mode), turn)
-        thing.keyframe_insert(rotation_path(mode), frame=frame)
+        insert(thing, rotation_path(mode), [(frame, turn)])
     return thing
 
 

@@ -11,7 +11,7 @@ import pytest
 from mathutils import Matrix, Vector
 from scipy import interpolate, optimize
 
-from tests.animation.curves import co, curve, differences, key, new_object, seen, snapshot
+from tests.animation.curves import Bone, co, curve, differences, key, new_object, new_rig, seen, snapshot
 
 FRAMES = np.arange(1, 61.125, 0.125)
 
@@ -163,15 +163,8 @@ def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(an
 def leg(scene):
     """An armature with a thigh and a shin whose turns let the ankle pass below the floor."""
     scene.frame_end = 60
-    armature = bpy.data.armatures.new("Rig")
-    item = new_object("Rig", data=armature)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    thigh, shin = armature.edit_bones.new("thigh"), armature.edit_bones.new("shin")
-    thigh.head, thigh.tail = (0, 0, 1.9), (0, 0.1, 1)
-    shin.head, shin.tail = thigh.tail, (0, 0, 0.1)
-    shin.parent, shin.use_connect = thigh, True
-    bpy.ops.object.mode_set(mode="OBJECT")
+    thigh = Bone("thigh", (0, 0, 1.9), (0, 0.1, 1))
+    item = new_rig(thigh, Bone("shin", thigh.tail, (0, 0, 0.1), "thigh", connected=True))
     for name, turns in (("thigh", (-0.9, -0.1, 0.0, 0.9)), ("shin", (0.6, 0.1, 0.0, 0.6))):
         item.pose.bones[name].rotation_mode = "XYZ"
         path = f'pose.bones["{name}"].rotation_euler'
@@ -472,9 +465,8 @@ def test_less_effort_takes_more_change(animation, foot):
 
 def test_no_motion_beside_the_one_of_least_effort_takes_less(animation, scene, foot):
     """Below a ceiling, which the motion without any effort would pass through."""
-    ceiling = bpy.data.objects.new("Ceiling", None)
+    ceiling = new_object("Ceiling")
     ceiling.matrix_world = Matrix.Translation((0, 0, 1)) @ Matrix.Rotation(math.pi, 4, "X")
-    scene.collection.objects.link(ceiling)
     bpy.context.view_layer.update()
     animation.bake(foot, step=0.125)
     start = played_effort(foot)

@@ -16,6 +16,7 @@ from tests.animation.curves import (
     fcurves,
     given,
     has_table,
+    insert,
     key,
     new_object,
     new_rig,
@@ -79,9 +80,7 @@ def test_rows_become_keys_of_float32_at_uneven_frames(bring):
 def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(bring, interpolation):
     brought, inserted = new_object("brought"), new_object("inserted")
     bring(brought, "frame,x\n1,0\n21,5", use_tcb=False)
-    for frame, value in ((1, 0.0), (21, 5.0)):
-        inserted.location.x = value
-        inserted.keyframe_insert("location", index=0, frame=frame)
+    insert(inserted, "location", [(1, 0.0), (21, 5.0)], index=0)
     for thing in (brought, inserted):
         for point in curve(thing, "location").keyframe_points:
             point.interpolation = interpolation

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.animation.curves import key
+from tests.animation.curves import key, new_object
 from tests.cli.scenes import load, save
 from tests.cli.tool import run
 
@@ -17,11 +17,8 @@ from tests.cli.tool import run
 @pytest.fixture
 def shot(cli, tmp_path) -> Path:
     """A file with a camera whose clip planes cross at frame 30, and a lid that leaves its box by 2 at frame 20."""
-    scene = bpy.context.scene
     data = bpy.data.cameras.new("Eye")
-    eye, box, lid = (bpy.data.objects.new(name, of) for name, of in (("Eye", data), ("Box", None), ("Lid", None)))
-    for item in (eye, box, lid):
-        scene.collection.objects.link(item)
+    _eye, box, lid = (new_object(name, data=of) for name, of in (("Eye", data), ("Box", None), ("Lid", None)))
     lid.parent = box
     key(data, "clip_end", [(1, 100.0), (30, 0.05), (60, 100.0)])
     key(lid, "location", [(1, (0, 0, 0)), (20, (2, 0, 0)), (40, (0, 0, 0))])

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bits, curve, fcurves, key, new_object
+from tests.animation.curves import bits, curve, fcurves, insert, key, new_object
 from tests.cli.scenes import FRAMES, VALUES, key_count, keys_of, load, save, state, thing
 
 
@@ -263,10 +263,8 @@ def test_a_name_with_brackets_is_found_as_it_is_written(tcb, cli, tmp_path):
 
 def test_objects_brings_along_what_an_object_is_made_of(tcb, cli, tmp_path):
     camera = bpy.data.cameras.new("Lens")
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", camera))
-    for frame, lens in ((1, 20.0), (11, 80.0)):
-        camera.lens = lens
-        camera.keyframe_insert("lens", frame=frame)
+    new_object("Camera", data=camera)
+    insert(camera, "lens", [(1, 20.0), (11, 80.0)])
     file = save(tmp_path / "camera.blend")
     assert tcb("bake", file, "--in-place", "--objects", "Camera").status == 0
     load(file)

@@ -17,7 +17,7 @@ import pytest
 from mathutils import Matrix
 
 from formats import three_ds
-from tests.animation.curves import fcurves, key, new_object
+from tests.animation.curves import fcurves, insert, key, new_object
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
 from tests.exchange.files import box, save, scene, track
@@ -408,10 +408,8 @@ def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
     item.constraints.new("COPY_LOCATION").target = leader
     expected = [world("Box", frame)[0, 3] for frame in FRAMES]
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
-    for frame, hidden in ((0, True), (20, False)):
-        item.hide_viewport = item.hide_render = hidden
-        item.keyframe_insert("hide_viewport", frame=frame)
-        item.keyframe_insert("hide_render", frame=frame)
+    for path in ("hide_viewport", "hide_render"):
+        insert(item, path, [(0, True), (20, False)])
     node = next(node for node in give().nodes if node.name == b"Box")
     assert node.track("POSITION").values[:, 0] == pytest.approx(expected, abs=1e-6)
 

@@ -158,13 +158,11 @@ def in_german(tcb_animation, monkeypatch):
 
 
 def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_component(in_german, scene):
-    import bpy
+    from tests.animation.curves import insert, new_object
 
     animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
-    ball = bpy.data.objects.new("Ball", None)
-    for frame, height in ((1, 2.0), (7, 0.0), (20, 1.0)):
-        ball.location.z = height
-        ball.keyframe_insert("location", index=2, frame=frame)
+    ball = new_object("Ball")
+    insert(ball, "location", [(1, 2.0), (7, 0.0), (20, 1.0)], index=2)
     animation.enable(ball)
     animation.choose(ball, "location", method="LOGARITHMIC")
     with pytest.raises(animation.AnimationError) as refused:
@@ -188,13 +186,11 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
 
 
 def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(in_german, scene):
-    import bpy
+    from tests.animation.curves import insert, new_object
 
     animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
-    ball = bpy.data.objects.new("Ball", None)
-    for frame in range(1, 13):
-        ball.location.z = frame % 3
-        ball.keyframe_insert("location", index=2, frame=frame)
+    ball = new_object("Ball")
+    insert(ball, "location", [(frame, frame % 3) for frame in range(1, 13)], index=2)
     animation.enable(ball)
     animation.choose(ball, "location", method="LAGRANGE")
     animation.retime(ball, "REVERSE")

@@ -13,15 +13,14 @@ def keyed(scene):
     """Make a selected, active object with location and rotation keys at 1, 11 and 31: keyed(name)."""
     import bpy
 
+    from tests.animation.curves import insert, new_object
+
+    keys = ((1, 0.0), (11, 5.0), (31, 2.0))
+
     def make(name, data=None):
-        item = bpy.data.objects.new(name, data)
-        scene.collection.objects.link(item)
-        item.rotation_mode = "QUATERNION"
-        for frame, value in ((1, 0.0), (11, 5.0), (31, 2.0)):
-            item.location = (value, 2 * value, -value)
-            item.keyframe_insert("location", frame=frame)
-            item.rotation_quaternion = (1.0, value / 9, 0.0, 0.1)
-            item.keyframe_insert("rotation_quaternion", frame=frame)
+        item = new_object(name, "QUATERNION", data)
+        insert(item, "location", [(frame, (value, 2 * value, -value)) for frame, value in keys])
+        insert(item, "rotation_quaternion", [(frame, (1.0, value / 9, 0.0, 0.1)) for frame, value in keys])
         item.select_set(True)
         bpy.context.view_layer.objects.active = item
         return item
@@ -34,24 +33,18 @@ def posed(scene):
     """A selected armature in Pose mode whose bones "left" and "right" have rotation keys; "right" is selected."""
     import bpy
 
-    armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    for x, name in enumerate(("left", "right")):
-        bone = armature.edit_bones.new(name)
-        bone.head, bone.tail = (x, 0, 0), (x, 1, 0)
+    from tests.animation.curves import Bone, insert, new_rig
+
+    item = new_rig(*(Bone(name, (x, 0, 0), (x, 1, 0)) for x, name in enumerate(("left", "right"))))
     bpy.ops.object.mode_set(mode="POSE")
     for bone in item.pose.bones:
         bone.rotation_mode = "XYZ"
-        for frame, angle in ((1, 0.0), (21, 1.0), (41, 0.5)):
-            bone.rotation_euler = (angle, 0.0, angle / 2)
-            bone.keyframe_insert("rotation_euler", frame=frame)
+        turns = ((1, 0.0), (21, 1.0), (41, 0.5))
+        insert(bone, "rotation_euler", [(frame, (angle, 0.0, angle / 2)) for frame, angle in turns])
     for bone in item.pose.bones:
         chosen = bone if bpy.app.version >= (5, 0, 0) else bone.bone
         chosen.select = bone.name == "right"
-    armature.bones.active = armature.bones["right"]
+    item.data.bones.active = item.data.bones["right"]
     return item
 
 

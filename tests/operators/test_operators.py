@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, fcurves, new_object, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, snapshot
 
 
 @pytest.fixture
@@ -89,9 +89,7 @@ def test_every_selected_object_is_baked_and_no_other(keyed, curve):
 
 def test_what_objects_are_made_of_is_baked_with_them_unless_left_out(keyed, curve):
     camera = bpy.data.cameras.new("Camera")
-    for frame, lens in ((1, 35.0), (21, 50.0)):
-        camera.lens = lens
-        camera.keyframe_insert("lens", frame=frame)
+    insert(camera, "lens", [(1, 35.0), (21, 50.0)])
     keyed("Eye", camera)
     bpy.ops.tcb.bake(use_data=False)
     assert len(curve(camera, "lens").keyframe_points) == 2
@@ -101,9 +99,7 @@ def test_what_objects_are_made_of_is_baked_with_them_unless_left_out(keyed, curv
 
 def test_a_lens_has_parameters_through_the_object_that_is_selected(keyed, numbers):
     camera = bpy.data.cameras.new("Camera")
-    for frame, lens in ((1, 35.0), (21, 50.0)):
-        camera.lens = lens
-        camera.keyframe_insert("lens", frame=frame)
+    insert(camera, "lens", [(1, 35.0), (21, 50.0)])
     keyed("Eye", camera)
     assert bpy.ops.tcb.key_set(track="lens", frame=21, ease_to=0.5) == {"FINISHED"}
     assert numbers(camera, "lens", "ease_to") == {21.0: 0.5}

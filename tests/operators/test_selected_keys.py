@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, new_object, snapshot
+from tests.animation.curves import PARAMETERS, differences, insert, new_object, snapshot
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
@@ -95,9 +95,7 @@ def test_bones_materials_and_shared_actions_are_found_by_their_curves(posed, key
     mesh.materials.append(material)
     keyed("Painted", mesh)
     node = material.node_tree.nodes.new("ShaderNodeValue")
-    for frame, value in ((1, 0.0), (21, 1.0)):
-        node.outputs[0].default_value = value
-        node.outputs[0].keyframe_insert("default_value", frame=frame)
+    insert(node.outputs[0], "default_value", [(1, 0.0), (21, 1.0)])
     path = f'nodes["{node.name}"].outputs[0].default_value'
     choose(bpy.data.objects["Painted"], "")
     choose(material.node_tree, path, 21)
@@ -298,9 +296,7 @@ def test_a_track_of_fewer_components_takes_what_fits(
 ):
     camera = new_object("Camera", data=bpy.data.cameras.new("Camera"))
     camera.select_set(True)
-    for frame, lens in ((1, 35.0), (21, 50.0)):
-        camera.data.lens = lens
-        camera.data.keyframe_insert("lens", frame=frame)
+    insert(camera.data, "lens", [(1, 35.0), (21, 50.0)])
     tcb_animation.animation.enable(camera.data)
     tcb_animation.animation.choose(camera.data, "lens", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (camera.data, "lens", 21))
