@@ -66,8 +66,9 @@ def new_rig(*bones: str | Bone, name: str = "Rig", tail: Place = (0, 0, 1)) -> b
 
 def choose_alone(item: bpy.types.Object) -> None:
     """Select the object and no other, and make it active."""
-    for each in bpy.context.view_layer.objects:
-        each.select_set(each == item)
+    for each in bpy.context.selected_objects:
+        each.select_set(False)
+    item.select_set(True)
     bpy.context.view_layer.objects.active = item
 
 
