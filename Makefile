@@ -52,7 +52,7 @@ test-core:
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:
-	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 2 $(PYTEST)
+	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 2 --dist worksteal $(PYTEST)
 
 screenshots:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py

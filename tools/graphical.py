@@ -7,8 +7,10 @@ graphical`.
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,10 +19,65 @@ from pathlib import Path
 from typing import Any
 
 _screens = count()
+_POLL = 0.005
+"""Seconds between two looks for Blender's answer."""
+_DOUBLE_CLICK = 0.4
+"""Seconds: Blender takes a second click, or the same key again, within 0.35 for a double one."""
+
+# The bridge looks for code ten times a second; this lets it look in every turn of Blender's loop.
+_OFTEN = """
+bridge = win.__globals__
+seldom = bridge['tick']
+def often():
+    wait = seldom()
+    return 0.005 if bridge['running']['steps'] is None else wait
+bpy.app.timers.unregister(seldom)
+bpy.app.timers.register(often, persistent=True)
+"""
+
+# For `steps` of code that runs in Blender: `yield from drawn()` waits until all is drawn as it is now.
+_DRAWN = """
+def drawn():
+    for _turn_of_blenders_loop in range(4):
+        yield 0.025
+"""
+
 _TURNS = """
 def steps():
     for _turn_of_blenders_loop in range(3):
-        yield 0.05
+        yield 0.02
+"""
+
+# Blender has heard of what was pressed, and drawn what came of it; and Live has looked at it, unless an operator that
+# still runs keeps it from that.
+_DONE = """
+def steps():
+    import sys
+    yield from drawn()
+    handlers = sys.modules.get('bl_ext.user_default.tcb_animation.ui.live.handlers')
+    for _turn_of_blenders_loop in range(24):
+        if handlers is None or not handlers.is_pending():
+            break
+        yield 0.025
+"""
+
+_SIDEBAR = """
+def steps():
+    a = next((a for a in win().screen.areas if a.type == {area!r}), None) or area('VIEW_3D')
+    if a.type != {area!r}:
+        a.type = {area!r}
+        a.tag_redraw()
+        yield from drawn()
+    if not a.spaces.active.show_region_ui:
+        a.spaces.active.show_region_ui = True
+        a.tag_redraw()
+        # It slides in.
+        yield 0.5
+    region(a, 'UI').active_panel_category = {category!r}
+    a.tag_redraw()
+    yield from drawn()
+    bpy.ops.ed.undo_push(message='set up')
+    return True
 """
 
 _HOVER = """
@@ -31,7 +88,8 @@ def steps():
     manager = bpy.context.window_manager
     calls = ((bpy.ops.ui.copy_python_command_button, {{}}), (bpy.ops.ui.copy_data_path_button, {{'full_path': True}}))
     rows = {{}}
-    for y in range(top - 6, top - min(ui.height, {height}), -{step}):
+    y, bottom = top - 6, top - min(ui.height, {height})
+    while y > bottom:
         # Two moves, as a button takes the first for the mouse that comes.
         for at in (x - 3, x):
             win().cursor_warp(at, y)
@@ -45,9 +103,14 @@ def steps():
                     except RuntimeError:
                         pass
                 if manager.clipboard:
-                    rows.setdefault(manager.clipboard, []).append(win().height - y)
                     break
-    return {{name: (x, sum(ys) // len(ys)) for name, ys in rows.items()}}
+        found = manager.clipboard
+        far = 2 if found and found not in rows else 1
+        if found:
+            rows.setdefault(found, []).append(win().height - y)
+        # From near a button's top two steps lead to its end, or just into the next.
+        y -= far * {step}
+    return {{name: (x, sum(ys) // len(ys) if len(ys) > 1 else ys[0] + {step} // 2) for name, ys in rows.items()}}
 """
 
 
@@ -60,9 +123,69 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
 
     screen = f":{100 + os.getpid() % 900}{next(_screens)}"
     with drive.GuiBlender(blender=blender, display=screen, size=size) as gui:
+        gui.run = partial(_run, gui)
+        gui.click = partial(_click, gui)
+        gui.key = partial(_key, gui)
+        gui.open_sidebar = partial(_open_sidebar, gui)
         gui.type_value = partial(_type_value, gui)
         gui.buttons = partial(_buttons, gui)
+        gui.pressed = (None, 0.0)
+        gui.run(_OFTEN)
         yield gui
+
+
+def _run(gui: Any, code: str, timeout: float = 60.0) -> Any:
+    """Run code in Blender, and return what it leaves in `result`, or what its generator `steps` returns."""
+    folder = Path(gui.share)
+    answer = folder / "cmd.out"
+    answer.unlink(missing_ok=True)
+    (folder / "cmd.tmp").write_text(_DRAWN + code)
+    (folder / "cmd.tmp").rename(folder / "cmd.py")
+    end = time.monotonic() + timeout
+    while not answer.exists():
+        if time.monotonic() > end:
+            raise TimeoutError(f"Blender did not answer: {code}\n{(folder / 'blender.log').read_text()[-2000:]}")
+        time.sleep(_POLL)
+    text = answer.read_text()
+    if "Traceback (most recent call last)" in text:
+        raise RuntimeError(text)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _press(gui: Any, what: object, *words: object) -> None:
+    """Press that by xdotool, so late after the same that Blender takes it for no double press."""
+    before, at = gui.pressed
+    if what == before:
+        time.sleep(max(0.0, at + _DOUBLE_CLICK - time.monotonic()))
+    gui.xdotool(*words)
+    gui.pressed = (what, time.monotonic())
+
+
+def _click(gui: Any, at: tuple[int, int], button: int = 1, times: int = 1) -> None:
+    """Click there, and wait until Blender is done with it."""
+    x, y = at
+    for each in (x - 5, x):
+        gui.xdotool("mousemove", each, y)
+        gui.run(_TURNS)
+    _press(gui, ("button", button), "click", "--repeat", times, "--delay", 60, button)
+    gui.run(_DONE)
+
+
+def _key(gui: Any, keys: str, at: tuple[int, int] | None = None) -> None:
+    """Press keys, with the mouse there, and wait until Blender is done with them."""
+    if at is not None:
+        gui.xdotool("mousemove", *at)
+        gui.run(_TURNS)
+    _press(gui, ("key", keys), "key", keys)
+    gui.run(_DONE)
+
+
+def _open_sidebar(gui: Any, area: str, category: str) -> Any:
+    """Make the first 3D viewport that area where there is none, open its sidebar, and bring the tab to the front."""
+    return gui.run(_SIDEBAR.format(area=area, category=category))
 
 
 def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:

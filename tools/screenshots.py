@@ -29,8 +29,12 @@ HEADER, TO_HEADER = 26, 32
 """Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
 TO_CURVE = (30, 36)
 """Pixels from the left of the sidebar, and below the last slider, to the curve that opens the presets."""
-_REST = 1.5
-"""Seconds. A busy machine may redraw this late."""
+# Blender draws a view eight times to smooth its edges, and a busy machine takes its time for each.
+_REST = """
+def steps():
+    for _turn_of_blenders_loop in range(4):
+        yield from drawn()
+"""
 SELECTED = (255, 191, 51)
 """The colour of the key in a diagram; KEY_AT is its position relative to the diagram's height, from the top:"""
 KEY_AT = 0.373
@@ -173,7 +177,7 @@ class Camera:
         before = b""
         while (now := self._pixels()) != before:
             before = now
-            time.sleep(_REST)
+            self.window.run(_REST)
         return now
 
     def _pixels(self) -> bytes:
@@ -195,7 +199,7 @@ class Camera:
     def park(self) -> None:
         """Move the mouse to where it shows no tooltip."""
         self.window.xdotool("mousemove", 640, SIZE[1] - 4)
-        time.sleep(0.5)
+        self.window.run(_REST)
 
 
 def first_animation(window: Any, camera: Camera) -> None:

@@ -40,7 +40,7 @@ scene.frame_set(20)
 NEW_FILE = """
 def steps():
     bpy.ops.wm.read_homefile(use_factory_startup=True)
-    yield 0.5
+    yield from drawn()
 """
 
 TURNS = """
@@ -58,12 +58,11 @@ def turns(window: Any) -> None:
 SETTLE = """
 def steps():
     from bl_ext.user_default.tcb_animation.ui.live import handlers
-    for _turn_of_blenders_loop in range(3):
-        yield 0.1
-    for _turn_of_blenders_loop in range(400):
+    yield from drawn()
+    for _turn_of_blenders_loop in range(800):
         if not handlers.is_pending():
             return True
-        yield 0.05
+        yield 0.025
 """
 
 
@@ -99,6 +98,23 @@ def shared(extension_zip: Path) -> Iterator[SharedBlender]:
     blender.close()
 
 
+# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times.
+PLAIN_VIEWS = """
+preferences = bpy.context.preferences
+preferences.view.smooth_view = 0
+preferences.system.viewport_aa = 'OFF'
+"""
+START_FILE = """
+bpy.ops.wm.save_as_mainfile(filepath={path!r}, copy=True)
+"""
+STARTED = """
+def steps():
+    bpy.ops.wm.read_homefile(filepath={path!r})
+    yield from drawn()
+    return bpy.data.filepath
+"""
+
+
 class SharedBlender:
     """One that is started when it is wanted, and left open from test to test, as starting takes longest."""
 
@@ -108,12 +124,17 @@ class SharedBlender:
         self._gui: Any = None
 
     def gui(self) -> Any:
-        """It, with a new file."""
-        if self._gui is not None:
-            self._gui.run(NEW_FILE)
-        else:
+        """It, with a new file that has the animated cube, and the tab open."""
+        if self._gui is None:
             self._gui = self._open.enter_context(installed(self._zip))
+            _with_a_cube(self._gui).run(START_FILE.format(path=self._start))
+        assert self._gui.run(STARTED.format(path=self._start)) == ""
         return self._gui
+
+    @property
+    def _start(self) -> str:
+        """The file with which each test starts."""
+        return str(Path(self._gui.share) / "start.blend")
 
     def close(self) -> None:
         self._gui = None
@@ -126,7 +147,7 @@ def window(shared: SharedBlender, request: pytest.FixtureRequest) -> Any:
         # It may hold a key down, or wait for an answer, or be gone.
         shared.close()
         request.config.stash[FAILED] = False
-    return _with_a_cube(shared.gui())
+    return shared.gui()
 
 
 @pytest.fixture
@@ -143,9 +164,15 @@ def _check_there_is_one() -> None:
 
 
 def _with_a_cube(gui: Any) -> Any:
+    gui.run(PLAIN_VIEWS)
     gui.run(ANIMATED_CUBE)
     gui.open_sidebar("VIEW_3D", "TCB")
     return gui
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest test, which would else keep one process alone at the end."""
+    items.sort(key=lambda item: "test_screenshots" not in item.nodeid)
 
 
 FAILED = pytest.StashKey[bool]()

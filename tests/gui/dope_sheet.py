@@ -28,12 +28,12 @@ def open_dope_sheet(window: Any) -> None:
 def steps():
     next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'
     area('VIEW_3D').ui_type = 'DOPESHEET'
-    yield .5
+    yield from drawn()
     big = area('DOPESHEET_EDITOR')
     with bpy.context.temp_override(window=win(), area=big, region=region(big, 'WINDOW')):
         bpy.ops.action.view_all()
     bpy.ops.ed.undo_push(message='editor')
-    yield .5
+    yield from drawn()
     return True
 """)
 

@@ -29,7 +29,7 @@ def steps():
     with bpy.context.temp_override(window=win(), area=a, region=r):
         bpy.ops.{"graph" if kind == "GRAPH_EDITOR" else "action"}.view_all()
     bpy.ops.ed.undo_push(message='editor')
-    yield .5
+    yield from drawn()
     return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
 """)
     assert centre

@@ -42,5 +42,5 @@ def steps():
         bpy.ops.anim.channels_expand(all=True)
         bpy.ops.action.view_all()
     bpy.ops.ed.undo_push(message='view')
-    yield 1.0
+    yield from drawn()
 """

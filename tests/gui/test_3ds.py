@@ -39,7 +39,7 @@ def steps():
     at = area('VIEW_3D')
     with bpy.context.temp_override(window=win(), area=at, region=region(at, 'WINDOW')):
         {call}
-    yield 1.5
+    yield from drawn()
 """
 
 

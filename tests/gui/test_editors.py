@@ -158,7 +158,7 @@ looks, tracks_of = [], selection.tracks_of
 selection.tracks_of = lambda *arguments: looks.append(arguments) or tracks_of(*arguments)
 def steps():
     area('VIEW_3D').tag_redraw()
-    yield .5
+    yield from drawn()
     redrawn = len(looks)
     sliders = bpy.context.scene.tcb
     bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)

@@ -43,10 +43,10 @@ SECOND_WINDOW = """
 def steps():
     with bpy.context.temp_override(window=win()):
         bpy.ops.wm.window_new_main()
-    yield 1.0
+    yield from drawn()
     second = bpy.context.window_manager.windows[1]
     second.scene = bpy.data.scenes['There']
-    yield 0.5
+    yield from drawn()
     for item in second.scene.objects:
         item.select_set(True, view_layer=second.view_layer)
     second.view_layer.objects.active = bpy.data.objects['Ball']
@@ -63,11 +63,11 @@ def steps():
     big = max(each.screen.areas, key=lambda a: a.width * a.height)
     big.type, big.ui_type = {kind!r}, {mode!r}
     big.spaces.active.show_region_ui = False
-    yield 1.0
+    yield from drawn()
     with bpy.context.temp_override(window=each, area=big, region=region(big, 'WINDOW')):
         (bpy.ops.action if {kind!r} == 'DOPESHEET_EDITOR' else bpy.ops.view3d).view_all()
     bpy.ops.ed.undo_push(message='editor')
-    yield 0.5
+    yield from drawn()
     return True
 """
 

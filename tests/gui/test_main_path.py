@@ -78,14 +78,14 @@ def test_keys_moved_in_the_dope_sheet_take_their_parameters_and_generated_keys_a
 def steps():
     a = area('DOPESHEET_EDITOR') if any(x.type == 'DOPESHEET_EDITOR' for x in win().screen.areas) else area('VIEW_3D')
     a.type = 'DOPESHEET_EDITOR'; a.ui_type = 'DOPESHEET'
-    yield .5
+    yield from drawn()
     big = area('VIEW_3D'); big.type = 'DOPESHEET_EDITOR'; big.ui_type = 'DOPESHEET'
-    yield .5
+    yield from drawn()
     r = region(big, 'WINDOW')
     with bpy.context.temp_override(window=win(), area=big, region=r):
         bpy.ops.action.view_all()
     bpy.ops.ed.undo_push(message='editors')
-    yield .5
+    yield from drawn()
     return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
 """)
     window.shot(PICTURES / "dope_sheet.png")

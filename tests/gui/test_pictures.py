@@ -153,7 +153,7 @@ def steps():
         view.view_rotation.rotate(view.view_rotation)
         scene.frame_set(frame + turn)
         area('VIEW_3D').tag_redraw()
-        yield 1.0
+        yield from drawn()
     view.view_rotation, scene.frame_current = rotation, frame
     return [path is kept.path and not kept.stale, overlay._state.drawn == 1]
 """
@@ -168,7 +168,7 @@ def steps():
         bpy.ops.view3d.localview(frame_selected=False)
     cube.select_set(True)
     camera.select_set(False)
-    yield 1.0
+    yield from drawn()
 """
 GLOBAL_VIEW = """
 with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'WINDOW')):

@@ -110,14 +110,14 @@ def steps():
             key=lambda a: a.height)
     a.type, a.ui_type = {kind!r}, {mode!r}
     a.spaces.active.show_region_ui = False
-    yield 0.5
+    yield from drawn()
     for _level in range(3):
         with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
             bpy.ops.anim.channels_expand(all=True)
-        yield 0.3
+        yield from drawn()
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         (bpy.ops.graph if {kind!r} == 'GRAPH_EDITOR' else bpy.ops.action).view_all()
-    yield 0.5
+    yield from drawn()
     rows = region(a, 'CHANNELS')
     return a.x, win().height - a.y - a.height, a.width, a.height, rows.width
 """

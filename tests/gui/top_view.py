@@ -16,7 +16,7 @@ def steps():
     a.spaces.active.overlay.show_cursor = False
     bpy.data.objects['Cube'].scale = (0.1, 0.1, 0.1)
     bpy.ops.ed.undo_push(message='view')
-    yield 1.0
+    yield from drawn()
 """
 
 
