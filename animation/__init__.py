@@ -32,9 +32,9 @@ from .edit.bake_in_world import bake_in_world
 from .edit.choose import choose, find_track
 from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
-from .edit.frame_function import remove_retiming, retime
 from .edit.key_whole import key_whole
 from .edit.restore import apply, remove, restore
+from .edit.retime import remove_retiming, retime
 from .edit.selected_keys import TrackKeys, key_set, track_keys
 from .errors import AnimationError
 from .reduction.reduce import Reduction, reduce

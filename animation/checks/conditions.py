@@ -23,6 +23,7 @@ from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError
 from ..fcurves.keyframes import BoolArray
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
 from ..sampling.properties import (
     STEP,
@@ -37,7 +38,6 @@ from ..sampling.properties import (
     sampled_frames,
 )
 from ..sampling.transforms import Frames, Matrices, TransformSampler
-from ..sampling.unknown_motion import UnknownMotionError
 from ..translation import n_, rpt_
 
 PARALLEL = math.radians(1.0)

@@ -34,9 +34,9 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler
-from ..sampling.unknown_motion import UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.table.options import Options

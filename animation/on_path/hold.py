@@ -14,9 +14,9 @@ from ...interp.rotations.representations import rotation_representation
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..report import Report
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
 from ..sampling.transforms import Matrices, TransformSampler, plays
-from ..sampling.unknown_motion import UnknownMotionError
 from ..translation import rpt_
 from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks

@@ -22,7 +22,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, read_coordinates
 from ..fcurves.keying import key_curve
-from ..sampling.unknown_motion import UnknownMotionError
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..steps import Steps, run_steps
 from ..store.live_switch import switch_off
 from ..store.own_keys import read_all_own_keys

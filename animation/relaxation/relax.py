@@ -28,8 +28,8 @@ from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
-from ..sampling.unknown_motion import UnknownMotionError
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_

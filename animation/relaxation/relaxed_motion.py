@@ -20,10 +20,10 @@ from ..errors import KEYED_APART, NOT_TCB, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
+from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler
-from ..sampling.unknown_motion import UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks

@@ -16,8 +16,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from .beyond_fcurves import UnknownMotionError
 from .transforms import Frames, Matrices, TransformSampler
-from .unknown_motion import UnknownMotionError
 
 Thing = tuple[int, str]
 """An object's `session_uid`, and the name of one of its bones, or ""."""

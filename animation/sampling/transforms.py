@@ -19,7 +19,7 @@ from ..datablocks import bone_path
 from ..errors import AnimationError, LayeredActionError
 from ..fcurves.channels import channels_of
 from ..store.tracks import EULER_ORDERS
-from .unknown_motion import (
+from .beyond_fcurves import (
     UnknownMotionError,
     check_animation,
     check_body,

@@ -20,9 +20,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
+from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler
-from ...animation.sampling.unknown_motion import UnknownMotionError
 from ...animation.translation import iface_
 from ...ui.live import handlers
 from ...ui.redraw import layout_of

@@ -157,7 +157,7 @@ def test_what_is_moved_otherwise_is_named(scene, rig, animation):
         (stacked, "", "Stacked has NLA tracks"),
         (rig, "hand", "hip has constraints"),
     ):
-        with pytest.raises(animation.sampling.unknown_motion.UnknownMotionError) as caught:
+        with pytest.raises(animation.sampling.beyond_fcurves.UnknownMotionError) as caught:
             animation.sampling.transforms.TransformSampler(FRAMES).matrices(thing, bone)
         assert str(caught.value) == reason
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creation and removal of frame functions (see frame_functions.py).
+"""Retiming of motions: frame functions are made and removed (see `store/frame_functions.py`, which reads them).
 
 A new frame function is an ordinary F-curve: a few keys, and a modifier where they are repeated or run from 0 to 1. From
 then on it is the animator's.
