@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension's page in the preferences: how numbers are shown, and shortcuts."""
+"""The extension's page in the preferences: how numbers and paths are shown, and shortcuts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, FloatProperty
 
 from ..animation.store.parameters import LIMITS
 from ..animation.store.table.rows import PARAMETERS
@@ -21,27 +21,51 @@ _NUMBERS = [
 ]
 
 
+PATH_WIDTH = 2.0
+
+
 class TCBPreferences(bpy.types.AddonPreferences):
-    """Preferences: the numbers of parameters, and shortcuts."""
+    """Preferences: the numbers of parameters, how wide paths are drawn, and shortcuts."""
 
     bl_idname = PACKAGE
 
     numbers: EnumProperty(name="Numbers", description="How parameters are shown and typed", items=_NUMBERS)
+
+    path_width: FloatProperty(
+        name="Path Width",
+        description="How wide paths are drawn in the 3D viewport, in pixels at a resolution scale of 1",
+        default=PATH_WIDTH,
+        min=1.0,
+        max=10.0,
+        precision=1,
+    )
 
     def draw(self, context: bpy.types.Context) -> None:
         layout: bpy.types.UILayout = self.layout
         row = layout.row()
         row.label(text="Numbers:")
         row.prop(self, "numbers", expand=True)
+        row = layout.row()
+        row.label(text="Path Width:")
+        row.prop(self, "path_width", text="")
         keymaps.draw(layout, context)
 
 
 def numbers_of_50(context: bpy.types.Context) -> bool:
     """Check whether parameters are shown as 3ds Max numbers them."""
+    return bool(getattr(_preferences(context), "numbers", "") == "OF_50")
+
+
+def path_width(context: bpy.types.Context) -> float:
+    """Return how wide paths are drawn, in pixels at a resolution scale of 1."""
+    return float(getattr(_preferences(context), "path_width", PATH_WIDTH))
+
+
+def _preferences(context: bpy.types.Context) -> Any:
+    """Return the extension's preferences; None where a package that is run from a checkout has none."""
     preferences: Any = context.preferences
     addon = preferences.addons.get(PACKAGE)
-    # A package that is run from a checkout is no add-on.
-    return addon is not None and getattr(addon.preferences, "numbers", "") == "OF_50"
+    return None if addon is None else addon.preferences
 
 
 MAX = 50.0

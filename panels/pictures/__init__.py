@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from . import diagram, diagram_drag, overlay, path_tool, paths, preset_pictures
+from . import diagram, diagram_drag, overlay, path_panel, path_tool, paths, preset_pictures
 
-__all__ = ["diagram", "diagram_drag", "overlay", "path_tool", "paths", "preset_pictures"]
-_MODULES = (diagram, diagram_drag, preset_pictures, overlay, path_tool)
+__all__ = ["diagram", "diagram_drag", "overlay", "path_panel", "path_tool", "paths", "preset_pictures"]
+_MODULES = (diagram, diagram_drag, preset_pictures, path_panel, overlay, path_tool)
 
 
 def register() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import blf
 import bpy
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from gpu_extras.batch import batch_for_shader
 
+from ...ui.preferences import PATH_WIDTH
 from .paths import Path, Points
 
 Colour = tuple[float, float, float, float]
@@ -23,13 +24,19 @@ _INCOMING = (0.35, 0.85, 0.6, 0.9)
 _OUTGOING = (0.95, 0.5, 0.75, 0.9)
 _TEXT = 12.0
 _NUMBER = (1.0, 0.85, 0.5, 1.0)
+_NUMBER_BETWEEN = (0.85, 0.85, 0.85, 0.9)
+_HERE = (1.0, 1.0, 1.0, 0.9)
 _HOVERED = (1.0, 1.0, 1.0, 0.75)
 _SPEEDS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
 )
 """From slow to fast."""
 # Sizes in pixels at display scale 1.
-_LINE, _THIN, _DOT, _KNOB, _DIAMOND, _GLOW = 2.0, 1.0, 4.0, 5.0, 11.0, 15.0
+_THIN, _KNOB, _DIAMOND, _GLOW = 1.0, 5.0, 11.0, 15.0
+_WIDER, _HERE_WIDER = 2.0, 8.0
+"""By how much dots at frames, and the one at the playhead, are wider than the line."""
+_BEFORE = 0.55
+"""Part of its brightness that the path keeps before the playhead."""
 _PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
 """Part that dots keep of the difference between the path's colour and white."""
 
@@ -52,28 +59,72 @@ void main()
 """
 
 
+class Look(NamedTuple):
+    """How a path is drawn."""
+
+    by_speed: bool
+    colour: Colour
+    window: tuple[int, int] | None
+    """The first and the last frame that are drawn; None: all."""
+
+
 class Picture:
     """A path as batches: its lines, and its points."""
 
-    def __init__(self, path: Path, by_speed: bool, colour: Colour = PATH) -> None:
-        self.look = by_speed, colour
-        colours = _speed_colours(path.speeds) if by_speed else _repeated(colour, len(path.points))
-        dots = 1.0 - (1.0 - colours) * _PALER
+    def __init__(self, path: Path, look: Look) -> None:
+        self.look = look
+        colours = _speed_colours(path.speeds) if look.by_speed else _repeated(look.colour, len(path.points))
+        start = path.start
+        if look.window is not None:
+            path = path.within(*look.window)
+            colours = colours[path.start - start :][: len(path.points)]
+        self._path, self._colours = path, colours
         keys = len(path.keys)
         ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
         handles = np.concatenate((_repeated(_INCOMING, keys), _repeated(_OUTGOING, keys)))
         spokes = np.stack((np.concatenate((path.keys, path.keys)), ends), axis=1).reshape(-1, 3)
-        self.line = _batch(_line_shader(), "LINE_STRIP", path.points, colours) if len(path.points) > 1 else None
-        self.frames = _batch(_dot_shader(), "POINTS", path.points, dots)
         self.spokes = _batch(_line_shader(), "LINES", spokes, np.repeat(handles, 2, axis=0)) if keys else None
         self.knobs = _batch(_dot_shader(), "POINTS", ends, handles) if keys else None
         self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(_KEY, keys)) if keys else None
+        self.line = self.frames = self.here = None
+        self._marked: int | None = None
+        self._draw_line(np.ones(len(path.points), dtype=np.float32))
+
+    def mark(self, playhead: int | None) -> None:
+        """Draw what lies before the frame darker, and a dot at it; None: all alike."""
+        if playhead == self._marked:
+            return
+        self._marked, self.here = playhead, None
+        points = self._path.points
+        bright = np.ones(len(points), dtype=np.float32)
+        if playhead is not None:
+            row = playhead - self._path.start
+            bright[: max(row, 0)] = _BEFORE
+            if 0 <= row < len(points):
+                self.here = _batch(_dot_shader(), "POINTS", points[row : row + 1], _repeated(_HERE, 1))
+        self._draw_line(bright)
+
+    def _draw_line(self, bright: npt.NDArray[np.float32]) -> None:
+        points = self._path.points
+        colours = self._colours.copy()
+        colours[:, :3] *= bright[:, np.newaxis]
+        dots = 1.0 - (1.0 - self._colours) * _PALER
+        dots[:, :3] *= bright[:, np.newaxis]
+        self.line = _batch(_line_shader(), "LINE_STRIP", points, colours) if len(points) > 1 else None
+        self.frames = _batch(_dot_shader(), "POINTS", points, dots)
 
 
 def draw(
-    pictures: Sequence[Picture], frames: bool, tangents: bool, highlight: npt.NDArray[np.float64] | None = None
+    pictures: Sequence[Picture],
+    frames: bool,
+    tangents: bool,
+    highlight: npt.NDArray[np.float64] | None = None,
+    width: float = PATH_WIDTH,
 ) -> None:
-    """Draw the paths, tangents below and keys on top; `highlight`: the place of what is under the mouse."""
+    """Draw the paths, tangents below and keys on top.
+
+    `highlight`: the place of what is under the mouse; `width`: of the paths, in pixels at a display scale of 1.
+    """
     if not pictures:
         return
     preferences: Any = bpy.context.preferences
@@ -84,11 +135,12 @@ def draw(
     try:
         if tangents:
             _lines([picture.spokes for picture in pictures], _THIN * scale)
-        _lines([picture.line for picture in pictures], _LINE * scale)
+        _lines([picture.line for picture in pictures], width * scale)
         if frames:
-            _dots([picture.frames for picture in pictures], _DOT * scale)
+            _dots([picture.frames for picture in pictures], (width + _WIDER) * scale)
         if tangents:
             _dots([picture.knobs for picture in pictures], _KNOB * scale)
+        _dots([picture.here for picture in pictures], (width + _HERE_WIDER) * scale)
         _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
         if highlight is not None:
             place = highlight[np.newaxis].astype(np.float32)
@@ -98,13 +150,13 @@ def draw(
         gpu.state.blend_set("NONE")
 
 
-def draw_numbers(places: npt.NDArray[np.float64], frames: npt.NDArray[np.float64]) -> None:
+def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
     """Write frames beside places (n, 2) in the region, in pixels; called where Blender draws pixels."""
     preferences: Any = bpy.context.preferences
     scale = preferences.system.ui_scale
     blf.size(0, _TEXT * scale)
-    blf.color(0, *_NUMBER)
-    for (x, y), frame in zip(places.tolist(), frames.tolist(), strict=True):
+    blf.color(0, *(_NUMBER if is_key else _NUMBER_BETWEEN))
+    for (x, y), frame in zip(places.tolist(), np.asarray(frames).tolist(), strict=True):
         if x == x:
             blf.position(0, x + _KNOB * scale, y + _KNOB * scale, 0.0)
             blf.draw(0, f"{frame:g}")

@@ -16,7 +16,6 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
@@ -24,9 +23,9 @@ from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
+from ...ui import preferences
 from ...ui.live import handlers
-from ...ui.redraw import layout_of
-from .draw_paths import PATH, Colour, Picture, draw, draw_numbers
+from .draw_paths import PATH, Colour, Look, Picture, draw, draw_numbers
 from .paths import Path, Plan, Trace, path, plan
 from .pick import Picked, Shown, end_of, on_screen
 
@@ -43,6 +42,9 @@ TOOL = "tcb.path_tool"
 
 _FAINT = 0.45
 """Part of its opacity that a path keeps beside the active one."""
+
+_APART = 12.0
+"""Pixels that numbers between keys are apart from the one before."""
 
 Wanted = tuple[Thing, Trace]
 
@@ -129,6 +131,14 @@ def _ends(scene: Any) -> tuple[int, int]:
     return scene.frame_start, scene.frame_end
 
 
+def _window(scene: Any) -> tuple[int, int] | None:
+    """Return the first and the last frame that are drawn; None where all are."""
+    settings = scene.tcb_paths
+    if not settings.around:
+        return None
+    return scene.frame_current - settings.before, scene.frame_current + settings.after
+
+
 def _draw() -> None:
     """Draw the paths of a viewport; Blender calls this for each."""
     if _state.failed:
@@ -158,13 +168,21 @@ def _draw_paths(context: bpy.types.Context) -> None:
         if kept is not None:
             _state.kept.move_to_end(wanted)
             colour = path_colour(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
-            if kept.picture is None or kept.picture.look != (settings.by_speed, colour):
-                kept.picture = Picture(kept.path, settings.by_speed, colour)
+            look = Look(settings.by_speed, colour, _window(scene))
+            if kept.picture is None or kept.picture.look != look:
+                kept.picture = Picture(kept.path, look)
+            kept.picture.mark(scene.frame_current if settings.playhead else None)
             pictures.append(kept.picture)
             if _state.hovered is not None and _state.hovered.thing == wanted[0] and is_tool_active(context):
                 highlight = _highlight(kept.path, _state.hovered)
     _state.drawn = len(pictures)
-    draw(pictures, frames=settings.frames, tangents=settings.tangents, highlight=highlight)
+    draw(
+        pictures,
+        frames=settings.frames,
+        tangents=settings.tangents,
+        highlight=highlight,
+        width=preferences.path_width(context),
+    )
 
 
 def _is_active(context: bpy.types.Context, obj: Any, bone: str) -> bool:
@@ -215,12 +233,12 @@ def shown_paths(context: bpy.types.Context) -> list[Shown]:
     space: Any = context.space_data
     if _state.failed or not is_on(context) or not space.overlay.show_overlays:
         return []
-    trace = _trace(context.scene)
+    trace, window = _trace(context.scene), _window(context.scene)
     found = []
     for obj, bone in _shown_objects(context):
         kept = _state.kept.get(((obj.session_uid, bone), trace))
         if kept is not None:
-            found.append(Shown(obj, bone, trace, kept.path))
+            found.append(Shown(obj, bone, trace, kept.path if window is None else kept.path.within(*window)))
     return found
 
 
@@ -241,8 +259,14 @@ def _draw_labels() -> None:
     try:
         size = region.width, region.height
         for shown in shown_paths(context):
-            places = on_screen(shown.path.keys, view.perspective_matrix, size)
-            draw_numbers(places, shown.path.frames)
+            path = shown.path
+            draw_numbers(on_screen(path.keys, view.perspective_matrix, size), path.frames)
+            between = path.frames_every(scene.tcb_paths.every)
+            places = on_screen(path.points[between - path.start], view.perspective_matrix, size)
+            # Where it stands still or goes slowly they would lie upon each other.
+            apart = np.linalg.norm(np.diff(places, axis=0, prepend=np.inf), axis=1) > _APART
+            places, between = places[apart], between[apart]
+            draw_numbers(places, between, is_key=False)
     except Exception:
         _fail()
 
@@ -389,136 +413,17 @@ _HANDLERS: tuple[tuple[Any, Any], ...] = (
 _DRAWN: tuple[tuple[Any, Any], ...] = ((_draw, "POST_VIEW"), (_draw_labels, "POST_PIXEL"))
 
 
-def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
+def switched(is_on: bool) -> None:
+    """Draw anew as a setting was changed; what is switched off is forgotten."""
     _state.failed = False
-    if not settings.show:
+    if not is_on:
         _forget()
     _redraw()
 
 
-class TCBPaths(bpy.types.PropertyGroup):
-    """Settings of the paths of selected objects and bones."""
-
-    show: BoolProperty(
-        name="TCB Paths",
-        description="Show the paths that the active and the selected objects, in Pose mode bones, take in the world",
-        options=set(),
-        update=_on_switch,
-    )
-    point: EnumProperty(
-        name="Point",
-        description="Which point of each object or bone is followed",
-        items=[
-            ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
-            ("TAIL", "Tail", "Tails of bones, and origins of objects"),
-            ("AXIS", "Axis", "The tip of a local axis, which shows how an object or a bone turns"),
-        ],
-        options=set(),
-        update=_on_switch,
-    )
-    axis: EnumProperty(
-        name="Axis",
-        description="Which local axis is followed",
-        items=[
-            ("X", "X", "The local X axis"),
-            ("Y", "Y", "The local Y axis"),
-            ("Z", "Z", "The local Z axis"),
-            ("-X", "-X", "The local -X axis"),
-            ("-Y", "-Y", "The local -Y axis"),
-            ("-Z", "-Z", "The local -Z axis"),
-        ],
-        default="Z",
-        options=set(),
-        update=_on_switch,
-    )
-    length: FloatProperty(
-        name="Length",
-        description="How far out on the axis the point lies that is followed",
-        default=1.0,
-        min=0.0,
-        soft_max=10.0,
-        subtype="DISTANCE",
-        options=set(),
-        update=_on_switch,
-    )
-    frames: BoolProperty(
-        name="Frames",
-        description="A dot at every frame: where they stand close together the motion is slow",
-        default=True,
-        options=set(),
-        update=_on_switch,
-    )
-    numbers: BoolProperty(
-        name="Frame Numbers",
-        description="The frame of each key beside it",
-        options=set(),
-        update=_on_switch,
-    )
-    tangents: BoolProperty(
-        name="Tangents",
-        description="The directions in which the path comes to each key and leaves it, long where it is fast",
-        default=True,
-        options=set(),
-        update=_on_switch,
-    )
-    by_speed: BoolProperty(
-        name="Color by Speed",
-        description="From blue, where the path is slowest, to red, where it is fastest",
-        options=set(),
-        update=_on_switch,
-    )
-
-
-class TCB_PT_paths(bpy.types.Panel):
-    """The paths of the active and the selected objects, in Pose mode bones, in the viewport"""
-
-    bl_idname = "TCB_PT_paths"
-    bl_label = "Paths"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 10
-
-    def draw_header(self, context: bpy.types.Context) -> None:
-        scene: Any = context.scene
-        layout = layout_of(self)
-        layout.prop(scene.tcb_paths, "show", text="")
-
-    def draw(self, context: bpy.types.Context) -> None:
-        scene: Any = context.scene
-        layout = layout_of(self)
-        settings = scene.tcb_paths
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.active = settings.show
-        layout.prop(settings, "point")
-        if settings.point == "AXIS":
-            layout.prop(settings, "axis")
-            layout.prop(settings, "length")
-        column = layout.column(heading="Show")
-        column.prop(settings, "frames")
-        column.prop(settings, "numbers")
-        column.prop(settings, "tangents")
-        layout.prop(settings, "by_speed")
-        note = status(context) if settings.show else ""
-        if note:
-            layout.label(text=note, icon="INFO", translate=False)
-
-
-def _draw_switch(self: Any, context: bpy.types.Context) -> None:
-    scene: Any = context.scene
-    self.layout.prop(scene.tcb_paths, "show")
-
-
 def register() -> None:
-    bpy.utils.register_class(TCBPaths)
-    bpy.utils.register_class(TCB_PT_paths)
-    owner: Any = bpy.types.Scene
-    owner.tcb_paths = PointerProperty(type=TCBPaths)
     for blender, handler in _HANDLERS:
         blender.append(handler)
-    bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
     for function, when in _DRAWN:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(function, (), "WINDOW", when))
 
@@ -527,14 +432,9 @@ def unregister() -> None:
     for handle in _handles:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
     _handles.clear()
-    bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
     for blender, handler in _HANDLERS:
         blender.remove(handler)
     if bpy.app.timers.is_registered(_work):
         bpy.app.timers.unregister(_work)
     _forget()
-    owner: Any = bpy.types.Scene
-    del owner.tcb_paths
-    bpy.utils.unregister_class(TCB_PT_paths)
-    bpy.utils.unregister_class(TCBPaths)
     _redraw()

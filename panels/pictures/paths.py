@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -47,6 +47,30 @@ class Path:
     """Shape (k, 3): from the key to the handle of its incoming tangent, a third of the segment's length as Bezier
     handles."""
     outgoing: Points
+
+    def within(self, first: int, last: int) -> Path:
+        """Return the part from frame to frame, with the keys that lie there."""
+        rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
+        inside = (self.frames >= first) & (self.frames <= last)
+        return replace(
+            self,
+            start=max(first, self.start),
+            points=self.points[rows],
+            speeds=self.speeds[rows],
+            frames=self.frames[inside],
+            reach=self.reach[:, inside],
+            keys=self.keys[inside],
+            incoming=self.incoming[inside],
+            outgoing=self.outgoing[inside],
+        )
+
+    def frames_every(self, step: int) -> npt.NDArray[np.int64]:
+        """Return the frames of points, without keys, that are multiples of the step; none where it is 0."""
+        if step < 1:
+            return np.empty(0, dtype=np.int64)
+        frames = np.arange(self.start, self.start + len(self.points))
+        found: npt.NDArray[np.int64] = frames[(frames % step == 0) & ~np.isin(frames, np.round(self.frames))]
+        return found
 
 
 @dataclass(frozen=True)

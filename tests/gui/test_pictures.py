@@ -183,7 +183,9 @@ def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
     at = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 500, win().height - r.y - 150)")
     assert not path("no_path.png").any()
     buttons = window.buttons("VIEW_3D")
-    window.run("bpy.context.scene.tcb_paths.show = True; bpy.ops.ed.undo_push(message='paths')")
+    window.run(
+        "s = bpy.context.scene.tcb_paths; s.show, s.playhead = True, False; bpy.ops.ed.undo_push(message='paths')"
+    )
     before = path("path.png")
     assert before.sum() > 300
     assert window.run(REDRAWN) == [True, True]
@@ -244,7 +246,7 @@ armature.bones.active = last.bone
 bpy.ops.tcb.enable()
 bpy.ops.tcb.bake()
 settings = bpy.context.scene.tcb_paths
-settings.show, settings.point = True, 'TAIL'
+settings.show, settings.point, settings.playhead = True, 'TAIL', False
 """
 
 

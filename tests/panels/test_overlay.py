@@ -377,10 +377,32 @@ def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
     assert not overlay._state.failed
 
 
-def test_the_popover_and_the_tab_have_the_switch(scene, overlay):
+def test_a_part_of_a_path_has_its_own_points_and_keys_alone(scene, overlay):
+    item = empty(scene, "Thing", 3, keyed=("location",))
+    path = kept(overlay, item).path
+    part = path.within(10, 30)
+    assert (part.start, len(part.points), len(part.speeds)) == (10, 21, 21)
+    assert (part.points == path.points[9:30]).all()
+    assert part.frames.tolist() == [13.0, 30.0]
+    for name in ("keys", "incoming", "outgoing"):
+        assert (getattr(part, name) == getattr(path, name)[1:3]).all()
+    assert (part.reach == path.reach[:, 1:3]).all()
+    for first, last, points in ((-5, 0, 0), (-5, 3, 3), (250, 400, 1), (251, 400, 0)):
+        assert len(path.within(first, last).points) == points
+
+
+def test_numbers_stand_at_every_so_many_frames_but_where_a_key_has_its_own(scene, overlay):
+    item = empty(scene, "Thing", 3, keyed=("location",))
+    part = kept(overlay, item).path.within(8, 41)
+    assert part.frames_every(10).tolist() == [10, 20, 40]
+    assert part.frames_every(13).tolist() == [26, 39]
+    assert part.frames_every(0).tolist() == []
+
+
+def test_the_popover_and_the_tab_have_the_switch(scene, overlay, pictures):
     layout = bpy.context.window_manager.popmenu_begin__internal("overlays").layout
-    overlay._draw_switch(SimpleNamespace(layout=layout), bpy.context)
-    panel = overlay.TCB_PT_paths
+    pictures.path_panel._draw_switch(SimpleNamespace(layout=layout), bpy.context)
+    panel = pictures.path_panel.TCB_PT_paths
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):
@@ -389,7 +411,7 @@ def test_the_popover_and_the_tab_have_the_switch(scene, overlay):
     shown = str(layout.introspect())
     assert shown.count("TCBPaths.show") == 2
     assert "TCBPaths.axis" not in shown
-    for name in ("point", "frames", "numbers", "tangents", "by_speed"):
+    for name in ("point", "frames", "playhead", "numbers", "every", "tangents", "by_speed", "around"):
         assert f"TCBPaths.{name}" in shown
     for prop in scene.tcb_paths.bl_rna.properties:
         assert prop.description or prop.identifier in ("rna_type", "name")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of the paths in the 3D viewport, and their panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+
+from ...ui.redraw import layout_of
+from . import overlay
+
+
+def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
+    overlay.switched(settings.show)
+
+
+class TCBPaths(bpy.types.PropertyGroup):
+    """Settings of the paths of selected objects and bones."""
+
+    show: BoolProperty(
+        name="TCB Paths",
+        description="Show the paths that the active and the selected objects, in Pose mode bones, take in the world",
+        options=set(),
+        update=_on_switch,
+    )
+    point: EnumProperty(
+        name="Point",
+        description="Which point of each object or bone is followed",
+        items=[
+            ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
+            ("TAIL", "Tail", "Tails of bones, and origins of objects"),
+            ("AXIS", "Axis", "The tip of a local axis, which shows how an object or a bone turns"),
+        ],
+        options=set(),
+        update=_on_switch,
+    )
+    axis: EnumProperty(
+        name="Axis",
+        description="Which local axis is followed",
+        items=[
+            ("X", "X", "The local X axis"),
+            ("Y", "Y", "The local Y axis"),
+            ("Z", "Z", "The local Z axis"),
+            ("-X", "-X", "The local -X axis"),
+            ("-Y", "-Y", "The local -Y axis"),
+            ("-Z", "-Z", "The local -Z axis"),
+        ],
+        default="Z",
+        options=set(),
+        update=_on_switch,
+    )
+    length: FloatProperty(
+        name="Length",
+        description="How far out on the axis the point lies that is followed",
+        default=1.0,
+        min=0.0,
+        soft_max=10.0,
+        subtype="DISTANCE",
+        options=set(),
+        update=_on_switch,
+    )
+    frames: BoolProperty(
+        name="Frames",
+        description="A dot at every frame: where they stand close together the motion is slow",
+        default=True,
+        options=set(),
+        update=_on_switch,
+    )
+    numbers: BoolProperty(
+        name="Frame Numbers",
+        description="The frame of each key beside it",
+        options=set(),
+        update=_on_switch,
+    )
+    every: IntProperty(
+        name="Number Every",
+        description="Write the number of every so many frames as well; 0: at keys only",
+        default=0,
+        min=0,
+        soft_max=100,
+        options=set(),
+        update=_on_switch,
+    )
+    around: BoolProperty(
+        name="Around Frame",
+        description="Show only the frames before and after the current one",
+        options=set(),
+        update=_on_switch,
+    )
+    before: IntProperty(
+        name="Before",
+        description="Frames to show before the current frame",
+        default=10,
+        min=0,
+        soft_max=250,
+        options=set(),
+        update=_on_switch,
+    )
+    after: IntProperty(
+        name="After",
+        description="Frames to show after the current frame",
+        default=10,
+        min=0,
+        soft_max=250,
+        options=set(),
+        update=_on_switch,
+    )
+    playhead: BoolProperty(
+        name="Playhead",
+        description="A white dot at the current frame; before it the path is darker",
+        default=True,
+        options=set(),
+        update=_on_switch,
+    )
+    tangents: BoolProperty(
+        name="Tangents",
+        description="The directions in which the path comes to each key and leaves it, long where it is fast",
+        default=True,
+        options=set(),
+        update=_on_switch,
+    )
+    by_speed: BoolProperty(
+        name="Color by Speed",
+        description="From blue, where the path is slowest, to red, where it is fastest",
+        options=set(),
+        update=_on_switch,
+    )
+
+
+class TCB_PT_paths(bpy.types.Panel):
+    """The paths of the active and the selected objects, in Pose mode bones, in the viewport"""
+
+    bl_idname = "TCB_PT_paths"
+    bl_label = "Paths"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 10
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        scene: Any = context.scene
+        layout = layout_of(self)
+        layout.prop(scene.tcb_paths, "show", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        scene: Any = context.scene
+        layout = layout_of(self)
+        settings = scene.tcb_paths
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.active = settings.show
+        layout.prop(settings, "point")
+        if settings.point == "AXIS":
+            layout.prop(settings, "axis")
+            layout.prop(settings, "length")
+        column = layout.column(heading="Show")
+        column.prop(settings, "frames")
+        column.prop(settings, "playhead")
+        column.prop(settings, "numbers")
+        row = column.row()
+        row.active = settings.numbers
+        row.prop(settings, "every")
+        column.prop(settings, "tangents")
+        layout.prop(settings, "by_speed")
+        layout.prop(settings, "around")
+        if settings.around:
+            column = layout.column(align=True)
+            column.prop(settings, "before")
+            column.prop(settings, "after")
+        note = overlay.status(context) if settings.show else ""
+        if note:
+            layout.label(text=note, icon="INFO", translate=False)
+
+
+def _draw_switch(self: Any, context: bpy.types.Context) -> None:
+    scene: Any = context.scene
+    self.layout.prop(scene.tcb_paths, "show")
+
+
+def register() -> None:
+    bpy.utils.register_class(TCBPaths)
+    bpy.utils.register_class(TCB_PT_paths)
+    owner: Any = bpy.types.Scene
+    owner.tcb_paths = PointerProperty(type=TCBPaths)
+    bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
+    owner: Any = bpy.types.Scene
+    del owner.tcb_paths
+    bpy.utils.unregister_class(TCB_PT_paths)
+    bpy.utils.unregister_class(TCBPaths)
