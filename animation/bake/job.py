@@ -129,7 +129,8 @@ def _collect(
     enabled = any(track.enabled for track in tracks)
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
-        job.notes += [track.note(rpt_("not TCB, so left as it is; Enable it to bake it too")) for track in left]
+        plain = rpt_("not TCB, so left as it is; Enable it to bake it too")
+        job.notes += [track.note(blocking_reason(track) or plain) for track in left]
     left_alone = []
     implied = may_imply([track for track, _ in to_bake], originals)
     for (track, reason), kept, implies in zip(to_bake, originals, implied, strict=True):

@@ -23,7 +23,7 @@ from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..report import Report
 from ..sampling.fcurves import played_parts
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.recording import Numbers, enable_read
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
@@ -54,7 +54,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     Returns
     -------
     Report
-        Counts, the change of kept motion, and notes on what was left alone.
+        Counts, the change of kept motion, and notes on what was left alone; tracks with keys at fault are in `errors`.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     (2, 6, 2)
     """
     report = enable_many({datablock: prefixes}, keep_look)
-    if report.errors:
+    if report.errors and not report.tracks:
         raise report.errors[0]
     return report
 
@@ -148,23 +148,20 @@ def _find_plain(
     check_editable(datablock)
     channels = channels_of(datablock)
     tracks = find_tracks(datablock, channels, prefixes)
-    wanted = set()
-    left_alone = []
-    enabled = False
-    for track in tracks:
-        if track.enabled or (*channels.identity, track.path) in made:
-            enabled = True
-            continue
-        reason = blocking_reason(track)
-        if reason:
-            left_alone.append(track.error(reason))
-        else:
-            wanted.add(track.path)
+    plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
+    reasons = [blocking_reason(track) for track in plain]
+    left_alone = [track.error(reason) for track, reason in zip(plain, reasons, strict=True) if reason]
+    free = [track for track, reason in zip(plain, reasons, strict=True) if not reason]
+    faulty = [error_of_numbers(track, own) for track, own in zip(free, read_all_own_keys(free), strict=True)]
+    faults = [fault for fault in faulty if fault is not None]
+    wanted = {track.path for track, fault in zip(free, faulty, strict=True) if fault is None}
+    enabled = len(plain) < len(tracks)
     if not wanted and not enabled:
-        if left_alone:
-            raise AnimationError.of_all(left_alone)
+        if left_alone or faults:
+            raise AnimationError.of_all(left_alone + faults)
         raise AnimationError(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
     report.notes += map(str, left_alone)
+    report.errors += faults
     channels = editable_channels(datablock)
     remove_strays(channels)
     found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 
 import bpy
 
 from ..arguments import checked
 from ..bake.pipeline import bake as bake_many
-from ..errors import AnimationError
+from ..errors import AnimationError, Note
 from ..fcurves.channels import channels_of
 from ..report import Report
 from ..steps import Progress
@@ -70,8 +70,17 @@ def enable_and_bake(
                 if track.enabled and not track.baked and track.path not in paths:
                     with suppress(AnimationError):
                         remove(datablock, [track.path])
+    # What the bake found, too, is said once.
+    said = {(error.name, error.track) for error in report.errors}
+    report.errors += [error for error in kept.errors if (error.name, error.track) not in said]
     report.looks_of(kept)
+    faults = {(error.name, error.track) for error in report.errors if error.track}
+    report.notes = [each for each in dict.fromkeys(report.notes) if not _is_on(each, faults)]
     return report
+
+
+def _is_on(note: str, tracks: Set[tuple[str, str]]) -> bool:
+    return isinstance(note, Note) and (note.name, note.track) in tracks
 
 
 def _tracks(datablock: bpy.types.ID) -> list[Track]:

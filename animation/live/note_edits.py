@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import bpy
 import numpy as np
@@ -22,7 +23,7 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
 from ..store.digest import NEVER
-from ..store.own_keys import OwnKeys, read_keys_to_write
+from ..store.own_keys import OwnKeys, error_of_numbers, read_keys_to_write
 from ..store.recording import Part, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED as GENERATED_KEY
@@ -40,7 +41,11 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
     """
     report = Report()
     every: list[OwnChannels] = []
-    for track, read_keys in zip(tracks, read_keys_to_write(tracks), strict=True):
+    every_read = read_keys_to_write(tracks)
+    # The next bake refuses keys that are not finite; the table can't hold them.
+    sound = [error_of_numbers(track, own) is None for track, own in zip(tracks, every_read, strict=True)]
+    tracks = list(compress(tracks, sound))
+    for track, read_keys in zip(tracks, compress(every_read, sound), strict=True):
         options = track.settings.options
         own, notes = with_implied(track, read_keys, {} if options is None else options.defaults)
         every.append(own)
@@ -92,8 +97,8 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     mine = np.zeros(len(keys), dtype=np.bool_)
     mine[own.rows[there]] = True
     curve = _as_on_curve(keys, own, before)
-    # A generated key at the frame of an own key is removed.
-    generated = keys.take(~mine & ~is_among(keys.frames, curve.frames))
+    # A generated key at the frame of an own key is removed, and one that is not finite.
+    generated = keys.take(~mine & ~is_among(keys.frames, curve.frames) & np.isfinite(keys.co).all(axis=1))
     generated = generated.with_(
         period=generated.frames.copy(),
         back=generated.values.copy(),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
@@ -33,7 +34,7 @@ from ..fcurves.keyframes import (
     read_joined,
     read_rest,
 )
-from ..translation import rpt_
+from ..translation import n_, rpt_
 from .classify_edits import Changes, classify
 from .edits.merges import values_without_bake
 from .restored_keys import (
@@ -58,6 +59,7 @@ from .tracks import Track
 
 _BESIDE = 4
 """Keys on each side: pasted ones stand among others."""
+_HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
@@ -163,6 +165,19 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     curve: the recorded ones are those of before the keys around them were edited.
     """
     return [{index: _with_placed(own) for index, own in kept.items()} for kept in read_all_own_keys(tracks)]
+
+
+def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> AnimationError | None:
+    """Return an error that names the first key with a frame, a value or a handle that is not finite; None: no key."""
+    for each in own.values():
+        keys = each.keys
+        if not np.isfinite(keys.frames).all():
+            return track.error(rpt_(FRAME_NOT_FINITE))
+        for places, reason in ((keys.co, VALUE_NOT_FINITE), (keys.handle_left, _HANDLE), (keys.handle_right, _HANDLE)):
+            finite = np.isfinite(places).all(axis=1)
+            if not finite.all():
+                return track.error(rpt_(reason), float(keys.frames[np.argmin(finite)]))
+    return None
 
 
 def unrecorded_note(kept: Iterable[OwnKeys]) -> str:

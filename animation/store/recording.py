@@ -65,8 +65,9 @@ def recorded(
     """Make a row for each key that has none or differs from it; return keys with identities, and new rows a part.
 
     Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel only one keeps its
-    row, and keys from other channels don't: so each key has a row of its own from then on. `numbers`: parameters to be
-    set, for each part, one number a key; NaN unsets one. `chosen`: the keys for which they are set. Default: all.
+    row, and keys from other channels don't: so each key has a row of its own from then on. A key with a number that is
+    not finite gets no new row. `numbers`: parameters to be set, for each part, one number a key; NaN unsets one.
+    `chosen`: the keys for which they are set. Default: all.
     """
     if not parts:
         return [], []
@@ -93,6 +94,8 @@ def recorded(
         given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
         stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
         rows = given
+    if not stays.all():
+        stays[~stays] = ~rows_.are_finite(rows[~stays])
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
     fresh = rows_.identified(rows[~stays], session.rows)

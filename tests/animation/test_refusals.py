@@ -372,6 +372,57 @@ def with_bad_scale(name: str) -> bpy.types.Object:
     return item
 
 
+def not_a_number(item: bpy.types.Object, what: str, frame: float = 10) -> None:
+    (point,) = (each for each in curve(item, "scale").keyframe_points if each.co.x == frame)
+    setattr(point, what, (math.nan if what == "co" else frame, math.nan))
+
+
+@pytest.mark.parametrize("what", ["co", "handle_left", "handle_right"])
+def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what: str) -> None:
+    bad = with_bad_scale("Bad")
+    set_value(curve(bad, "scale"), 1, 1.0)
+    not_a_number(bad, what)
+    before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
+    report = animation.enable(bad)
+    assert [(error.name, error.track) for error in report.errors] == [("Bad", "scale")]
+    assert "finite" in str(report.errors[0])
+    assert report.tracks == 1
+    assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
+    with pytest.raises(animation.AnimationError, match=r'"Bad", scale.*finite'):
+        animation.enable(bad, ["scale"])
+
+
+@pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "settle", "settle generated", "bake"])
+@pytest.mark.parametrize("what", ["co", "handle_left"])
+def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str, by: str) -> None:
+    """Before, or since its track is TCB: what is good is restored to the bit."""
+    bad = with_bad_scale("Bad")
+    set_value(curve(bad, "scale"), 1, 1.0)
+    good = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"]
+    if by == "enable_and_bake":
+        not_a_number(bad, what)
+        report = animation.enable_and_bake({bad: None}, {bad: None}, animation.Options(), True)
+        assert ["scale" in str(error) for error in report.errors] == [True]
+        assert not any("scale" in note for note in report.notes)
+    else:
+        animation.bake(bad)
+        not_a_number(bad, what, 9 if by == "settle generated" else 10)
+        if by == "key_set":
+            animation.key_set(bad, "scale", 0, tension=0.5)
+        elif by == "bake":
+            animation.bake(bad)
+        else:
+            animation.live.update.refresh_all({}, bad.animation_data.action, is_live=False)
+    stored = animation.store.table.custom_property
+    stored.remembered_tables().clear()
+    assert stored.read_table(bad.animation_data.action).error == ""
+    animation.restore(bad, ["location"])
+    restored = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"]
+    assert [each["co"] for each in restored] == [each["co"] for each in good]
+    animation.remove(bad)
+    assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"] == good
+
+
 @pytest.mark.parametrize("keep_look", [False, True])
 @pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
 @pytest.mark.parametrize("by", ["bake", "bake_many", "enable_and_bake", "operator"])

@@ -456,11 +456,10 @@ def _check_channels(channels: npt.NDArray[Any], tracks: frozenset[int]) -> None:
 
 def _check_numbers(array: npt.NDArray[Any], name: str) -> None:
     """Raise ValueError with the name where records of keys have a number that no key has."""
-    for field_name in array.dtype.names or ():
-        values = array[field_name]
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError(name)
-        if field_name in _COUNTS and (values >= _COUNTS[field_name]).any():
+    if not rows_.are_finite(array).all():
+        raise ValueError(name)
+    for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
+        if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)
 
 

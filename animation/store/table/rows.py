@@ -108,6 +108,15 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     return parts[0] if len(parts) == 1 else np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
+def are_finite(records: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which records, of any structured type, have no float that is not finite."""
+    finite = np.ones(len(records), dtype=np.bool_)
+    for name in records.dtype.names or ():
+        if records[name].dtype.kind == "f" and not (is_finite := np.isfinite(records[name])).all():
+            finite &= is_finite.reshape(len(records), -1).all(axis=1)
+    return finite
+
+
 def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
     """Return the identities in order, each once, and where each stands first."""
     order = np.argsort(identities)
