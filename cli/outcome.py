@@ -193,7 +193,7 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         "file": str(outcome.file),
         "status": outcome.status,
         "errors": outcome.errors,
-        "notes": outcome.notes,
+        "notes": [outcome.nothing_to_do, *outcome.notes] if outcome.nothing_to_do else outcome.notes,
         "counts": {name: getattr(outcome.report, name) for name in counted},
         "seconds": round(outcome.seconds, 3),
         "output": None if outcome.output is None else str(outcome.output),

@@ -109,6 +109,7 @@ def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_
     before = walk.read_bytes()
     ran = tcb("bake", walk, "--in-place", "--json")
     assert (ran.status, ran.lines[0]["status"], "none of it is TCB" in ran.err) == (0, "skipped", True)
+    assert ran.lines[0]["notes"] == ["nothing to bake: none of it is TCB, and --enable was not said"]
     assert walk.read_bytes() == before
     tcb("enable", walk, "--in-place", "--objects", "Head")
     beyond = tcb("bake", walk, "--in-place", "--range", "500", "600")
