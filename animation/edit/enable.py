@@ -34,7 +34,10 @@ _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
-_ALL_LINEAR = n_("all its keys were linear: TCB curves through them now; to have lines choose Linear in Set Parameters")
+_ALL_LINEAR = n_(
+    "all its keys were linear: TCB curves through them now, up to {:s} away; to have lines choose Linear in Set"
+    " Parameters"
+)
 
 
 @checked
@@ -175,15 +178,12 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
     """Return the track's keys with all interpolations but Bezier as chosen ones, which Blender plays; note that.
 
     Keys that already have parameters, as pasted ones, are returned as they are; so are those of a track all of whose
-    keys are linear, with another note.
+    keys are linear.
     """
     if _have_parameters(originals):
         return dict(originals)
     if _is_all_linear(originals):
-        # As exporters write them: nobody chose that. Two values are joined by a line, two rotations by an arc.
-        fewest = 2 if track.is_rotation else 3
-        if any(len(own.keys) >= fewest for own in originals.values()):
-            report.notes.append(track.note(rpt_(_ALL_LINEAR)))
+        # As exporters write them: nobody chose that.
         return dict(originals)
     other = {
         index: ~np.isin(own.keys.interpolation, (INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]))
@@ -213,21 +213,36 @@ def _keep_look(
     defaults: Mapping[str, float],
     report: Report,
 ) -> list[dict[int, Numbers]]:
-    """Fit parameters to what is played; return them for each track's channels, by index, one number a key."""
-    splines = [_splines(track, own) for track, own in zip(tracks, originals, strict=True)]
+    """Fit parameters to what is played; return them for each track's channels, by index, one number a key.
+
+    A track all of whose keys are linear keeps the defaults: the report gives its change alone.
+    """
+    linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
+    splines = [
+        _splines(track, own, defaults if place in linear else {})
+        for place, (track, own) in enumerate(zip(tracks, originals, strict=True))
+    ]
     shaped = [place for place, each in enumerate(splines) if each]
     parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
     looks = {place: own for place, own in zip(shaped, parts, strict=True) if own}
+    fitted = [place for place in looks if place not in linear]
     # Rounded as in the table.
-    found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters(list(looks.values()))]
+    found = {
+        place: each.astype(np.float32).astype(np.float64)
+        for place, each in zip(fitted, fit_parameters([looks[place] for place in fitted]), strict=True)
+    }
     numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
-    for place, parameters in zip(looks, found, strict=True):
+    for place, parameters in found.items():
         numbers[place] = _of_channels(originals[place], parameters, defaults)
-    every = [part.with_parameters(each) for own, each in zip(looks.values(), found, strict=True) for part in own]
+    every = [
+        part.with_parameters(found[place]) if place in found else part.spline
+        for place, own in looks.items()
+        for part in own
+    ]
     frames = [sample_frames(spline.keys.frames).ravel() for spline in every]
     samples = iter(zip(frames, evaluate_many(every, frames), strict=True))
     for place, own in looks.items():
-        report.add(_compared(tracks[place], [(part, *next(samples)) for part in own]))
+        report.add(_compared(tracks[place], [(part, *next(samples)) for part in own], place in linear))
     return numbers
 
 
@@ -251,15 +266,15 @@ def _of_channels(
     }
 
 
-def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
-    """Return the splines with segments; none where the track is to have the defaults.
+def _splines(track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]) -> list[TrackSpline]:
+    """Return the splines with segments.
 
-    It is where Blender plays all of its segments, all are linear, it already has parameters, or can't be baked.
+    There are none where Blender plays all of the track's segments, it already has parameters, or can't be baked.
     """
-    if _have_parameters(originals) or _is_all_linear(originals):
+    if _have_parameters(originals):
         return []
     try:
-        splines = track_splines(track, track.settings, originals, {})
+        splines = track_splines(track, track.settings, originals, defaults)
     except AnimationError:
         return []
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
@@ -281,7 +296,7 @@ def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
     return rounding
 
 
-def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:
+def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]], was_linear: bool) -> Report:
     """Report how much a track's splines, sampled at frames, differ from what was played."""
     change, at, spread = 0.0, 0.0, 0.0
     for part, frames, values in samples:
@@ -295,7 +310,7 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         worst = int(np.argmax(difference))
         if difference[worst] >= change:
             change, at = float(difference[worst]), round(float(frames[worst]), 1)
-    report = Report(looks_kept=1)
+    report = Report(looks_kept=int(not was_linear))
     place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
     if track.is_rotation:
         report.rotation_change, report.rotation_change_at = change, place
@@ -305,5 +320,8 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         visible, words = change > _VISIBLE_CHANGE * spread, f"{change:.2g}"
     if visible:
         report.looks_changed = 1
+    if was_linear and change > 0.0:
+        report.notes.append(track.note(rpt_(_ALL_LINEAR, words), at))
+    elif visible:
         report.notes.append(track.note(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
     return report
