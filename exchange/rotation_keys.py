@@ -124,7 +124,7 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
                 )
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
-        add_note(rpt_("{:s}: taken by the shorter way", translated(error.fault)))
+        add_note(rpt_("{:s}: taken by the shorter way", translated(error.message)))
         return replace(keys_of_mode, settings=Settings(turns.cycle, construction=construction))
     if keys_of_mode.mode != asked:
         add_note(rpt_("its rotation mode is {:s}, which can say its turns", keys_of_mode.mode))

@@ -115,16 +115,16 @@ class KeysError(ValueError):
 
     Attributes
     ----------
-    fault : str
-        The error in words: in English, and a `Text` that can be translated.
+    message : str
+        The error in words, without track and key: in English, as a `Text` that can be translated.
     key : int or None
-        Index of the first key at fault, counted from 0; None if the fault is not one key's.
+        Index of the first key at fault, counted from 0; None if the error is not one key's.
     frame : float or None
         The frame of that key.
     track : str or None
         The track's name, where it is known: see `on_track`.
     component : int or None
-        Index of the component at fault, which is the first of the values in `fault`: see `on_component`.
+        Index of the component at fault, which is the first of the values in `message`: see `on_component`.
 
     Examples
     --------
@@ -135,35 +135,35 @@ class KeysError(ValueError):
 
     def __init__(
         self,
-        fault: str,
+        message: str,
         key: int | None = None,
         frame: float | None = None,
         track: str | None = None,
         component: int | None = None,
     ) -> None:
-        super().__init__(fault, key, frame, track, component)
-        self.fault = fault
+        super().__init__(message, key, frame, track, component)
+        self.message = message
         self.key = key
         self.frame = frame
         self.track = track
         self.component = component
 
     def __str__(self) -> str:
-        """Return the track, the key and the fault."""
+        """Return the track, the key and the message."""
         where = [] if self.track is None else [self.track]
         if self.key is not None:
             where.append(f"key {self.key}" if self.frame is None else f"key {self.key} at frame {self.frame:g}")
-        return ": ".join([*where, self.fault])
+        return ": ".join([*where, self.message])
 
     def on_track(self, track: str) -> KeysError:
-        """Return the same fault with the track named first."""
-        return type(self)(self.fault, self.key, self.frame, track, self.component)
+        """Return the same error with the track named first."""
+        return type(self)(self.message, self.key, self.frame, track, self.component)
 
     def on_component(self, component: int) -> KeysError:
-        """Return the same fault of another component, for keys of only some of a track's components."""
-        assert isinstance(self.fault, Text)
-        fault = Text(self.fault.text, component, *self.fault.values[1:])
-        return type(self)(fault, self.key, self.frame, self.track, component)
+        """Return the same error of another component, for keys of only some of a track's components."""
+        assert isinstance(self.message, Text)
+        message = Text(self.message.text, component, *self.message.values[1:])
+        return type(self)(message, self.key, self.frame, self.track, component)
 
 
 class KeysTypeError(KeysError, TypeError):
@@ -193,7 +193,7 @@ class Keys:
     Raises
     ------
     KeysError
-        If an argument is wrong; it names the first key at fault, its frame and the fault.
+        If an argument is wrong; it names the first key at fault and its frame.
 
     Notes
     -----
@@ -242,9 +242,9 @@ class Keys:
         """Return the number of keys."""
         return len(self.frames)
 
-    def error(self, fault: str, key: int, component: int | None = None) -> KeysError:
-        """Return the error for a fault of a key."""
-        return KeysError(fault, key, float(self.frames[key]), component=component)
+    def error(self, message: str, key: int, component: int | None = None) -> KeysError:
+        """Return the error of a key."""
+        return KeysError(message, key, float(self.frames[key]), component=component)
 
     @classmethod
     def _of(cls, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> Keys:
@@ -266,12 +266,12 @@ class Keys:
         return Keys._of(self.frames, self.values, parameters)
 
 
-def _numbers(data: npt.ArrayLike, fault: str) -> Float64Array:
+def _numbers(data: npt.ArrayLike, message: str) -> Float64Array:
     """Return a float64 copy, or raise KeysError."""
     try:
         return as_array(data).copy()
     except TypeError as error:
-        raise KeysTypeError(Text(fault, error)) from error
+        raise KeysTypeError(Text(message, error)) from error
 
 
 def _checked_frames(data: npt.ArrayLike) -> Float64Array:
@@ -296,10 +296,10 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     key = int(np.argmin(rising)) + 1
     before, frame = float(frames[key - 1]), float(frames[key])
     if frame == before:
-        fault = n_("shares its frame with the key before it; frames must be strictly increasing")
+        message = n_("shares its frame with the key before it; frames must be strictly increasing")
     else:
-        fault = n_("comes after frame {:g}; frames must be strictly increasing", before)
-    raise KeysError(fault, key, frame)
+        message = n_("comes after frame {:g}; frames must be strictly increasing", before)
+    raise KeysError(message, key, frame)
 
 
 def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
@@ -308,21 +308,21 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
-        fault = n_("values must be one row a key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
-        raise KeysError(fault)
+        message = n_("values must be one row a key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
+        raise KeysError(message)
     size = np.abs(values)
     if size.max() <= _LARGEST:
         return values
     finite = np.isfinite(values)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])
-        fault = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
-        raise KeysError(fault, key, float(frames[key]), component=component)
+        message = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
+        raise KeysError(message, key, float(frames[key]), component=component)
     key, component = (int(index) for index in np.argwhere(size > _LARGEST)[0])
-    fault = n_(
+    message = n_(
         "component {:d} of the value is {:g}, farther from 0 than {:g}", component, values[key, component], _LARGEST
     )
-    raise KeysError(fault, key, float(frames[key]), component=component)
+    raise KeysError(message, key, float(frames[key]), component=component)
 
 
 def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
@@ -338,8 +338,8 @@ def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
     near = lengths < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
     if near.any():
         key = int(np.argmax(near)) + 1
-        fault = n_("stands so near to the key before it that no number says how fast the value changes")
-        raise KeysError(fault, key, float(frames[key]))
+        message = n_("stands so near to the key before it that no number says how fast the value changes")
+        raise KeysError(message, key, float(frames[key]))
 
 
 def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -> Float64Array:
@@ -349,14 +349,14 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
         try:
             parameters[row] = as_array(given)
         except (TypeError, ValueError) as error:
-            fault = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
-            raise (KeysTypeError if isinstance(error, TypeError) else KeysError)(fault) from error
+            message = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
+            raise (KeysTypeError if isinstance(error, TypeError) else KeysError)(message) from error
     good = (parameters >= LOWEST) & (parameters <= HIGHEST)
     if not good.all():
         row, key = (int(index) for index in np.argwhere(~good)[0])
         lowest = int(LOWEST[row, 0])
-        fault = n_("{:s} is {:g}, not in [{:d}, 1]", WORDS[PARAMETERS[row]], parameters[row, key], lowest)
-        raise KeysError(fault, key, float(frames[key]))
+        message = n_("{:s} is {:g}, not in [{:d}, 1]", WORDS[PARAMETERS[row]], parameters[row, key], lowest)
+        raise KeysError(message, key, float(frames[key]))
     return parameters
 
 
@@ -382,6 +382,6 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     finite = np.isfinite(rows)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])
-        fault = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
-        raise keys.error(fault, key, component)
+        message = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
+        raise keys.error(message, key, component)
     return rows

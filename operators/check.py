@@ -45,7 +45,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             return {"CANCELLED"}
         found = [
             findings.Finding(
-                bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.fault
+                bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.message
             )
             for violation in checks.violations
         ]

@@ -21,7 +21,7 @@ class Finding:
     """The range of frames, as text."""
     track: str
     """The property or constraint; empty where the error names it."""
-    fault: str
+    message: str
     bone: str = ""
 
 
@@ -42,7 +42,7 @@ def put(window_manager: Any, findings: Iterable[Finding], result: str) -> None:
     window_manager.tcb_finding = 0
     for finding in findings:
         row = window_manager.tcb_findings.add()
-        row.name, row.item, row.bone = finding.fault, finding.obj.name, finding.bone
+        row.name, row.item, row.bone = finding.message, finding.obj.name, finding.bone
         row.place, row.frame, row.track = finding.place, finding.frame, finding.track
 
 

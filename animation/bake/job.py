@@ -187,4 +187,4 @@ def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
         settings = settings if settings.options is options else replace(settings, options=options)
         return plan_track(track, settings, own, options)
     except KeysError as error:
-        raise track.error(translated(error.fault), error.frame) from error
+        raise track.error(translated(error.message), error.frame) from error

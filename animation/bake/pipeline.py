@@ -184,7 +184,7 @@ def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
-        report.errors.append(plan.track.error(translated(error.fault), error.frame))
+        report.errors.append(plan.track.error(translated(error.message), error.frame))
         return False
     return True
 

@@ -83,13 +83,13 @@ class Violation:
     end: float
     worst: float
     """The frame at which the condition is violated most."""
-    fault: str
+    message: str
     """The violation as text."""
     keys: tuple[float | None, float | None] = (None, None)
     """Frames of the animator's keys at or before the worst frame, and at or after it; None: there is none."""
 
     def __str__(self) -> str:
-        return f'"{self.name}", {self.track}, {self.place}: {self.fault}{between(self.keys)}'
+        return f'"{self.name}", {self.track}, {self.place}: {self.message}{between(self.keys)}'
 
     @property
     def place(self) -> str:
@@ -233,8 +233,8 @@ class _Look:
             limit = camera.bl_rna.properties[path].hard_min
             below = values[path] < limit if limit > 0.0 else values[path] <= limit
             condition = "CLIP" if path in _CLIPS else "LENS"
-            fault = partial(_too_small, path, values[path], limit)
-            yield from self._stretches(camera, [path], condition, below, limit - values[path], fault)
+            message = partial(_too_small, path, values[path], limit)
+            yield from self._stretches(camera, [path], condition, below, limit - values[path], message)
         start, end = (np.maximum(values[path], camera.bl_rna.properties[path].hard_min) for path in _CLIPS)
         yield from self._stretches(
             camera,
@@ -290,9 +290,9 @@ class _Look:
                 near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
                 crossed.setdefault(near, []).append(component)
         for frame, components in sorted(crossed.items()):
-            fault = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
+            message = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
             keys = keys_around(keys_on(self.item, [path]), frame)
-            yield Violation(self.item.name, path, "SCALE", frame, frame, frame, fault, keys)
+            yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message, keys)
         some: BoolArray = np.asarray(zero.any(axis=1))
         for first, last in _runs(some):
             letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
@@ -338,7 +338,7 @@ class _Look:
                 ends = float(self.frames[worst]), float(self.frames[worst + 1])
                 frame = ends[0] + part[worst] * (ends[1] - ends[0])
                 keys = [all_keys(owner) for owner in (self.item, constraint.target)]
-                fault = rpt_(
+                message = rpt_(
                     "its view comes within {:.2g} degrees of {:s}, and turns round there",
                     math.degrees(angle[worst]),
                     word,
@@ -350,7 +350,7 @@ class _Look:
                     float(self.frames[first]),
                     float(self.frames[last + 1]),
                     frame,
-                    fault,
+                    message,
                     keys_around(np.unique(np.concatenate(keys)), frame),
                 )
 
@@ -415,19 +415,19 @@ class _Look:
         condition: str,
         bad: BoolArray,
         excess: Values,
-        fault: Callable[[int], str],
+        message: Callable[[int], str],
     ) -> Iterator[Violation]:
         """Yield a violation for each run of bad samples; its worst sample is the one with the largest `excess`."""
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
-            yield self._violation(owner, paths, condition, (first, last), worst, fault(worst))
+            yield self._violation(owner, paths, condition, (first, last), worst, message(worst))
 
     def _violation(
-        self, owner: bpy.types.ID, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, fault: str
+        self, owner: bpy.types.ID, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, message: str
     ) -> Violation:
         start, end, at = (float(self.frames[row]) for row in (*rows, worst))
         keys = keys_around(keys_on(owner, paths), at)
-        return Violation(self.item.name, _both(paths), condition, start, end, at, fault, keys)
+        return Violation(self.item.name, _both(paths), condition, start, end, at, message, keys)
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:

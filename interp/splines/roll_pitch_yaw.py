@@ -144,7 +144,7 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
         spline: Spline = angles.values(keys)
     except KeysError as error:
         key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
-        fault = n_("as Euler angles by {:s}: {:s}", angles.label, error.fault)
+        fault = n_("as Euler angles by {:s}: {:s}", angles.label, error.message)
         raise KeysError(fault) if key is None else own.error(fault, key) from error
     return spline
 

@@ -143,7 +143,7 @@ def test_a_scale_that_passes_through_zero_between_keys_is_found_where_it_is_zero
     play(violation.worst)
     assert abs(item.scale.x) < 1e-3
     assert (violation.condition, violation.keys, violation.track) == ("SCALE", (1, 21), "scale")
-    assert violation.fault.startswith("scale x passes")
+    assert violation.message.startswith("scale x passes")
 
 
 def test_a_scale_that_is_held_and_jumps_to_its_mirror_image_is_not_blamed(animation):
@@ -170,7 +170,7 @@ def test_a_bones_scale_is_looked_at(animation):
 def test_a_driven_clip_end_is_stepped_through(animation):
     item = camera()
     item.data.driver_add("clip_end").driver.expression = "11.05 - frame"
-    violation = next(each for each in animation.check(item).violations if "not below" in each.fault)
+    violation = next(each for each in animation.check(item).violations if "not below" in each.message)
     assert (violation.start, violation.end) == (11, 250)
 
 

@@ -179,7 +179,7 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
     keys = interp.Keys([0, 10], [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     with pytest.raises(interp.KeysError) as error:
         roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)
-    fault = error.value.fault
+    fault = error.value.message
     assert fault == "as Euler angles by Logarithmic: component 0 of the value is 0, which has no logarithm"
     told = in_german.translated(fault)
     assert told == "als Eulerwinkel nach Logarithmisch: Komponente 0 ist 0, ohne Logarithmus"

@@ -77,17 +77,17 @@ def test_an_error_can_be_told_its_track_and_names_it_first():
         Keys([0, 12], [1, 2], tension=[0, 3])
     error = caught.value.on_track("Cube · location")
     assert str(error) == "Cube · location: key 1 at frame 12: tension is 3, not in [-1, 1]"
-    assert (error.key, error.frame, error.track, error.fault) == (1, 12.0, "Cube · location", caught.value.fault)
+    assert (error.key, error.frame, error.track, error.message) == (1, 12.0, "Cube · location", caught.value.message)
 
 
 def test_a_fault_keeps_what_it_is_made_of_for_other_languages():
     with pytest.raises(KeysError) as caught:
         Keys([0, 12], [1, 2], tension=[0, 3])
-    fault = caught.value.fault
+    fault = caught.value.message
     assert (fault.text, fault.values) == ("{:s} is {:g}, not in [{:d}, 1]", ("tension", 3.0, -1))
     assert fault == "tension is 3, not in [-1, 1]"
     copied = pickle.loads(pickle.dumps(caught.value))
-    assert (str(copied), copied.fault.values) == (str(caught.value), fault.values)
+    assert (str(copied), copied.message.values) == (str(caught.value), fault.values)
 
 
 def test_a_fault_of_a_component_can_be_told_of_the_one_that_the_track_has_there():

@@ -103,4 +103,4 @@ def refusal(track: Track, error: KeysError, frames: Float32Array, components: Se
     """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
-    return track.error(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
+    return track.error(translated(error.message), error.frame if error.key is None else float(frames[error.key]))
