@@ -45,10 +45,11 @@ in_parallel = --numprocesses auto --maxprocesses 8 --dist worksteal
 test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(in_parallel) $(PYTEST)
 
+slow_tests = tests marked slow and$(empty) $(empty)
 test-core:
 	@python=$$(tools/environment.sh core $(CORE)) && "$$python" -m pytest -q -m "not slow" \
 	  tests/interp $(if $(filter oldest,$(CORE)),,tests/formats) $(in_parallel) $(PYTEST)
-	@echo "Left out: tests marked slow, and all that need Blender; make test runs them"
+	@echo "Left out: $(if $(findstring -m,$(PYTEST)),,$(slow_tests))all that need Blender; make test runs them"
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:

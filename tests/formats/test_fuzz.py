@@ -17,6 +17,7 @@ FUZZ = Path(fuzz_3ds.__file__)
 BOX = layout.keyframes(layout.node(b"Box", layout.track(layout.POSITION, [layout.Key(0, 0, (1, 2, 3))])))
 
 
+@pytest.mark.slow
 def test_a_thousand_damaged_files_do_no_harm() -> None:
     result = subprocess.run([sys.executable, str(FUZZ), "--inputs=1000"], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr

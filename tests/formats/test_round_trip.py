@@ -14,6 +14,7 @@ from tests.formats import layout, scenes
 from tools.fuzz_3ds import same
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(scenes.scenes())
 def test_a_scene_that_is_written_reads_the_same(scene: three_ds.Scene) -> None:

@@ -388,6 +388,7 @@ def test_a_key_on_every_frame_needs_no_knot():
     assert fit.reached
 
 
+@pytest.mark.slow
 def test_many_at_once_equal_one_by_one_to_the_bit():
     generator = np.random.default_rng(11)
     requests = []

@@ -272,6 +272,7 @@ def test_the_reversed_motion_has_the_reversed_handles():
     assert (other.left[..., 1] * sign)[:0:-1] == pytest.approx(one.right[:-1, :, 1], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_only_the_segments_asked_for_are_fitted_and_with_the_same_bits():
     generator = np.random.default_rng(8)
     splines = [turning(generator, 60, eased) for eased in (0.0, 0.5) for _ in range(20)]
@@ -326,6 +327,7 @@ def test_of_known_fits_the_oldest_are_forgotten():
     assert counts == [10, 20, 12, 22]
 
 
+@pytest.mark.slow
 def test_more_segments_than_are_sampled_at_a_time_are_fitted_alike():
     splines = [turning(np.random.default_rng(seed), 40, 0.0) for seed in range(430)]
     every = fit_handles(requests_of(splines))

@@ -54,6 +54,7 @@ def test_without_velocities_it_comes_to_rest_at_each_key():
     assert np.abs(turns([0.0, 10.0, 30.0], 1)).max() < 1e-16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1e-6, 0.5, 1.5, 3.0])
 def test_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step):
     generator = np.random.default_rng(7)

@@ -44,6 +44,7 @@ def exact(frames, values, at):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.3, 30.0), min_size=1, max_size=14), st.integers(0, 2**32 - 1))
 @settings(max_examples=20, deadline=None)
 def test_it_is_the_polynomial_of_exact_arithmetic(lengths, seed):

@@ -203,6 +203,7 @@ def test_one_frame_is_any_real_number(frame):
     assert (spline(frame) == spline([float(frame)])[0]).all()
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_its_splines_give_again_and_again():
     splines = [spline_of(cls, cycle, eased) for cls, cycle, eased in (case.values for case in CASES)]
     batch = SplineBatch(splines)

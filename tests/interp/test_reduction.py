@@ -47,6 +47,7 @@ def test_no_frame_is_farther_from_its_sample_than_allowed(is_exact: bool) -> Non
             assert np.array_equal(keys.values[0], wanted[keys.rows])
 
 
+@pytest.mark.slow
 def test_looser_tolerances_and_free_values_need_fewer_keys() -> None:
     samples = noise(600, 4, 3, 2)
     counts = [
@@ -83,6 +84,7 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
         assert keys.velocities[0][:, 0] == pytest.approx(velocity, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_the_keys_of_a_smooth_curve_through_few_keys_come_back(is_exact: bool) -> None:
     random = np.random.default_rng(4)

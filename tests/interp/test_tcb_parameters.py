@@ -50,6 +50,7 @@ def difference(kind, spline, one):
     return np.sqrt((size.reshape(at.shape) ** 2).mean(axis=1) @ lengths / lengths.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eased", [False, True])
 @pytest.mark.parametrize("kind", RANDOM)
 def test_parameters_that_made_a_motion_are_found_again(kind, eased):
