@@ -30,12 +30,14 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = Report()
+        defaults = selection.default_parameters(context)
         for obj, bones in _selected(context).items():
             try:
-                report.add(bake_in_world(obj, bones, step=self.step, defaults=selection.default_parameters(context)))
+                report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
             except AnimationError as refusal:
                 report.errors.append(refusal)
             except ValueError as error:
+                # Of an argument, which is the same for all: the first refuses it, and none is changed.
                 self.report({"ERROR"}, translated(error))
                 return {"CANCELLED"}
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))

@@ -214,9 +214,10 @@ def _take_away(
         raise AnimationError(name_of(datablock), table.error)
     if table.error:
         return _remove_damaged(channels, tracks, report, strip or _strip)
-    before = {id(track): track.state for track in tracks}
+    states: list[State] = []
     damaged: list[int] = []
     for track in tracks:
+        has_state = track.state is not None
         reason = _reason_left(track, strip is not None)
         if reason is not None:
             report.errors += [track.error(reason)] if reason else []
@@ -229,14 +230,14 @@ def _take_away(
         else:
             done = work(channels, datablock, track)
         if done is None:
-            before[id(track)] = None
             continue
+        if has_state and track.state is not None:
+            states.append(track.state)
         report.tracks += 1
         report.keys += done.keys
         if done.note:
             report.notes.append(track.note(done.note))
-    touched = [track.state for track in tracks if before[id(track)] is not None and not track.locked]
-    _update_table(action, [each for each in touched if each is not None], damaged, strip is not None)
+    _update_table(action, states, damaged, strip is not None)
     if report.tracks and not has_baked_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
