@@ -14,11 +14,9 @@ Each of Blender's tools for poses, keys, curves, actions and strips, used once i
 TCB plays by handles, with Live on. A second rig has the same keys and the same motion, without TCB; each tool is used
 on both, by keys and the mouse where it can be, else by its operator in the window. The rig has 160 keys at frames 1,
 13, 25 and 41; some have tension, continuity, bias and ease. *Auto Key* is on unless a row says otherwise, and all bones
-are selected.
+are selected. `python tools/hands.py --output docs/blender_tools.md` makes this page, in a graphical Blender.
 
-    tools/environment.sh graphical python tools/hands.py --output docs/blender_tools.md
-
-makes this page. **As without TCB** means all of this:
+**As without TCB** means all of this:
 
 - After the tool the rig has keys in the same channels as its twin, at the same frames, with the same values (equal to
   the last bit unless a figure is given), interpolations and types, and no others.
