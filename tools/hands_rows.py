@@ -41,6 +41,9 @@ MODIFIED = (
     "here and below, rig and twin move alike with the modifiers on; TCB plays below them, and a note names them for "
     "each track, but Cycles"
 )
+BY_OPERATOR = (5, 0)
+"""The version from which on operators of the pose library are tried, with an asset by its name."""
+SHELF = "4.3 has these operators in the shelf of assets alone, where they were not tried"
 APART = (
     "a quaternion keyed in one component can't be played by handles, so Blender's curves play it, and a note says so"
 )
@@ -60,18 +63,22 @@ ROWS = (
         "Pose library: apply",
         "a pose asset of frame 13 applied at 19",
         pose_library(f"apply_pose_asset({ASSET})"),
+        since=BY_OPERATOR,
+        note=SHELF,
     ),
     Row(
         "Pose",
         "Pose library: apply flipped",
         "the same, flipped",
         pose_library(f"apply_pose_asset({ASSET}, flipped=True)"),
+        since=BY_OPERATOR,
     ),
     Row(
         "Pose",
         "Pose library: blend",
         "the same asset blended by the mouse",
         pose_library(f"blend_pose_asset('INVOKE_DEFAULT', {ASSET})"),
+        since=BY_OPERATOR,
     ),
     Row("Keying", "Auto Key: turn", "`R 3 0` with all bones at 19", auto_keyed("r", "3", "0")),
     Row("Keying", "Auto Key: move", "`G X 1` with all bones at 19", auto_keyed("g", "x", "1")),

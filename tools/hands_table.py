@@ -25,7 +25,8 @@ are selected. `python tools/hands.py --output docs/blender_tools.md` makes this 
   there after the tool.
 
 The last column is how far handles then play from the exact splines at whole frames: the largest turn between the two
-in degrees, and the largest part of a location's range; [handles.md](handles.md) says where that comes from.
+in degrees, and the largest part of a location's range; [handles.md](handles.md) says where that comes from. It and the
+number of keys are the newest Blender's. A dash: not tried there, or this Blender has no such tool.
 """
 
 
