@@ -16,7 +16,7 @@ from tools.hands_table import is_bad
 
 from .conftest import PICTURES
 
-RISKIEST = ("Breakdowner between keys", "Auto Key with X mirror", "Tweak mode", "Two slots of one action")
+RISKIEST = ("Breakdowner between keys", "Auto Key with X mirror", "Tweak mode")
 
 
 @pytest.mark.parametrize("name", RISKIEST)

@@ -27,3 +27,8 @@ def test_a_blender_in_which_a_tool_was_not_tried_has_a_dash() -> None:
     found = {"4.3": {}, "5.2": {"Pose: Push": result()}}
     assert "| Push | a key | as without TCB | - | 7 | 0.1°, 0.002 |" in markdown(found, {})
     assert not is_bad(result())
+
+
+def test_figures_are_the_newest_blenders() -> None:
+    found = {"4.3": {"Pose: Push": result(keys=9)}, "5.2": {"Pose: Push": result()}}
+    assert "| as without TCB | as without TCB | 7 |" in markdown(found, {})
