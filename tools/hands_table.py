@@ -48,7 +48,8 @@ def _counts(found: Mapping[str, Mapping[str, Result]], versions: list[str]) -> I
 
 
 def _tables(found: Mapping[str, Mapping[str, Result]], versions: list[str], notes: Mapping[str, str]) -> Iterator[str]:
-    rows = {name: row for version in reversed(versions) for name, row in found[version].items()}
+    names = dict.fromkeys(name for version in versions for name in found[version])
+    rows = {name: next(found[version][name] for version in versions if name in found[version]) for name in names}
     # Those that only an older Blender has stand where they belong.
     for group in dict.fromkeys(row["group"] for row in rows.values()):
         yield f"## {group}\n"
