@@ -98,8 +98,8 @@ def main() -> int:
     arguments.data.mkdir(parents=True, exist_ok=True)
     if not arguments.no_run:
         _run(arguments)
-    found = {each.stem: json.loads(each.read_text()) for each in arguments.data.glob("*.json")}
-    text = markdown(_in_order(found), {row.title: row.note for row in ROWS})
+    found = _in_order({each.stem: json.loads(each.read_text()) for each in arguments.data.glob("*.json")})
+    text = markdown(found, {row.title: row.note for row in ROWS})
     if arguments.output:
         arguments.output.write_text(text)
     else:
