@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
 from ..store.own_keys import OwnKeys, read_own_keys
@@ -160,7 +161,7 @@ class KeptPlaces:
                 write(track.channels[index], keys)
         if self.state is not None and track.state is not None:
             update(channels.action, states=[self.state])
-        channels.action.update_tag()
+        evaluate_anew(channels.action)
 
 
 def put_places_back(kept: Sequence[KeptPlaces]) -> None:

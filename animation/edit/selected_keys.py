@@ -13,7 +13,7 @@ from ..arguments import checked
 from ..bake.plans.splines import options_of
 from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
-from ..fcurves.channels import Channels, channels_of
+from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock, read
@@ -502,4 +502,4 @@ def put_back(kept: Sequence[Kept]) -> None:
     for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
         channels = channels_of(keys.datablock)
         each.put_back(channels, keys.track)
-        channels.action.update_tag()
+        evaluate_anew(channels.action)

@@ -151,6 +151,14 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
         animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)
 
 
+def evaluate_anew(action: bpy.types.Action) -> None:
+    """Let Blender show at the current frame what the action's keys now are.
+
+    `update_tag` without more does not, where keys were written all at once.
+    """
+    action.update_tag(refresh={"TIME"})
+
+
 def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Any:
     for strip in _keyframe_strips(action):
         bag = strip.channelbag(slot)

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..fcurves.channels import Channels, assign, channels_of
+from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..store.table.custom_property import PROPERTY
 
@@ -66,7 +66,7 @@ class Recorded:
             stored = action[PROPERTY]
             for name, value in self.table.items():
                 stored[name] = value
-        action.update_tag()
+        evaluate_anew(action)
 
 
 def _content(action: Any) -> _Content | None:

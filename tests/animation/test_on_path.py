@@ -240,6 +240,7 @@ def test_a_ray_meets_the_sphere_on_the_side_of_the_tip(rig, on_path, spot):
 def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spot):
     item = moving()
     go_live(animation, item)
+    scene.frame_set(20)
     before = everything(item)
     recorded = on_path.recorded.Recorded.of(item, "")
     held = on_path.hold.hold(spot(item, 20))
@@ -248,6 +249,9 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     assert everything(item) != before
     recorded.put_back()
     assert everything(item) == before
+    # Blender shows it without another frame.
+    bpy.context.view_layer.update()
+    assert tuple(item.matrix_world.translation) == (4.0, 1.0, 2.0)
     assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
 
 

@@ -166,6 +166,17 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
         assert importlib.import_module(f"{animation.__name__}.store.recording").is_up_to_date(track)
 
 
+def test_values_that_are_put_back_show_at_once(animation, places, thing):
+    bpy.context.scene.frame_set(11)
+    kept = places.KeptPlaces.of(chosen(animation, thing, 11))
+    places.set_value(chosen(animation, thing, 11), 0, 7.0)
+    bpy.context.view_layer.update()
+    assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
+    places.put_places_back([kept])
+    bpy.context.view_layer.update()
+    assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
+
+
 def test_of_a_quaternion_that_handles_play_negated_the_keys_own_number_is_set(animation, places):
     thing = new_object("Thing", "QUATERNION")
     path = "rotation_quaternion"
