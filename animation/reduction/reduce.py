@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Part, Reduced, Skeleton, reduce_skeleton, reduce_tracks
+from ...interp.fitting.reduction import Part, Reduced, Skeleton, Straight, find_straight, reduce_skeleton, reduce_tracks
 from ..arguments import Positive, checked
 from ..bake.pipeline import bake
 from ..datablocks import name_of
@@ -20,7 +20,7 @@ from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array, read_coordinates
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, read_coordinates
 from ..fcurves.keying import key_curve
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..steps import Steps, run_steps
@@ -196,6 +196,7 @@ class _Search:
         self._names: list[str] = []
         self._places: Float64Array | None = None
         self._found: list[_Found] = []
+        self._straight: dict[str, Straight] = {}
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
@@ -228,7 +229,11 @@ class _Search:
                 for dense, limit in zip(own, limits, strict=True)
             ]
             (one,) = reduce_tracks(parts)
-            self._found += [(dense, one, part) for part, dense in enumerate(own)]
+            straight = find_straight(np.concatenate([dense.raw for dense in own], axis=1))
+            if straight is not None and len(straight.rows) < len(one.rows):
+                self._straight |= dict.fromkeys([dense.track.path for dense in own], straight)
+            else:
+                self._found += [(dense, one, part) for part, dense in enumerate(own)]
             yield 1.0
 
     def take_back(self) -> None:
@@ -244,6 +249,11 @@ class _Search:
         _count(result, self._tracks, before=True)
         copy = _copy(datablock, self._channels, result)
         _write(datablock, copy, self._every, self._found, self._frames)
+        _write_straight(copy, self._every, self._straight, self._frames)
+        result.notes += [
+            rpt_('"{:s}" moves on lines and steps: its keys are Linear or Constant, not TCB', path)
+            for path in self._straight
+        ]
         paths = [dense.track.path for dense, *_ in self._found]
         result.notes += bake([datablock], Options(output="HANDLES"), {datablock: paths}).refused if paths else []
         own = {dense.track.path for dense in self._every}
@@ -326,6 +336,21 @@ def _write(
     numbers = [_velocities(track, by_path[track.path]) for track in tracks]
     settings = [Settings(method="HERMITE")] * len(tracks)
     enable_read([(copy, track) for track in tracks], read_all_own_keys(tracks), settings, numbers)
+
+
+def _write_straight(
+    copy: Channels, every: Sequence[Dense], found: Mapping[str, Straight], frames: Float64Array
+) -> None:
+    """Write the keys of lines and steps into the copy, of the channels that have F-curves."""
+    by_path = {dense.track.path: dense for dense in every}
+    for fcurve in copy:
+        straight = found.get(fcurve.data_path)
+        if straight is not None:
+            rows, raw = straight.rows, by_path[fcurve.data_path].raw
+            key_curve(fcurve, frames[rows], raw[rows, fcurve.array_index], "LINEAR")
+            types = np.where(straight.is_held, INTERPOLATION["CONSTANT"], INTERPOLATION["LINEAR"])
+            fcurve.keyframe_points.foreach_set("interpolation", types.astype(np.uint8))
+            fcurve.update()
 
 
 def _velocities(track: Track, found: _Found) -> dict[int, Numbers]:

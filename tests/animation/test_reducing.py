@@ -216,3 +216,36 @@ def test_who_shares_the_action_goes_on_playing_the_original_and_is_named(animati
     result = animation.reduce(ball, error=0.01)
     assert other.animation_data.action == original
     assert any(other.name in note and original.name in note for note in result.notes)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lines_and_steps_come_back_as_linear_and_constant_keys(animation, scene, seed):
+    random = np.random.default_rng(seed)
+    frames = np.cumsum(np.concatenate(([1], random.integers(4, 15, size=12))))
+    values = random.uniform(-3.0, 3.0, size=(len(frames), 3))
+    steps = random.random(len(frames)) < 0.4
+    obj = bpy.data.objects.new("Sampled", None)
+    scene.collection.objects.link(obj)
+    for frame, value in zip(frames.tolist(), values.tolist(), strict=True):
+        obj.location = value
+        obj.keyframe_insert("location", frame=frame)
+    for curve in channels(obj).values():
+        for point, is_step in zip(curve.keyframe_points, steps, strict=True):
+            point.interpolation = "CONSTANT" if is_step else "LINEAR"
+    every = np.arange(frames[0], frames[-1] + 1)
+    played = np.array([[channels(obj)["location", i].evaluate(frame) for i in range(3)] for frame in every])
+    obj.animation_data_clear()
+    for frame, value in zip(every.tolist(), played.tolist(), strict=True):
+        obj.location = value
+        obj.keyframe_insert("location", frame=frame)
+
+    result = animation.reduce(obj, error=1e-3)
+
+    for i in range(3):
+        curve = channels(obj)["location", i]
+        assert [point.co[0] for point in curve.keyframe_points] == frames.tolist()
+        found = [point.interpolation == "CONSTANT" for point in curve.keyframe_points]
+        assert found[:-1] == steps[:-1].tolist()
+        np.testing.assert_allclose([curve.evaluate(frame) for frame in every], played[:, i], atol=2e-6)
+    assert result.error < 4e-6
+    assert len(result.notes) == 1
