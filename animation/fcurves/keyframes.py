@@ -185,11 +185,16 @@ class Part(Keyframes):
     def __init__(self, every: Keyframes, rows: slice) -> None:
         vars(self).update(every=every, rows=rows)
 
+    def __len__(self) -> int:
+        return self.rows.stop - self.rows.start
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all attributes by name: in a third of the time of reading one after the other."""
-        every, rows = self.every, self.rows
-        return {name: getattr(every, name)[rows] for name in NAMES}
+        rows, every = self.rows, vars(self.every)
+        if not every.keys() >= _DTYPES.keys():
+            return {name: getattr(self.every, name)[rows] for name in NAMES}
+        return {name: every[name][rows] for name in NAMES}
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -375,7 +380,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         return
     arrays = keys.arrays
     co, left, right = (_bits(arrays[name]) for name in ("co", "handle_left", "handle_right"))
-    off = np.flatnonzero((left != co) | (right != co))
+    off = ((left != co) | (right != co)).nonzero()[0]
     few = len(off) * _FEW < len(keys)
     fresh = few or len(points) != len(keys)
     if fresh:
