@@ -186,7 +186,7 @@ class Part(Keyframes):
         vars(self).update(every=every, rows=rows)
 
     def __len__(self) -> int:
-        return self.rows.stop - self.rows.start
+        return int(self.rows.stop - self.rows.start)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -6,6 +6,7 @@ It is here for comparison: between many keys it swings far beyond them. Source: 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -28,6 +29,12 @@ _FARTHEST = 1e12
 _MOST_KEYS = 1000
 # Where in each segment `swing` is measured: near the middle, in the outermost nearer to the end.
 _LOOKS = (0.3, 0.5, 0.7)
+# One sample of so many keys at most is faster in plain numbers than in arrays.
+_FEW = 24
+# Where keys are at least one of these and at most the other apart, no product of so few distances that is in this range
+# has passed through numbers of fewer digits.
+_NEAREST, _WIDEST = 2.0**-30, 2.0**30
+_SMALL, _LARGE = 2.0**-300, 2.0**960
 # An exponent of 2 that is beyond the range of numbers.
 _LOWEST = -5000
 
@@ -119,6 +126,11 @@ class _Polynomials:
         scale = np.minimum.reduceat(exponent, tracks.first)
         self._scale = np.repeat(scale, counts)
         self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST))
+        self._columns: dict[int, tuple[list[list[float]], list[float], list[float], list[float]]] = {}
+        self._lowest, self._lengths = int(self._scale[0]), self._length.tolist()
+        apart = np.diff(self._frames)
+        few = 1 < len(self._frames) <= _FEW and len(counts) == 1
+        self._is_plain = few and bool(apart.min() >= _NEAREST and apart.sum() <= _WIDEST)
 
     @cached_property
     def swings(self) -> Float64Array:
@@ -197,6 +209,10 @@ class _Polynomials:
 
         Powers of 2 change no digits, and a product of 1000 mantissas is not too small to be a number.
         """
+        if self._is_plain:
+            value = self._one_of_few(segment, u, nu)
+            if value is not None:
+                return value
         data, first, stop = self._derivatives_at_keys(nu), self._first[segment], self._last[segment] + 1
         distance = (self._frames[segment] - self._frames[first:stop]) + u * self._length[segment]
         per_segment: float = self._per_segment[nu][segment]
@@ -208,8 +224,34 @@ class _Polynomials:
         product, shift = np.frexp(np.cumprod(mantissas)[-1])
         exponent = int(exponents.sum()) + int(shift) - int(self._scale[segment])
         with np.errstate(over="ignore"):
-            value: Float64Array = np.ldexp(total * product, min(exponent, -_LOWEST)) * per_segment
-        return value
+            scaled: Float64Array = np.ldexp(total * product, min(exponent, -_LOWEST)) * per_segment
+        return scaled
+
+    def _one_of_few(self, segment: int, u: float, nu: int) -> Float64Array | None:
+        """Return what `evaluate_one` does, of the only track; None at a key, and out of the range of numbers."""
+        if nu not in self._columns:
+            data, lengths = self._derivatives_at_keys(nu).tolist(), self._per_segment[nu].tolist()
+            self._columns[nu] = data, lengths, self._frames.tolist(), self._weights.tolist()
+        data, lengths, frames, weights = self._columns[nu]
+        start, along = frames[segment], u * self._lengths[segment]
+        distances = [(start - frame) + along for frame in frames]
+        product = math.prod(distances)
+        if not _SMALL < abs(product) < _LARGE:
+            return None
+        shares = [weight / distance for weight, distance in zip(weights, distances, strict=True)]
+        values = []
+        for column in data:
+            total = 0.0
+            # Not `sum`, which rounds otherwise.
+            for share, value in zip(shares, column, strict=True):
+                total += share * value
+            values.append(total)
+        mantissa, exponent = math.frexp(product)
+        factor = lengths[segment]
+        try:
+            return np.array([math.ldexp(total * mantissa, exponent - self._lowest) * factor for total in values])
+        except OverflowError:
+            return None
 
 
 METHOD = Method(
