@@ -153,20 +153,18 @@ class GramCurve(ABC):
 
     def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions at u, shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1)
+        columns = self._columns.take(segment, axis=1, mode="clip")
         weights, cosines = self._construct(columns[16:], u)
         values = _blend(columns[:16].reshape(4, 4, -1), weights)
-        least = cosines[0]
-        for cosine in cosines[1:]:
-            least = np.minimum(least, cosine)
-        if self._any_steep or least.min(initial=1.0) < _LEAST_COSINE:
+        if self._any_steep or any(cosine.min(initial=1.0) < _LEAST_COSINE for cosine in cosines):
+            least = np.minimum.reduce(cosines)
             careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
             values[:, careful] = self.value_and_derivatives(segment[careful], u[careful]).value
         return values
 
     def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return quaternions and their derivatives by u, both of shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1)
+        columns = self._columns.take(segment, axis=1, mode="clip")
         weights, cosines = self._construct(columns[16:], _Rated(u, 1.0))
         controls = columns[:16].reshape(4, 4, -1)
         values = _blend(controls, [weight.value for weight in weights])
@@ -203,9 +201,10 @@ class DeCasteljau(GramCurve):
         a0, b0 = _slerp_weights(half0, per_sine0, g01, u)
         a1, b1 = _slerp_weights(half1, per_sine1, g12, u)
         a2, b2 = _slerp_weights(half2, per_sine2, g23, u)
+        e2_1 = a2 * g12 + b2 * g13
         e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 + b1 * g12)
-        e1_e2 = a1 * (a2 * g12 + b2 * g13) + b1 * (a2 + b2 * g23)
-        e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * (a2 * g12 + b2 * g13)
+        e1_e2 = a1 * e2_1 + b1 * (a2 + b2 * g23)
+        e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * e2_1
         f0_0, f0_1 = _weights_of_cosine(e0_e1, u)
         f1_1, f1_2 = _weights_of_cosine(e1_e2, u)
         f0_f1 = f0_0 * (f1_1 * e0_e1 + f1_2 * e0_e2) + f0_1 * (f1_1 + f1_2 * e1_e2)
@@ -305,15 +304,16 @@ class Blend(GramCurve):
         # The point that leaves the start, that on the arc between the keys, and the one that arrives at the end.
         c1, s1 = _turning(leaving, u, 0.0)
         c2, s2 = _turning(arriving, u, 1.0)
+        start_arrives = c2 * g + s2 * start_behind
         left_arc = c1 * (a + b * g) + s1 * (b * ahead_end)
-        right_arc = a * (c2 * g + s2 * start_behind) + b * c2
-        ends = c1 * (c2 * g + s2 * start_behind) + s1 * (c2 * ahead_end + s2 * ahead_behind)
+        right_arc = a * start_arrives + b * c2
+        ends = c1 * start_arrives + s1 * (c2 * ahead_end + s2 * ahead_behind)
         x0, x1 = _weights_of_cosine(left_arc, u)
         y0, y1 = _weights_of_cosine(right_arc, u)
-        across = x0 * y0 * left_arc + x0 * y1 * ends + x1 * y0 + x1 * y1 * right_arc
+        across = x0 * (y0 * left_arc + y1 * ends) + x1 * (y0 + y1 * right_arc)
         z0, z1 = _weights_of_cosine(across, _linear(constant, slope, u))
-        between = z0 * x1 + z1 * y0
-        weights = (z0 * x0 * c1 + between * a, z0 * x0 * s1, z1 * y1 * s2, between * b + z1 * y1 * c2)
+        between, leaves, arrives = z0 * x1 + z1 * y0, z0 * x0, z1 * y1
+        weights = (leaves * c1 + between * a, leaves * s1, arrives * s2, between * b + arrives * c2)
         return weights, (left_arc, right_arc, across)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
