@@ -12,7 +12,7 @@ angle well enough, and second derivatives go through the slerps as written.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -115,11 +115,12 @@ def _weights_of_cosine(cosine: _Number, u: _Number) -> tuple[_Number, _Number]:
     return _slerp_weights(0.5 * np.arccos(value), 1.0 / np.sqrt((1.0 - value) * (1.0 + value)), clipped, u)
 
 
-def _blend(controls: Float64Array, weights: Sequence[Float64Array | float]) -> Float64Array:
-    """Return the weighted sums of four controls, (4 controls, 4 components, samples) -> (4 components, samples)."""
-    total: Float64Array = controls[0] * weights[0]
-    for control, weight in zip(controls[1:], weights[1:], strict=True):
-        total += control * weight
+def _blend(controls: Iterable[Float64Array], weights: Sequence[Float64Array | float]) -> Float64Array:
+    """Return the weighted sums of four controls of shape (4, samples)."""
+    products = (control * weight for control, weight in zip(controls, weights, strict=True))
+    total = next(products)
+    for product in products:
+        total += product
     return total
 
 
@@ -140,7 +141,7 @@ class GramCurve(ABC):
         self._controls = controls
         self._steep = steep
         self._any_steep = bool(steep.any())
-        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*constants])])
+        self._constants = np.stack([*constants])
 
     @staticmethod
     @abstractmethod
@@ -151,11 +152,14 @@ class GramCurve(ABC):
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, (4, samples) each, by slerps as written."""
 
+    def _controls_of(self, segment: IndexArray) -> Iterator[Float64Array]:
+        """Give the four controls, (4, samples) each, when they are needed: they would fill the processor's cache."""
+        return (control.take(segment, axis=1, mode="clip") for control in self._controls)
+
     def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions at u, shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1, mode="clip")
-        weights, cosines = self._construct(columns[16:], u)
-        values = _blend(columns[:16].reshape(4, 4, -1), weights)
+        weights, cosines = self._construct(self._constants.take(segment, axis=1, mode="clip"), u)
+        values = _blend(self._controls_of(segment), weights)
         if self._any_steep or any(cosine.min(initial=1.0) < _LEAST_COSINE for cosine in cosines):
             least = np.minimum.reduce(cosines)
             careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
@@ -164,9 +168,8 @@ class GramCurve(ABC):
 
     def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return quaternions and their derivatives by u, both of shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1, mode="clip")
-        weights, cosines = self._construct(columns[16:], _Rated(u, 1.0))
-        controls = columns[:16].reshape(4, 4, -1)
+        weights, cosines = self._construct(self._constants.take(segment, axis=1, mode="clip"), _Rated(u, 1.0))
+        controls = [*self._controls_of(segment)]
         values = _blend(controls, [weight.value for weight in weights])
         rates = _blend(controls, [weight.rate for weight in weights])
         careful = self._steep[segment]
