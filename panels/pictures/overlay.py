@@ -21,6 +21,7 @@ from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
+from ...animation.sampling.inputs import Inputs, Mark
 from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
 from ...ui import preferences
@@ -56,6 +57,8 @@ class _Kept:
     """The `session_uid` of all that the path depends on."""
     note: str
     """Why Blender had to step through the frames; empty where it had not."""
+    inputs: Mark | None = None
+    """The mark of what it was computed from; None where that has no mark."""
     picture: Picture | None = None
     stale: bool = False
 
@@ -70,6 +73,8 @@ class _State:
     stepping: DepsgraphSampler | None = None
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
+    inputs: Inputs = field(default_factory=Inputs)
+    """The marks as they are now."""
     hovered: Picked | None = None
     """What is under the mouse, or dragged."""
     failed: bool = False
@@ -300,12 +305,17 @@ def _work() -> float | None:
 def _by_curves(objects: dict[int, Any]) -> None:
     end = time.perf_counter() + _PIECE
     worlds: dict[bytes, TransformSampler] = {}
+    inputs = _state.inputs
     while _state.wanted and time.perf_counter() < end:
         wanted = next(iter(_state.wanted))
         del _state.wanted[wanted]
         (uid, bone), trace = wanted
         obj = objects.get(uid)
         if obj is None or (bone and bone not in obj.pose.bones):
+            continue
+        kept, mark = _state.kept.get(wanted), inputs.of(obj, bone)
+        if kept is not None and kept.inputs == mark:
+            kept.stale = False
             continue
         planned = plan(obj, bone, trace)
         world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
@@ -316,7 +326,8 @@ def _by_curves(objects: dict[int, Any]) -> None:
             _state.stepping = None
             continue
         made = path(planned, planned.frames, matrices, trace, _tail(obj, bone))
-        _state.kept[wanted] = _Kept(made, world.read(obj, bone), "")
+        _state.kept[wanted] = _Kept(made, world.read(obj, bone), "", mark)
+    inputs.rest()
 
 
 def _by_stepping(objects: dict[int, Any]) -> None:
@@ -370,6 +381,7 @@ def _redraw() -> None:
 @handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Mark the paths that depend on something that changed."""
+    _state.inputs = Inputs()
     if not _state.kept and _state.stepping is None:
         return
     changed = {
@@ -379,9 +391,17 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     }
     if not changed:
         return
+    # Marks say nothing of armatures' data and the like.
+    others = {
+        update.id.original.session_uid
+        for update in depsgraph.updates
+        if not isinstance(update.id, bpy.types.Object | bpy.types.Action)
+    }
     for number, (wanted, kept) in enumerate(reversed(_state.kept.items())):
         if not changed.isdisjoint(kept.read):
             kept.stale = True
+            if not others.isdisjoint(kept.read):
+                kept.inputs = None
             if number < _state.drawn:
                 _want(wanted)
     if _state.stepping is not None and not changed.isdisjoint(_state.stepping.read):
@@ -393,6 +413,7 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     """Mark all paths: anything may have changed."""
     for kept in _state.kept.values():
         kept.stale = True
+    _state.inputs = Inputs()
     _state.stepping = None
     _redraw()
 

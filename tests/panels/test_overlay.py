@@ -415,3 +415,41 @@ def test_the_popover_and_the_tab_have_the_switch(scene, overlay, pictures):
         assert f"TCBPaths.{name}" in shown
     for prop in scene.tcb_paths.bl_rna.properties:
         assert prop.description or prop.identifier in ("rna_type", "name")
+
+
+def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, animation):
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bones = ("hip", "arm", "hand")
+
+    def again():
+        before = {
+            bone: overlay._state.kept[(rig.session_uid, bone), overlay._trace(bpy.context.scene)] for bone in bones
+        }
+        bpy.context.view_layer.update()
+        overlay._state.drawn = 3
+        overlay._on_update(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+        paths = [kept(overlay, rig, bone) for bone in bones]
+        assert not any(each.stale for each in paths)
+        return [bone for bone, each in zip(bones, paths, strict=True) if each is not before[bone]]
+
+    for bone in bones:
+        kept(overlay, rig, bone)
+    fcurves = {f.data_path + str(f.array_index): f for f in animation.fcurves.channels.channels_of(rig)}
+    point = fcurves['pose.bones["arm"].location0'].keyframe_points[1]
+    assert again() == []
+    for change, reached in (
+        (lambda: setattr(point, "co", (20, 3)), ["arm", "hand"]),
+        (lambda: setattr(point, "interpolation", "LINEAR"), ["arm", "hand"]),
+        (lambda: setattr(fcurves["location1"].keyframe_points[1], "co", (50, 2)), list(bones)),
+        (lambda: setattr(fcurves['pose.bones["hand"].scale1'], "mute", True), ["hand"]),
+        (lambda: setattr(rig, "delta_location", (0, 0, 1)), list(bones)),
+        (lambda: setattr(rig.data, "pose_position", "REST"), list(bones)),
+        (lambda: setattr(rig.data, "pose_position", "POSE"), list(bones)),
+        (lambda: bpy.context.scene.frame_set(7), []),
+    ):
+        change()
+        rig.animation_data.action.update_tag()
+        assert again() == reached
+    bpy.context.scene.frame_end = 50
+    for bone in bones:
+        assert np.abs(kept(overlay, rig, bone).path.points - seen(rig, bone)[:, :3, 3]).max() < 1e-4

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks of what the transforms of objects and bones are computed from: alike while nothing of it was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+from zlib import crc32
+
+import bpy
+import numpy as np
+
+from ..datablocks import bone_path
+from ..errors import AnimationError
+from ..fcurves.channels import channels_of
+from ..fcurves.keyframes import read_joined
+
+Mark = tuple[Hashable, ...]
+_STILL = (
+    *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
+    *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
+)
+
+_READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type", "back", "amplitude", "period")
+"""What of keys is played, or tells whether a key is the animator's."""
+
+
+class Inputs:
+    """Marks of objects and bones with their parents, with a cache: as long as nothing changes.
+
+    Two marks are alike only where F-curves, with their keys' identities, values without F-curves, parents and what else
+    `TransformSampler` reads are alike; of armatures' data, which tell of their own changes, they say nothing.
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[tuple[int, str], Mark] = {}
+        self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
+
+    def of(self, item: Any, bone: str = "") -> Mark:
+        """Return the mark of the object, or of one of its bones."""
+        parts = []
+        owner = item.pose.bones[bone] if bone else None
+        while owner is not None:
+            parts.append(self._own(item, owner))
+            owner = owner.parent
+        above = item
+        while above is not None:
+            parts.append(self._own(above, None))
+            parent = above.parent
+            if parent is not None and above.parent_type == "BONE" and parent.pose is not None:
+                if above.parent_bone in parent.pose.bones:
+                    parts.append(self.of(parent, above.parent_bone))
+                break
+            above = parent
+        return tuple(parts)
+
+    def rest(self) -> None:
+        """Let go of F-curves, which must not be kept while Blender goes on; marks stay."""
+        self._curves.clear()
+
+    def _own(self, item: Any, bone: Any) -> Mark:
+        name = item.session_uid, "" if bone is None else bone.name
+        if name not in self._marks:
+            self._marks[name] = (*name, *(self._object(item) if bone is None else self._bone(item, bone)))
+        return self._marks[name]
+
+    def _object(self, item: Any) -> Mark:
+        animation = item.animation_data
+        played: Mark = ()
+        if animation is not None:
+            played = (
+                animation.action and animation.action.session_uid,
+                getattr(animation, "action_slot_handle", 0),
+                animation.action_blend_type,
+                animation.action_influence,
+                len(animation.nla_tracks),
+                *((driver.data_path, driver.mute) for driver in animation.drivers),
+            )
+        inverse = np.array(item.matrix_parent_inverse).tobytes()
+        placed = item.parent and item.parent.session_uid, item.parent_type, item.parent_bone, inverse
+        led = item.rigid_body is not None, _constraints(item)
+        # Inverse kinematics of one bone move others.
+        posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
+        return (*played, *placed, *led, *posed, *self._values(item, item, ""))
+
+    def _bone(self, item: Any, bone: Any) -> Mark:
+        return _constraints(bone), *self._values(item, bone, bone_path(bone))
+
+    def _values(self, item: Any, owner: Any, path: str) -> Mark:
+        curves = self._curves_of(item).get(path, [])
+        moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves}
+        still = tuple(
+            value
+            for name in _STILL
+            for index, value in enumerate(getattr(owner, name, ()))
+            if (name, index) not in moved
+        )
+        return owner.rotation_mode, still, *_played(curves)
+
+    def _curves_of(self, item: Any) -> dict[str, list[bpy.types.FCurve]]:
+        """Return the F-curves of the object, by the path of their owner."""
+        if item.session_uid not in self._curves:
+            found: dict[str, list[bpy.types.FCurve]] = {}
+            try:
+                for fcurve in channels_of(item):
+                    found.setdefault(fcurve.data_path.rpartition(".")[0], []).append(fcurve)
+            except AnimationError:
+                found = {}
+            self._curves[item.session_uid] = found
+        return self._curves[item.session_uid]
+
+
+def _constraints(owner: Any) -> Mark:
+    return tuple((constraint.type, constraint.mute) for constraint in owner.constraints)
+
+
+def _played(fcurves: list[Any]) -> Mark:
+    if not fcurves:
+        return ()
+    heads = tuple(
+        (
+            fcurve.data_path,
+            fcurve.array_index,
+            fcurve.mute or (fcurve.group is not None and fcurve.group.mute),
+            fcurve.extrapolation,
+            len(fcurve.keyframe_points),
+            # A modifier has many settings: its F-curve counts as another each time.
+            object() if len(fcurve.modifiers) else None,
+        )
+        for fcurve in fcurves
+    )
+    keys = read_joined(fcurves, _READ).keys
+    checked = 0
+    for name in _READ:
+        checked = crc32(getattr(keys, name).tobytes(), checked)
+    return *heads, checked
