@@ -28,8 +28,8 @@ _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type",
 class Inputs:
     """Marks of objects and bones with their parents, with a cache: as long as nothing changes.
 
-    Two marks are alike only where F-curves, with their keys' identities, values without F-curves, parents and what else
-    `TransformSampler` reads are alike; of armatures' data, which tell of their own changes, they say nothing.
+    Two marks are alike only where F-curves, with their keys' identities, values without F-curves, bones at rest,
+    parents and what else `TransformSampler` reads are alike.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,10 @@ class Inputs:
         return (*played, *placed, *led, *posed, *self._values(item, item, ""))
 
     def _bone(self, item: Any, bone: Any) -> Mark:
-        return _constraints(bone), *self._values(item, bone, bone_path(bone))
+        rest = bone.bone
+        inherits = rest.use_inherit_rotation, rest.inherit_scale, rest.use_local_location, rest.use_relative_parent
+        at_rest = np.array(rest.matrix_local).tobytes(), rest.length, rest.use_connect, *inherits
+        return *at_rest, _constraints(bone), *self._values(item, bone, bone_path(bone))
 
     def _values(self, item: Any, owner: Any, path: str) -> Mark:
         curves = self._curves_of(item).get(path, [])

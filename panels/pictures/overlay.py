@@ -391,11 +391,11 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     }
     if not changed:
         return
-    # Marks say nothing of armatures' data and the like.
+    # Marks say nothing of other kinds of data.
     others = {
         update.id.original.session_uid
         for update in depsgraph.updates
-        if not isinstance(update.id, bpy.types.Object | bpy.types.Action)
+        if not isinstance(update.id, bpy.types.Object | bpy.types.Armature | bpy.types.Action | bpy.types.Scene)
     }
     for number, (wanted, kept) in enumerate(reversed(_state.kept.items())):
         if not changed.isdisjoint(kept.read):

@@ -445,6 +445,8 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
         (lambda: setattr(rig, "delta_location", (0, 0, 1)), list(bones)),
         (lambda: setattr(rig.data, "pose_position", "REST"), list(bones)),
         (lambda: setattr(rig.data, "pose_position", "POSE"), list(bones)),
+        (lambda: setattr(rig.data.bones["hand"], "inherit_scale", "NONE"), ["hand"]),
+        (lambda: setattr(rig.data.bones["hand"], "inherit_scale", "FULL"), ["hand"]),
         (lambda: bpy.context.scene.frame_set(7), []),
     ):
         change()

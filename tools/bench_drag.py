@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure a step of a drag on the path, with 100 bones live.
+
+    python tools/bench_drag.py [--steps 20] [--output build/bench_drag.json]
+
+The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played by handles. A key
+of one bone is dragged: its location, its tip, whose rotation turns, or the end of a tangent. "hold" is what is done
+once as the drag begins, "step" what is done at each movement of the mouse, "look" what Live does as the button is let go,
+comparing all in full. "co" is the
+mere reading of the `co` of all keys of the character's F-curves in the same run, and the ratios are to that. "paths" is
+what it takes to draw the paths of all bones of 250 frames, "reached" the same after a step, when only those that it
+reaches are computed. All is processor time, without Blender's own redraw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bpy
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb
+
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+animation, hold, held_tangent, points, recorded, handlers, overlay = (
+    importlib.import_module(f"{package.__name__}.{name}")
+    for name in (
+        "animation",
+        *(f"animation.on_path.{name}" for name in ("hold", "held_tangent", "points", "recorded")),
+        "ui.live.handlers",
+        "panels.pictures.overlay",
+    )
+)
+
+BONES, CHAIN = 100, 10
+DRAGGED, FRAME = "b45", 401
+WHAT = ("location", "tip", "tangent")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    rig = character()
+    co = median(timed(lambda: read_co(rig)) for _ in range(11))
+    found: dict[str, Any] = {"blender": bpy.app.version_string, "co_ms": co}
+    print(f"Blender {bpy.app.version_string}; co: {co:.2f} ms")
+    for what in WHAT:
+        times = drag(rig, what, arguments.steps)
+        found[what] = times
+        print(f"{what:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
+    found["paths"], found["reached"] = paths(rig)
+    ratio = found["paths"] / found["reached"]
+    print(f"paths {found['paths']:.0f} ms, reached {found['reached']:.0f} ms, {ratio:.1f} to 1")
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(found, indent=1))
+
+
+def timed(do: Callable[[], object]) -> float:
+    """Return the processor time that it takes, in milliseconds."""
+    start = time.process_time()
+    do()
+    return 1000.0 * (time.process_time() - start)
+
+
+def character() -> Any:
+    """Make the rig, live."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    context: Any = bpy.context
+    rig: Any = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    context.collection.objects.link(rig)
+    context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for number in range(BONES):
+        bone = rig.data.edit_bones.new(f"b{number}")
+        bone.tail = (0, 0, 1)
+        bone.parent = parent if number % CHAIN else None
+        parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    random = np.random.default_rng(3)
+    for pose in rig.pose.bones:
+        pose.rotation_mode = "QUATERNION"
+        for frame in range(1, 1001, 20):
+            pose.location, pose.rotation_quaternion = random.normal(size=3), random.normal(size=4)
+            for path in ("location", "rotation_quaternion"):
+                pose.keyframe_insert(path, frame=frame)
+    package.register()
+    context.scene.frame_end = 250
+    animation.enable(rig)
+    animation.bake(rig, output="HANDLES")
+    rig.animation_data.action.tcb_live = True
+    handlers.flush_all()
+    return rig
+
+
+def read_co(rig: Any) -> None:
+    for fcurve in animation.fcurves.channels.channels_of(rig):
+        fcurve.keyframe_points.foreach_get("co", np.empty(2 * len(fcurve.keyframe_points), np.float32))
+
+
+def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
+    """Return the milliseconds of taking hold, of a step, and of Live's look after it: medians."""
+    rig.pose.bones[DRAGGED].lock_location = (what == "tip",) * 3
+    followed = points.Followed("ORIGIN" if what == "location" else "TAIL", "Z", 1.0)
+    spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
+    step, held = begin(spot, what)
+    before = recorded.Recorded.of(rig, spot.prefix)
+    times = [timed(partial(step, number / steps)) for number in range(steps)]
+    looks = []
+    for number in range(5):
+        step(1.0 + number / 5)
+        looks.append(timed(look_at(rig)))
+    before.put_back()
+    handlers.flush(keyed=False)
+    rig.pose.bones[DRAGGED].lock_location = (False,) * 3
+    return {"hold": held, "step": median(times), "look": median(looks)}
+
+
+def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
+    """Return a function that drags by a part of a way, and the milliseconds of taking hold."""
+    start = time.process_time()
+    recorded.Recorded.of(spot.item, spot.prefix)
+    if what == "tangent":
+        tangent = held_tangent.HeldTangent(spot, "handle_right", np.ones(3), 20, {})
+        return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
+    key = hold.hold(spot)
+    place = key.place()
+    return lambda part: key.move_to(place + 0.4 * part), 1000.0 * (time.process_time() - start)
+
+
+def look_at(rig: Any) -> Callable[[], object]:
+    def look() -> None:
+        handlers.mark(rig.animation_data.action)
+        handlers.flush(keyed=False)
+
+    return look
+
+
+def paths(rig: Any) -> tuple[float, float]:
+    """Return the milliseconds of computing all paths, and of those that a step reaches."""
+    scene: Any = bpy.context.scene
+    scene.tcb_paths.show = True
+    every = [((rig.session_uid, bone.name), overlay._trace(scene)) for bone in rig.pose.bones]
+
+    def compute() -> None:
+        # As many are kept as twice those that are drawn, and no window draws here.
+        overlay._state.drawn = BONES
+        overlay._state.inputs = overlay.Inputs()
+        overlay._state.wanted.update(dict.fromkeys(every))
+        while overlay._work() is not None:
+            pass
+
+    whole = timed(compute)
+    spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
+    key = hold.hold(spot)
+    place = key.place()
+    reached = []
+    for number in range(5):
+        key.move_to(place + 0.1 * (1 + number))
+        reached.append(timed(compute))
+    return whole, median(reached)
+
+
+if __name__ == "__main__":
+    main()
