@@ -228,20 +228,22 @@ class TCB_OT_path_drag(bpy.types.Operator):
             self._take_back()
             return self._end(context, {"CANCELLED"})
         is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE" and not pointer.typed
-        is_end = is_release or (event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS")
-        # A quick hand lets go elsewhere than where the mouse was seen last.
-        follows = self._went_on(event) if is_release else not is_end and self._follows(event)
-        if follows and not (pointer.is_still and self._drag is None and not pointer.typed):
-            try:
-                self._apply(context)
-            except AnimationError as refusal:
-                self._take_back()
-                self.report({"ERROR"}, str(refusal))
-                return self._end(context, {"CANCELLED"})
-            except BaseException:
-                self.cancel(context)
-                raise
-        return self._confirm(context) if is_end else {"RUNNING_MODAL"}
+        if is_release or (event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS"):
+            return self._confirm(context)
+        if not self._follows(event):
+            return {"RUNNING_MODAL"}
+        if pointer.is_still and self._drag is None and not pointer.typed:
+            return {"RUNNING_MODAL"}
+        try:
+            self._apply(context)
+        except AnimationError as refusal:
+            self._take_back()
+            self.report({"ERROR"}, str(refusal))
+            return self._end(context, {"CANCELLED"})
+        except BaseException:
+            self.cancel(context)
+            raise
+        return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Give everything back; Blender calls it where it ends the drag itself."""
@@ -263,12 +265,6 @@ class TCB_OT_path_drag(bpy.types.Operator):
         else:
             return event.type in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
         return True
-
-    def _went_on(self, event: bpy.types.Event) -> bool:
-        """Take where the mouse is as the button is let go; return whether it is elsewhere than before."""
-        before = self._pointer.at
-        self._pointer.move(event)
-        return self._pointer.at != before
 
     def _hold(self) -> _Drag:
         """Return what was picked, held as it is at the start of the drag."""
