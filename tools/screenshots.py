@@ -227,7 +227,7 @@ def first_animation(window: Any, camera: Camera) -> None:
     _, last_slider = place(buttons, "tcb.ease_from")
     camera.screen()
     window.click((camera.region("VIEW_3D", "UI").left + TO_CURVE[0], last_slider + TO_CURVE[1]))
-    camera.take("first_presets", box)
+    camera.take("first_presets", box._replace(left=100))
     window.key("Escape")
     window.run("bpy.ops.tcb.preset_apply(preset='corner')")
     camera.park()
