@@ -114,9 +114,6 @@ class TCB_OT_path_key_delete(_OnKey):
     change = staticmethod(delete_key)
 
 
-_MOUSE = {"type": "LEFTMOUSE", "value": "PRESS"}
-
-
 class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_idname = overlay.TOOL
@@ -126,14 +123,14 @@ class _PathTool(bpy.types.WorkSpaceTool):
         " Ctrl on a key: along the path, which changes its frame. Double-click: make a key. X: delete it"
     )
     bl_icon = "ops.curve.pen"
+    # No operator that selects by a press: Blender asks the last of these first, and it would select whatever is under
+    # the mouse. The 3D viewport's own keys select where the mouse is on nothing of a path.
     bl_keymap = (
         ("tcb.path_hover", {"type": "MOUSEMOVE", "value": "ANY", "any": True}, None),
         ("tcb.path_key_insert", {"type": "LEFTMOUSE", "value": "DOUBLE_CLICK"}, None),
-        ("tcb.path_drag", {**_MOUSE, "any": True}, None),
+        ("tcb.path_drag", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
         ("tcb.path_key_delete", {"type": "X", "value": "PRESS"}, None),
         ("tcb.path_key_delete", {"type": "DEL", "value": "PRESS"}, None),
-        ("view3d.select", _MOUSE, {"properties": [("deselect_all", True)]}),
-        ("view3d.select", {**_MOUSE, "shift": True}, {"properties": [("toggle", True)]}),
         ("view3d.select_box", {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}, None),
     )
 

@@ -159,6 +159,28 @@ def test_a_cancelled_drag_leaves_everything_bit_for_bit(window, by):
     assert "Traceback" not in log(window)
 
 
+def test_a_press_on_the_path_selects_nothing_and_one_beside_it_does(window):
+    selected = "result = bpy.data.objects['Cube'].select_get(), bpy.context.scene.frame_current"
+    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    on_path = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[9:10])[0]")
+    for at, frame in ((keys(window)[2], 50), (knob, 50), (on_path, 50), (keys(window)[0], 1)):
+        for times in (1, 2) if frame == 1 else (1,):
+            window.click((round(at[0]), round(at[1])), times=times)
+            settle(window)
+            assert window.run(selected) == (True, frame)
+    start, end = knob, (knob[0] + 30, knob[1] - 30)
+    drag(window, start, end)
+    assert window.run(selected) == (True, 1)
+    assert (
+        window.run("result = 'VIEW3D_OT_select' in [each.bl_idname for each in bpy.context.window_manager.operators]")
+        is False
+    )
+    window.click((round(end[0]) + 10, round(end[1]) - 120))
+    settle(window)
+    assert window.run(selected) == (False, 1)
+    assert "Traceback" not in log(window)
+
+
 def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
     frames += "result = animation.track_keys(o, 'location').frames.tolist()"
