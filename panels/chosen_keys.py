@@ -16,7 +16,6 @@ from ..ui.key_fields import (
     SLIDERS_OF_VALUE,
     SLIDERS_OF_VELOCITY,
     playhead,
-    refusal_to_move,
     value_component,
     velocity_component,
 )
@@ -90,9 +89,6 @@ def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackK
     row.prop(settings, "key_frame")
     if now:
         row.label(text=iface_("at {:g}:", playhead(context)), translate=False)
-    refusal = refusal_to_move(list(chosen))
-    if refusal:
-        draw_text(layout, context, refusal, "ERROR")
     first = chosen[0]
     kinds = {(keys.track.kind, keys.track.path.rpartition(".")[2], len(keys.track.rest)) for keys in chosen}
     if len(kinds) > 1:

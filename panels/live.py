@@ -15,6 +15,7 @@ from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import redraw, selection
+from ..ui.key_fields import refusal_to_move
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
 from .track_text import settings_error, track_label
@@ -27,7 +28,7 @@ _NAMED = 3
 
 
 class MessagesPanel:
-    """Messages of Live about the last edits, and of options that a bake would change"""
+    """Messages of Live about the last edits, and on keys that were not moved and options that a bake would change"""
 
     bl_label = "Messages"
     bl_order = 30
@@ -36,7 +37,7 @@ class MessagesPanel:
     def poll(cls, context: bpy.types.Context) -> bool:
         # Blender asks before it draws the first panel.
         redraw.begin()
-        if any(track.enabled for _, track in selection.active_tracks(context)):
+        if any(track.enabled for _, track in selection.active_tracks(context)) or _refusal(context):
             return True
         return any(is_live(action) or notes_of(action) for action in selection.active_actions(context))
 
@@ -46,7 +47,7 @@ class MessagesPanel:
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
         column = self.layout.column(align=True)
-        messages, free = _messages(context), _LINES
+        messages, free, refusal = _messages(context), _LINES, _refusal(context)
         for number, (text, notes) in enumerate(messages):
             lines, after = len(wrapped(context, text)), len(messages) - number - 1
             # The last line counts those that have no room; the first has room always.
@@ -54,7 +55,7 @@ class MessagesPanel:
                 column.label(text=iface_("… and {:d} notes more", after + 1), translate=False)
                 free -= 1
                 break
-            draw_text(column, context, text)
+            draw_text(column, context, text, "ERROR" if text == refusal else "INFO")
             note_seen(notes)
             free -= lines
         for _ in range(free):
@@ -69,7 +70,15 @@ def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
     others = baked_otherwise(context, only_live=True)
     if others:
         messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB changes {:s}", others), []))
+    refusal = _refusal(context)
+    if refusal:
+        messages.insert(0, (refusal, []))
     return messages
+
+
+def _refusal(context: bpy.types.Context) -> str:
+    """Return why the field of the frame moved no key; here, so that no field below that one moves away."""
+    return refusal_to_move(selection.chosen_keys(context))
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -162,7 +162,7 @@ class TCB_PT_defaults(DefaultsPanel, _InSidebar):
 
 
 class TCB_PT_messages(MessagesPanel, _InSidebar):
-    """Messages of Live about the last edits, and of options that a bake would change"""
+    """Messages of Live about the last edits, and on keys that were not moved and options that a bake would change"""
 
     bl_idname = "TCB_PT_messages"
 
