@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_tip
 from bpy.props import BoolProperty, IntProperty
 
 from ..animation import enable_and_bake
@@ -20,6 +21,7 @@ from .enable import warn_of_changes
 from .on_selection import OnSelection
 
 _SECONDS_BETWEEN_LINES = 2.0
+_BACK_TO_HANDLES = n_("Let the handles of your own keys play the motion; keys that a bake has put among them go")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
@@ -35,6 +37,13 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
     sample_limit: declared("sample_limit", IntProperty, min=1)
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        """Return the tooltip: with handles, where no new action is asked for, that of Back to Handles."""
+        if properties.output == "HANDLES" and properties.target == "IN_PLACE":
+            return str(pgettext_tip(_BACK_TO_HANDLES))
+        return str(pgettext_tip(cls.__doc__ or ""))
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)

@@ -27,15 +27,17 @@ class BakePanel:
         redraw.begin()
         layout, settings = self.layout, sidebar_settings(context)
         bake_options.copy(settings, layout.operator("tcb.bake", icon="KEYFRAME_HLT"))
-        if any(_has_generated_keys(track) for _, track in selection.active_tracks(context)):
-            back = layout.operator("tcb.bake", text="Back to Handles", icon="HANDLE_FREE")
-            bake_options.copy(settings, back)
-            back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
-        if not originals().keys().isdisjoint(selection.active_actions(context)):
-            layout.operator("tcb.back_to_original", icon="BACK")
         row = layout.split(factor=_BAKED_MORE_OFTEN, align=True)
         row.operator("tcb.restore", icon="LOOP_BACK")
         row.operator("tcb.apply", text="Apply")
+        # There always, and what comes and goes last, so that no button takes another's place under the mouse.
+        row = layout.row()
+        row.enabled = has_generated_keys(context)
+        back = row.operator("tcb.bake", text="Back to Handles", icon="HANDLE_FREE")
+        bake_options.copy(settings, back)
+        back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
+        if not originals().keys().isdisjoint(selection.active_actions(context)):
+            layout.operator("tcb.back_to_original", icon="BACK")
 
 
 class BakeOptionsPanel:
@@ -66,6 +68,10 @@ class DefaultsPanel:
         draw_parameters(self.layout.column(align=True), context, sidebar_settings(context).defaults)
 
 
+def has_generated_keys(context: bpy.types.Context) -> bool:
+    """Check whether a bake has put keys among those of a track that the sidebar lists."""
+    return any(_has_generated_keys(track) for _, track in selection.active_tracks(context))
+
+
 def _has_generated_keys(track: Track) -> bool:
-    """Check whether a bake has put keys among the track's own."""
     return track.state is not None and any(len(channel.generated) for channel in track.state.channels.values())

@@ -319,25 +319,44 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
     assert step not in drawn("TCB_PT_bake_options")
 
 
-def test_where_there_are_generated_keys_a_button_leads_back_to_handles(cube, drawn, scene):
+def test_the_button_back_to_handles_has_its_place_always_and_counts_where_there_are_generated_keys(
+    cube, drawn, scene, tcb_animation
+):
     bpy.ops.tcb.enable()
 
     scene.tcb.target, scene.tcb.frames = "NEW_ACTION", "CUSTOM"
+    panel = tcb_animation.panels.bake
+    places = set()
 
-    def back():
-        calls = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
-        return [text for text in calls[1:] if "output='HANDLES'" in text]
+    def is_offered():
+        shown = drawn("TCB_PT_bake")
+        row, call = [(row, text) for row, text in enumerate(shown) if text.startswith("bpy.ops.tcb.bake(")][1]
+        places.add((row, shown.index("bpy.ops.tcb.restore()"), shown.index("bpy.ops.tcb.apply()")))
+        # However the object would be baked by the button above.
+        assert all(part in call for part in ("output='HANDLES'", "target='IN_PLACE'", "frames='KEYS'"))
+        return panel.has_generated_keys(bpy.context)
 
-    assert back() == []
+    assert not is_offered()
     for output in ("SAMPLES", "CURVES"):
         bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.5)
         bpy.ops.tcb.bake(output=output)
-        (call,) = back()
-        # However the object would be baked by the button above.
-        assert "target='IN_PLACE'" in call
-        assert "frames='KEYS'" in call
+        assert is_offered()
         bpy.ops.tcb.bake(output="HANDLES")
-        assert back() == []
+        assert not is_offered()
+    assert len(places) == 1
+
+
+def test_back_to_handles_has_a_tooltip_of_its_own(tcb_animation):
+    told = {
+        (output, target): tcb_animation.operators.bake.TCB_OT_bake.description(
+            bpy.context, SimpleNamespace(output=output, target=target)
+        )
+        for output in ("SAMPLES", "HANDLES")
+        for target in ("IN_PLACE", "NEW_ACTION")
+    }
+    own = told.pop(("HANDLES", "IN_PLACE"))
+    assert "handles of your own keys" in own
+    assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 
 def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
