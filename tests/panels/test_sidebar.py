@@ -149,6 +149,16 @@ def test_the_list_says_of_each_track_that_handles_play_how_far_off_these_are_and
     assert drawn("TCB_PT_tracks").count("TCB") == 2
 
 
+def test_the_list_calls_handles_exact_where_only_rounding_is_left(cube, drawn, tcb_animation):
+    for frame in (1, 11, 31):
+        cube.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+        cube.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.ops.tcb.enable(keep_look=False)
+    report = tcb_animation.animation.bake(cube, output="HANDLES")
+    assert max(each["error"] for each in report.handles) < 1e-7
+    assert drawn("TCB_PT_tracks").count("handles, exact") == 2
+
+
 def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
     # So wide a turn with eases handles play less near than their tolerance, far beyond rounding.
     cube.rotation_quaternion = (math.cos(math.pi * 0.45), 0.0, 0.0, math.sin(math.pi * 0.45))
