@@ -152,7 +152,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
-        keys = iface_("{:d} keys", len(after))
+        keys = iface_("1 key") if len(after) == 1 else iface_("{:d} keys", len(after))
         hint = iface_(
             "Move the mouse or type a number; Ctrl: in steps, Shift: finely; Enter or click: confirm, Esc: cancel"
         )
