@@ -40,7 +40,9 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""What Blender plays before a key and after it; None: the spline is played."""
+"""What Blender plays before a key and after it; None: the spline is played; NOTHING beside the first or last key."""
+NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
+"""There is no segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
 _SPLINE = np.array((INTERPOLATION["BEZIER"], 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 
@@ -85,22 +87,33 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
     """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`.
 
     For values it is that of the first channel that has such a key, for rotations of the first whose segment Blender
-    plays. Segments of the spline have the interpolation Bezier. Fields that a type does not use are 0.
+    plays. Segments of the spline have the interpolation Bezier. Fields that a type does not use are 0. Before the first
+    key and after the last of a track that does not cycle it is NOTHING.
     """
     result = np.full((len(frames), 2), _SPLINE)
+    there = np.full((len(frames), 2), _cycles(track))
     for index in sorted(own, reverse=True):
         channel = own[index]
         before = np.searchsorted(channel.keys.frames, frames - np.float32(SAME_FRAME)) - 1
         after = np.searchsorted(channel.keys.frames, frames + np.float32(SAME_FRAME), side="right") - 1
         for side, begin in enumerate((before, after)):
             ends = (begin >= 0) & (begin < len(channel.keys) - 1)
+            there[:, side] |= ends
             ends[ends] = channel.ends_spline[begin[ends]]
             if not track.is_rotation:
                 # A key of a later channel does not count.
                 result[before < after, side] = _SPLINE
                 ends &= before < after
             result[ends, side] = _segments(channel, begin[ends])
+    result[~there] = np.array(NOTHING, dtype=_SEGMENT)
     return result
+
+
+def _cycles(track: Track) -> bool:
+    try:
+        return track.settings.cycle != "SINGLE"
+    except AnimationError:
+        return False
 
 
 def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:

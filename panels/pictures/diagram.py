@@ -17,7 +17,7 @@ import bpy.utils.previews
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.checks.key_info import Sides
+from ...animation.checks.key_info import NOTHING, Sides
 from ...animation.fcurves import easing
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
@@ -82,8 +82,10 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
     """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
 
     It is points of the curve, shape (m, 2), and the dots on it, shape (2 * steps + 1, 2). `sides`: what Blender plays
-    before and after the key.
+    before and after the key. Where nothing is played there is no curve.
     """
+    first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
+    sides = _played(sides)
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
     bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
     runs = [
@@ -95,8 +97,15 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
     fine = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
     # A constant segment jumps at its end.
     steps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
-    line = spline(np.sort(np.concatenate((fine, np.nextafter(steps, 0.0)))))
-    return line, spline(dots)
+    times = np.sort(np.concatenate((fine, np.nextafter(steps, 0.0))))
+    line, dots = (spline(each[(each >= first) & (each <= last)]) for each in (times, dots))
+    return line, dots
+
+
+def _played(sides: Sides) -> Sides:
+    """Return the sides; nothing as the spline, which the key would have there."""
+    before, after = (None if side == NOTHING else side for side in sides)
+    return before, after
 
 
 class _Beside:
@@ -120,7 +129,7 @@ class _Beside:
 def ends_of_tangents(
     parameters: Mapping[str, float], sides: Sides = (None, None)
 ) -> tuple[Points | None, Points | None]:
-    """Return where the tangents to and from the key end; None on a side that Blender plays."""
+    """Return where the tangents to and from the key end; None on a side that Blender plays, or where nothing is."""
     numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
     incoming, outgoing = tangents_of(numbers, CHORDS[0][np.newaxis], CHORDS[1][np.newaxis], np.array([0.5]))
     before, after = (
@@ -169,7 +178,8 @@ def bitmap(
             picture.dots(at[np.newaxis], 4.0 * unit, tint)
     # By its colour the picture is found whose tangents can be dragged: see find_picture.
     keys_colour = KEY_COLOUR if has_tangents else ink
-    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, keys_colour)):
+    others = [(point, 5.0, ink) for point, side in zip((before, after), sides, strict=True) if side != NOTHING]
+    for point, radius, colour in (*others, (key, 7.0, keys_colour)):
         picture.diamond(point, (radius + 1.5) * unit, ground)
         picture.diamond(point, radius * unit, colour)
     return picture

@@ -147,12 +147,41 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
-    track = animation.find_track(thing, "rotation_euler")
-    assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (None, None)
+    track, nothing = animation.find_track(thing, "rotation_euler"), animation.checks.key_info.NOTHING
+    assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (nothing, None)
     before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
     assert before is None
     assert after.interpolation == animation.fcurves.keyframes.INTERPOLATION["SINE"]
-    assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (after, None)
+    assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (after, nothing)
+
+
+def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
+    nothing, given, size = animation.checks.key_info.NOTHING, parameters(tension=0.3, bias=0.4), 160
+
+    def pixels(sides, numbers=given):
+        return diagram.bitmap(numbers, size, WHITE, BLACK, sides).pixels
+
+    whole, empty = pixels((None, None)), pixels((None, None), None)
+    # A key's diamond and its outline.
+    left, right = slice(0, size // 2 - 10), slice(size // 2 + 10, size)
+    for sides, bare, full in (((nothing, None), left, right), ((None, nothing), right, left)):
+        picture = pixels(sides)
+        assert (picture[:, bare] == empty[:, bare]).all()
+        assert (picture[:, full] == whole[:, full]).all()
+        assert (whole[:, bare] != empty[:, bare]).any()
+        assert diagram.ends_of_tangents(given, sides)[sides.index(nothing)] is None
+    assert (pixels((nothing, nothing))[:, left] == empty[:, left]).all()
+
+
+def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
+    animation.enable(thing)
+    for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", None)):
+        animation.choose(thing, track="location", cycle=cycle)
+        track = animation.find_track(thing, "location")
+        assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (beside, None)
+        assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (None, beside)
 
 
 def test_values_show_the_first_channel_that_has_the_key(animation, scene):
