@@ -132,10 +132,19 @@ def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
 
 
 def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
-    """Return what is played beside all of the keys; None where they differ, or there is no key."""
-    if not len(segments) or (segments != segments[0]).any():
+    """Return what is played beside all of the keys; None where they differ, or there is no key.
+
+    Keys with nothing there, the first and the last, differ from no other.
+    """
+    if not len(segments):
         return None
-    before, after = (Segment(*each) for each in segments[0].tolist())
+    common = []
+    for side in segments.T:
+        played = side[side["interpolation"] != NOTHING.interpolation]
+        if (played != played[:1]).any():
+            return None
+        common.append(Segment(*played[0].tolist()) if len(played) else NOTHING)
+    before, after = common
     bezier = INTERPOLATION["BEZIER"]
     return None if before.interpolation == bezier else before, None if after.interpolation == bezier else after
 

@@ -182,6 +182,11 @@ def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
         track = animation.find_track(thing, "location")
         assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (beside, None)
         assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (None, beside)
+        # Of several keys what there is counts.
+        info, keys = animation.checks.key_info, animation.track_keys(thing, "location")
+        for frames, common in (([0, 10, 20], (None, None)), ([0, 10], (None, None)), ([20], (None, beside))):
+            own = np.array(frames, dtype=np.float32)
+            assert info.sides_in_common(info.segments_beside(track, keys.own, own)) == common
 
 
 def test_values_show_the_first_channel_that_has_the_key(animation, scene):

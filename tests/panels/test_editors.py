@@ -131,7 +131,7 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     diagram()
     parameters, (before, after) = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
-    assert (before, after.interpolation) == (None, 0)
+    assert (before, after.interpolation) == (tcb_animation.animation.checks.key_info.NOTHING, 0)
 
 
 def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
