@@ -9,7 +9,14 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, put_back, set_parameters
+from ..animation.edit.selected_keys import (
+    Kept,
+    TrackKeys,
+    found_again,
+    put_back,
+    set_parameters,
+    set_parameters_of_each,
+)
 from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
@@ -128,8 +135,9 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self.amount = moved if typed is None else typed
         # Live has baked the keys since the last move of the mouse.
         self._chosen = found_again(self._chosen)
-        for keys in self._chosen:
-            self._set(keys)
+        given = [{self.parameter: self._after(before)} for before in self._before]
+        for error in set_parameters_of_each(zip(self._chosen, given, strict=True), self._defaults):
+            raise error
         self._show(context)
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:

@@ -7,7 +7,7 @@ the keys at its frame of what else is selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from bpy.props import FloatProperty, FloatVectorProperty
 from ..animation import AnimationError
 from ..animation.datablocks import action_time
 from ..animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
-from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
+from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters_of_each
 from ..animation.fcurves.frames import LAST_FRAME
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.store.table.rows import velocity_of
@@ -85,23 +85,25 @@ _ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max)
 class _Way(Generic[Was]):
     """How one number of keys is set, recorded and put back."""
 
-    set_: Callable[[TrackKeys, Numbers], None]
+    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]]], None]
     keep: Callable[[TrackKeys], Was]
     put_back: Callable[[Sequence[Was]], None]
 
 
 def _way_of_number(name: str) -> _Way[Kept]:
-    def set_(keys: TrackKeys, numbers: Numbers) -> None:
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]]) -> None:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        set_parameters(keys, {name: numbers}, defaults)
+        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults)
 
     return _Way(set_, partial(Kept.of, name=name), put_back)
 
 
 def _way_of_value(component: int) -> _Way[KeptPlaces]:
-    def set_(keys: TrackKeys, numbers: Numbers) -> None:
-        set_value(keys, component, numbers)
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]]) -> None:
+        for keys, numbers in every:
+            with suppress(AnimationError):
+                set_value(keys, component, numbers)
 
     return _Way(set_, KeptPlaces.of, put_places_back)
 
@@ -241,10 +243,8 @@ def _slide(
         held_on=event.is_modifier,
         takes_back=event.takes_back,
     )
-    for track_keys, own in _split_by_track(chosen, after):
-        # The panel says why it can't be done.
-        with suppress(AnimationError):
-            way.set_(track_keys, own)
+    # The panel says why it can't be done.
+    way.set_(_split_by_track(chosen, after))
     if not event.holds:
         slider.end_drag()
 

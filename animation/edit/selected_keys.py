@@ -239,12 +239,44 @@ def set_parameters(
     is not written if it is the default anyway. Raises AnimationError where the track can't be changed or a number
     is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
     """
+    for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
+        raise error
+
+
+def set_parameters_of_each(
+    every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
+) -> list[AnimationError]:
+    """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed."""
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
         raise ValueError(rpt_("{:s} {!r} is none of {:s}", "interpolation", interpolation, known))
+    errors = []
+    changes: dict[int, dict[tuple[int, str], _Change]] = {}
+    for keys, given in every:
+        if not len(keys):
+            continue
+        try:
+            change = _setting(keys, given, defaults)
+        except AnimationError as error:
+            errors.append(error)
+            continue
+        alike = changes.setdefault(change.channels.action.session_uid, {})
+        place = (change.track.slot, change.track.path)
+        if place in alike:
+            # Datablocks that share an action give one track twice.
+            _write(list(alike.values()), interpolation)
+            alike.clear()
+        alike[place] = change
+    for alike in changes.values():
+        _write(list(alike.values()), interpolation)
+    return errors
+
+
+def _setting(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> _Change:
+    """Return the change that sets parameters; make the track TCB where it isn't."""
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
-    if not len(keys):
-        return
     for name, values in numbers.items():
         check_parameter(keys.track, name, values, keys.frames)
     channels, track = writable(keys.datablock, keys.track)
@@ -264,7 +296,7 @@ def set_parameters(
             result[_NAMES[column]] = np.where(written, values[rows], present)
         return result
 
-    _write(channels, track, keys.frames, changed, interpolation)
+    return _Change(channels, track, keys.frames, changed)
 
 
 _NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
@@ -283,27 +315,44 @@ def _column(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
-def _write(
-    channels: Channels, track: Track, frames: Float32Array, changed: _Changed, interpolation: str | None = None
-) -> None:
-    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` returns.
+@dataclass(frozen=True)
+class _Change:
+    """New numbers for the keys of a TCB track at some frames."""
+
+    channels: Channels
+    track: Track
+    frames: Float32Array
+    changed: _Changed
+
+
+def _write(changes: Sequence[_Change], interpolation: str | None = None) -> None:
+    """Give keys of different tracks of one action new rows, with the numbers that `changed` of each returns.
 
     An `interpolation` counts as chosen by the animator.
     """
-    state = track.state
-    assert state is not None
-    (own,) = read_keys_to_write([track])
-    there = {index: is_among(each.keys.frames, frames) for index, each in own.items()}
-    if interpolation is not None:
+    parts, numbers, chosen = [], [], []
+    for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
+        state = change.track.state
+        assert state is not None
         for index, each in own.items():
-            _write_interpolation(track.channels[index], each.rows[there[index]], interpolation)
-        own = {index: _interpolated(each, there[index], interpolation) for index, each in own.items()}
-    parts = [Part(state.identity, index, each, index in state.channels) for index, each in own.items()]
-    numbers = [changed(index, each, there[index]) for index, each in own.items()]
-    named, rows = recorded(parts, numbers, list(there.values()))
-    _put(
-        channels, track, {part.index: (part.own, after) for part, after in zip(parts, named, strict=True)}, joined(rows)
-    )
+            there, keys = is_among(each.keys.frames, change.frames), each
+            if interpolation is not None:
+                _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
+                keys = _interpolated(each, there, interpolation)
+            parts.append(Part(state.identity, index, keys, index in state.channels))
+            numbers.append(change.changed(index, keys, there))
+            chosen.append(there)
+    named, rows = recorded(parts, numbers, chosen)
+    after: dict[int, dict[int, tuple[OwnKeys, OwnKeys]]] = {}
+    for part, own_named in zip(parts, named, strict=True):
+        after.setdefault(part.track, {})[part.index] = (part.own, own_named)
+    written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
+    _put(changes[0].channels, written, joined(rows))
+
+
+def _identity(track: Track) -> int:
+    assert track.state is not None
+    return track.state.identity
 
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
@@ -325,23 +374,26 @@ def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys
     return replace(own, keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 
-def _put(channels: Channels, track: Track, keys: Mapping[int, tuple[OwnKeys, OwnKeys]], rows: Rows) -> None:
-    """Write new rows, and the identities of a track's own keys, by channel before and after."""
-    state = track.state
-    assert state is not None
-    written: dict[int, Channel] = dict(state.channels)
-    for index, (before, after) in keys.items():
-        if before.identities.tobytes() == after.identities.tobytes():
-            continue
-        write_identities(track.channels[index], after)
-        if index in written:
-            names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
-            noted = written[index].own.copy()
-            noted["identity"] = [names.get(each, each) for each in noted["identity"].tolist()]
-            written[index] = replace(written[index], own=noted)
-    changed = written != dict(state.channels)
-    track.state = replace(state, channels=written)
-    update(channels.action, rows, [track.state] if changed else [])
+def _put(channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows) -> None:
+    """Write new rows, and the identities of the tracks' own keys, by channel before and after."""
+    states = []
+    for track, keys in every:
+        state = track.state
+        assert state is not None
+        written: dict[int, Channel] = dict(state.channels)
+        for index, (before, after) in keys.items():
+            if before.identities.tobytes() == after.identities.tobytes():
+                continue
+            write_identities(track.channels[index], after)
+            if index in written:
+                names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
+                noted = written[index].own.copy()
+                noted["identity"] = [names.get(each, each) for each in noted["identity"].tolist()]
+                written[index] = replace(written[index], own=noted)
+        track.state = replace(state, channels=written)
+        if written != dict(state.channels):
+            states.append(track.state)
+    update(channels.action, rows, states)
     channels.action.update_tag()
 
 
@@ -410,12 +462,11 @@ def reset(keys: TrackKeys) -> None:
     """Remove the keys' own parameters; raise AnimationError where the track can't be changed."""
     channels, track = writable(keys.datablock, keys.track)
     if track.enabled:
-        _write(
-            channels,
-            track,
-            keys.frames,
-            lambda _index, _own, there: dict.fromkeys(_NAMES, np.full(there.sum(), np.nan)),
-        )
+        _write([_Change(channels, track, keys.frames, _unset)])
+
+
+def _unset(_index: int, _own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+    return dict.fromkeys(_NAMES, np.full(there.sum(), np.nan))
 
 
 def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
@@ -452,7 +503,7 @@ class Kept:
         """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
         if track.state is None:
             return
-        _write(channels, track, self.keys.frames, self._numbers)
+        _write([_Change(channels, track, self.keys.frames, self._numbers)])
         own = read_own_keys(track)
         self._put_identities(channels, track, own)
         if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
@@ -494,7 +545,7 @@ class Kept:
             identities = now.identities.copy()
             identities[np.flatnonzero(there)[same]] = before.identities[same]
             found[index] = (now, replace(now, identities=identities))
-        _put(channels, track, found, NO_ROWS)
+        _put(channels, [(track, found)], NO_ROWS)
 
 
 def put_back(kept: Sequence[Kept]) -> None:
