@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ from .scene import (
     TRACK_KINDS,
     Camera,
     Editor,
+    Float32Array,
     Header,
     Keyframer,
     Light,
@@ -51,6 +52,8 @@ from .scene import (
     Track,
 )
 from .tracks import key_warnings, read_track
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 MOST_CHUNKS = 200_000
 """Most chunks in a file that is read: what is kept of a chunk takes up to 1 kB, however small it is in the file."""
@@ -147,14 +150,17 @@ class _Source:
             raise ChunkError(at, n_("has {:d} bytes left, and needs {:d}", max(0, span.end - at), layout.size))
         return layout.unpack_from(self.data, at)
 
-    def array(self, dtype: str, columns: int, count: int, span: _Span, at: int) -> tuple[npt.NDArray[Any], int]:
+    def array(
+        self, kind: type[_Scalar], columns: int, count: int, span: _Span, at: int
+    ) -> tuple[npt.NDArray[_Scalar], int]:
         """Return a table of numbers, and where it ends."""
-        row = np.dtype((dtype, (columns,)))
+        dtype = np.dtype(kind)
+        size = columns * dtype.itemsize
         left = max(0, span.end - at)
-        if count * row.itemsize > left:
-            raise ChunkError(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, row.itemsize, left))
-        table = np.frombuffer(self.data, dtype, count * columns, at).reshape(count, columns).astype(dtype[1:])
-        return _frozen(table), at + count * row.itemsize
+        if count * size > left:
+            raise ChunkError(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, size, left))
+        numbers = np.frombuffer(self.data, dtype.newbyteorder("<"), count * columns, at)
+        return _frozen(numbers.reshape(count, columns).astype(dtype)), at + count * size
 
     def string(self, span: _Span, at: int) -> tuple[bytes, int]:
         stop = self.data.find(b"\0", at, span.end)
@@ -194,7 +200,7 @@ class _Source:
             at += length
 
 
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _frozen(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     array.flags.writeable = False
     return array
 
@@ -258,10 +264,11 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     return _Parts(values, tuple(many), tuple(chunks))
 
 
-def _number(layout: struct.Struct) -> Callable[[_Source, _Span], Any]:
+def _number(layout: struct.Struct) -> Callable[[_Source, _Span], float]:
     """Return a reader of chunks that hold one number."""
 
-    def read_number(source: _Source, span: _Span) -> Any:
+    def read_number(source: _Source, span: _Span) -> float:
+        number: float
         (number,) = source.numbers(layout, span, span.body)
         source.finish(span, span.body + layout.size)
         _say_not_finite(source, span, number)
@@ -276,26 +283,26 @@ def _name(source: _Source, span: _Span) -> bytes:
     return name
 
 
-def _vector(source: _Source, span: _Span) -> npt.NDArray[Any]:
-    table, at = source.array("<f4", 3, 1, span, span.body)
+def _vector(source: _Source, span: _Span) -> Float32Array:
+    table, at = source.array(np.float32, 3, 1, span, span.body)
     source.finish(span, at)
     _say_not_finite(source, span, table)
     return _row(table, 0)
 
 
-def _matrix(source: _Source, span: _Span) -> npt.NDArray[Any]:
-    table, at = source.array("<f4", 3, 4, span, span.body)
+def _matrix(source: _Source, span: _Span) -> Float32Array:
+    table, at = source.array(np.float32, 3, 4, span, span.body)
     source.finish(span, at)
     _say_not_finite(source, span, table)
     return table
 
 
-def _table(columns: int) -> Callable[[_Source, _Span], Any]:
+def _table(columns: int) -> Callable[[_Source, _Span], Float32Array | None]:
     """Return a reader of chunks that hold a count and that many rows; it returns None where there are none."""
 
-    def read_table(source: _Source, span: _Span) -> npt.NDArray[Any] | None:
+    def read_table(source: _Source, span: _Span) -> Float32Array | None:
         (count,) = source.numbers(WORD, span, span.body)
-        table, at = source.array("<f4", columns, count, span, span.body + WORD.size)
+        table, at = source.array(np.float32, columns, count, span, span.body + WORD.size)
         source.finish(span, at)
         _say_not_finite(source, span, table)
         return table if count else None
@@ -303,7 +310,7 @@ def _table(columns: int) -> Callable[[_Source, _Span], Any]:
     return read_table
 
 
-def _row(table: npt.NDArray[Any], row: int) -> npt.NDArray[Any]:
+def _row(table: Float32Array, row: int) -> Float32Array:
     return _frozen(table[row].copy())
 
 
@@ -325,7 +332,7 @@ class _Faces:
 def _faces(source: _Source, span: _Span) -> _Faces | None:
     (count,) = source.numbers(WORD, span, span.body)
     start = span.body + WORD.size
-    table, at = source.array("<u2", 4, count, span, start)
+    table, at = source.array(np.uint16, 4, count, span, start)
     chunks = _contents(source, span, at, {}).chunks
     if not count and not chunks:
         return None
@@ -354,7 +361,7 @@ def _mesh(source: _Source, span: _Span) -> Mesh:
 
 
 def _camera(source: _Source, span: _Span) -> Camera:
-    table, at = source.array("<f4", 3, 2, span, span.body)
+    table, at = source.array(np.float32, 3, 2, span, span.body)
     roll, lens = source.numbers(TWO_FLOATS, span, at)
     _say_not_finite(source, span, table, (roll, lens))
     parts = _contents(source, span, at + TWO_FLOATS.size, {})
@@ -362,14 +369,14 @@ def _camera(source: _Source, span: _Span) -> Camera:
 
 
 def _light(source: _Source, span: _Span) -> Light:
-    table, at = source.array("<f4", 3, 1, span, span.body)
+    table, at = source.array(np.float32, 3, 1, span, span.body)
     _say_not_finite(source, span, table)
     parts = _contents(source, span, at, _LIGHT)
     return Light(_row(table, 0), **parts.values, chunks=parts.chunks)
 
 
 def _spotlight(source: _Source, span: _Span) -> Spotlight:
-    table, at = source.array("<f4", 3, 1, span, span.body)
+    table, at = source.array(np.float32, 3, 1, span, span.body)
     hotspot, falloff = source.numbers(TWO_FLOATS, span, at)
     _say_not_finite(source, span, table, (hotspot, falloff))
     parts = _contents(source, span, at + TWO_FLOATS.size, _SPOTLIGHT)
