@@ -29,7 +29,7 @@ from ..errors import (
 )
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
-from ..fcurves.keyframes import BoolArray, Float32Array
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
 from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
@@ -109,7 +109,7 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
     """
     named = list(_tracks(item, bone))
     report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
-    table = _keys(item, named, how) if how.content == "KEYS" else _motion(item, named, how)
+    table = _keys(item, named, how, report) if how.content == "KEYS" else _motion(item, named, how)
     report.tracks = len(named)
     if how.content == "KEYS":
         report.keys = len(table.times)
@@ -137,13 +137,18 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
                 yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
 
 
-def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent) -> Table:
+def _keys(
+    item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent, report: Report
+) -> Table:
     kept = [(track, path, read_own_keys(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
         raise AnimationError(name_of(item), rpt_(NO_FLOAT_KEYS), nothing_to_do=True)
     properties = []
     for track, path, originals in kept:
+        if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):
+            text = rpt_("not all of its keys are Bezier, which a table does not hold: where it is read they are")
+            report.notes.append(track.note(text))
         values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
         for column, original in enumerate(originals.values()):
             own = original.keys

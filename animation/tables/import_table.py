@@ -448,11 +448,15 @@ def _write(
                 thing: Any = datablock.path_resolve(owner) if owner else datablock
                 thing.rotation_mode = each.mode
                 report.notes.append(each.track.note(rpt_("it rotates in mode {:s} now", each.mode)))
+            new = 0
             for index, values in zip(each.components, each.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
                 before = read(fcurve)
                 key_curve(fcurve, each.frames, values)
-                _keep_interpolation(fcurve, before, each.frames)
+                new = max(new, _keep_interpolation(fcurve, before, each.frames))
+            if new:
+                text = rpt_("its keys were not all Bezier: of the table's, {:d} at other frames than these are", new)
+                report.notes.append(each.track.note(text))
         report.tracks += 1
         report.keys += len(union([each.frames for each in parts]))
         if tell is not None:
@@ -464,17 +468,23 @@ def _write(
     channels.action.update_tag()
 
 
-def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
-    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these."""
-    former = before.take(before.interpolation != INTERPOLATION["BEZIER"])
+def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> int:
+    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these.
+
+    Return how many keys are at other frames than any former one, where some of these were not Bezier.
+    """
+    other = before.interpolation != INTERPOLATION["BEZIER"]
+    new = int(np.count_nonzero(~is_among(frames, before.frames))) if other.any() else 0
+    former = before.take(other)
     former = former.take(is_among(former.frames, frames))
     if not len(former):
-        return
+        return new
     rows = rows_of(former.frames, frames)
     for name in ("interpolation", "easing", "back", "amplitude", "period"):
         array = KeyBlock([fcurve.keyframe_points]).read(name)
         array[rows] = getattr(former, name)
         fcurve.keyframe_points.foreach_set(name, array)
+    return new
 
 
 def _group_of(path: str) -> str:

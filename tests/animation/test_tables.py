@@ -318,7 +318,8 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         animation.enable(thing)
     if state == "SAMPLES":
         animation.bake(thing)
-    bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
+    report = bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
+    assert any("not all Bezier: of the table's, 1 at other frames" in note for note in report.notes)
     for index in range(2):
         points = curve(thing, "location", index).keyframe_points
         assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
@@ -456,6 +457,20 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
     animation.bake(source, step=0.5)
     bring(copy, give(source))
     assert {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(copy)} == keyed
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_noted"), [("BEZIER", False), ("CONSTANT", True), ("LINEAR", True), ("BACK", True)]
+)
+def test_an_export_says_which_tracks_lose_their_interpolation(animation, kind, is_noted):
+    thing = new_object()
+    for path in ("location", "scale"):
+        key(thing, path, [(1, (1, 2, 3)), (5, (2, 3, 4)), (9, (4, 5, 6))])
+    curve(thing, "scale", 1).keyframe_points[1].interpolation = kind
+    # No segment follows the last key.
+    curve(thing, "location", 1).keyframe_points[2].interpolation = "CONSTANT"
+    _, report = animation.export_table(thing, animation.TableContent())
+    assert ["scale" in note and "not all of its keys are Bezier" in note for note in report.notes] == [True] * is_noted
 
 
 def test_components_of_a_rotation_at_different_frames_come_back_too(bring, give):
