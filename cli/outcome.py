@@ -58,8 +58,8 @@ class Outcome:
     output: Path | None = None
     datablocks: list[dict[str, Any]] = field(default_factory=list)
     """Rows of info, one a datablock."""
-    checks: dict[str, Any] = field(default_factory=dict)
-    """Findings of check."""
+    findings: dict[str, Any] = field(default_factory=dict)
+    """What check found, or what reduce did."""
     seconds: float = 0.0
     nothing_to_do: str = ""
     """Why nothing was done, which is no error."""
@@ -86,7 +86,7 @@ class Outcome:
             "notes": self.notes,
             "output": None if self.output is None else str(self.output),
             "datablocks": self.datablocks,
-            "checks": self.checks,
+            "findings": self.findings,
             "seconds": self.seconds,
             "nothing_to_do": self.nothing_to_do,
             "logged": self.logged,
@@ -178,8 +178,8 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:
         results.write(_table(outcome))
-    elif job.verb == "check" and outcome.checks:
-        results.write(f"{outcome.file}: {outcome.checks['summary']} ({outcome.seconds:.1f} s)\n")
+    elif job.verb == "check" and outcome.findings:
+        results.write(f"{outcome.file}: {outcome.findings['summary']} ({outcome.seconds:.1f} s)\n")
     elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
@@ -212,12 +212,15 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
             "tracks": outcome.report.looks_kept,
             "value_change": outcome.report.value_change,
             "rotation_change": math.degrees(outcome.report.rotation_change),
+            "changed": outcome.report.looks_changed,
         }
     if job.verb == "info":
         result["datablocks"] = outcome.datablocks
     if job.verb == "check":
-        result["violations"] = outcome.checks.get("violations", [])
-        result["joints"] = outcome.checks.get("joints", [])
+        result["violations"] = outcome.findings.get("violations", [])
+        result["joints"] = outcome.findings.get("joints", [])
+    if job.verb == "reduce":
+        result["reduced"] = outcome.findings.get("reduced", [])
     return result
 
 

@@ -390,7 +390,9 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         verb.add_argument("--in-place", action="store_true", help=rpt_("replace each FILE by its result"))
     if not result:
         verb.add_argument(
-            "--strict", action="store_true", help=rpt_("write no result where anything in the file is refused")
+            "--strict",
+            action="store_true",
+            help=rpt_("write no result where anything in the file is refused, or changes its look visibly"),
         )
         verb.add_argument(
             "--copy-skipped",

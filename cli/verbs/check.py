@@ -42,7 +42,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     outcome.notes += checks.notes + [str(gap) for gap in gaps if gap not in apart]
     outcome.report.objects = outcome.report.datablocks = checks.objects
     outcome.report.samples = checks.samples
-    outcome.checks = {
+    outcome.findings = {
         "summary": checks.summary,
         "violations": [dataclasses.asdict(violation) for violation in checks.violations],
         "joints": [dataclasses.asdict(gap) for gap in gaps],

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import bpy
 
 from ... import animation
@@ -22,4 +25,15 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
     )
     report.errors += [each for each in refused if not each.nothing_to_do]
     report.notes += [note for each in results for note in (str(each), *each.notes)]
+    outcome.findings["reduced"] = [_as_json(each) for each in results]
     return report
+
+
+def _as_json(result: animation.Reduction) -> dict[str, Any]:
+    numbers = ("keys_before", "keys", "diamonds_before", "diamonds", "error", "error_at", "mean")
+    return {
+        "datablock": result.name,
+        **{name: getattr(result, name) for name in numbers},
+        "angle": math.degrees(result.angle),
+        "angle_at": result.angle_at,
+    }

@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve
+from tests.animation.curves import HAS_SLOTS, curve, fcurves
 from tests.animation.layered import give_layer
 from tests.cli.scenes import key_count, linked_from, load, names_in, save, state, thing
 from tests.cli.tool import refused
@@ -385,3 +385,18 @@ def test_an_error_of_the_add_ons_own_fails_one_file_only(tcb, cli, walk, tmp_pat
     ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked")
     assert refused(ran, str(walk), "out of luck")
     assert names_in(tmp_path / "baked") == ["run.blend"]
+
+
+def test_strict_writes_nothing_where_a_look_changes_visibly(tcb, cli, tmp_path):
+    lines = thing("Lines", "location")
+    for fcurve in fcurves(lines):
+        for point in fcurve.keyframe_points:
+            point.interpolation = "LINEAR"
+    file = save(tmp_path / "lines.blend")
+    ran = tcb("bake", file, "--enable", "--strict", "--output", tmp_path / "baked.blend", "--json")
+    assert refused(ran, "the look of 1 track changes visibly")
+    assert ran.lines[0]["look"]["changed"] == 1
+    assert ran.lines[0]["look"]["value_change"] > 0.1
+    assert not (tmp_path / "baked.blend").exists()
+    ran = tcb("bake", file, "--enable", "--output", tmp_path / "baked.blend", "--json")
+    assert (ran.status, ran.lines[0]["status"]) == (0, "done")

@@ -232,7 +232,7 @@ def test_what_a_killed_run_left_half_written_goes_with_the_next(walk, tmp_path):
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
 def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, number, status):
-    files = copies(large(walk), 6)
+    files = copies(large(walk), 12)
     before = files[0].read_bytes()
     process = start(files)
     wait_until(lambda: (children_of(process.pid) and writing_began(files[0].parent)) or process.poll() is not None)

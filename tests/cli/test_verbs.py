@@ -391,6 +391,9 @@ def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, tmp_path, scene)
     assert any("largest error" in note for note in done.lines[0]["notes"])
     (line,) = tcb("info", file, "--json").lines
     assert line["datablocks"][0]["tracks"][0]["keys"] < 12
+    (reduced,) = done.lines[0]["reduced"]
+    assert reduced["keys"] == done.lines[0]["counts"]["keys"] < reduced["keys_before"]
+    assert 0.0 <= reduced["mean"] <= reduced["error"] <= 0.01
     again = tcb("reduce", file, "--in-place")
     assert again.status == 0
     assert "nothing to reduce" in again.err
