@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Merges:
     """The groups of written keys that may have been merged into a key, and the own values of merged own keys."""
 
     history: History
+    in_own_keys: set[int] = field(default_factory=set)
+    """Own keys that `own_values` has found merged into others, by their rows among the keys that were written."""
 
     def groups(self, row: int, maps: Sequence[Map], moved: Sequence[int] = ()) -> Iterator[tuple[IndexArray, Map]]:
         """Yield the groups of written keys that may have been merged into a key, with the map of values.
@@ -132,15 +134,18 @@ class Merges:
         for row, shift, before in zip(own_rows[elsewhere].tolist(), shifts[elsewhere], shown[elsewhere], strict=True):
             # A key shifted by as much as another was not merged, unless both are copies of one key.
             alike = np.abs(shifts - shift) <= MAPPED * max(1.0, abs(before))
-            merged = None if differ(shown[alike], before).any() else self._merged_value(row)
+            merged = None if differ(shown[alike], before).any() else self._merged(row)
             if merged is not None:
-                values[row], became_one[row] = merged, True
+                group, found = merged
+                own = self.history.own[group]
+                values[row] = found.factor * self.history.own_mean(own[own >= 0]) + found.offset
+                became_one[row] = True
+                self.in_own_keys.update(group[own >= 0].tolist())
         return values, became_one
 
-    def _merged_value(self, row: int) -> float | None:
-        """Return the mean of the own keys merged with generated ones into an own key; None where none were."""
+    def _merged(self, row: int) -> tuple[IndexArray, Map] | None:
+        """Return the keys, own and generated ones, that were merged into an own key, with the map of values."""
         for group, found in self.groups(row, [SAME, *self.history.common_maps]):
-            own = self.history.own[group]
-            if (own < 0).any():
-                return found.factor * self.history.own_mean(own[own >= 0]) + found.offset
+            if (self.history.own[group] < 0).any():
+                return group, found
         return None

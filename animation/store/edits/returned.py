@@ -31,6 +31,7 @@ class Returned:
         """Return the own keys that were merged into generated ones, where they are now, and the rows of the latter."""
         found: dict[int, tuple[int, float, float]] = {}
         elsewhere: dict[int, tuple[int, float, float]] = {}
+        in_means = set(self.merges.in_own_keys)
         gone = np.flatnonzero(self.history.left & (self.history.own >= 0))
         if len(gone):
             rows = np.flatnonzero(self.history.generated & (self.history.source >= 0))
@@ -44,8 +45,10 @@ class Returned:
             for moved in ([], self.history.gone_own):
                 for row in (*rows[likely].tolist(), *near.tolist()):
                     missing = [each for each in moved if each not in found]
-                    for which, frame, value, off in self._swallowed_by(row, missing):
-                        (found if off <= self.history.map_error else elsewhere).setdefault(which, (row, frame, value))
+                    for own, frame, value, off in self._swallowed_by(row, missing):
+                        is_near = off <= self.history.map_error
+                        (found if is_near else elsewhere).setdefault(int(own[0]), (row, frame, value))
+                        in_means.update(own[1:].tolist() if is_near or not moved else ())
         for which in gone.tolist():
             if which in found:
                 continue
@@ -58,7 +61,9 @@ class Returned:
                 if not moved_there or self._passes_over(which):
                     self.unsure.append(taken[1])
             elif which in elsewhere:
-                found[which] = elsewhere[which]
+                # Far from where it can have moved; some mean is any key's by chance.
+                if which not in in_means:
+                    found[which] = elsewhere[which]
             else:
                 found |= self._merged_unseen(which)
         found |= self.copies.covered_keys
@@ -80,11 +85,11 @@ class Returned:
         there = self.history.source[~self.history.generated & (np.abs(self.history.keys.frames - frame) <= ONE_KEY)]
         return bool(((there >= 0) & (self.history.frames[there] == self.history.frames[which])).all())
 
-    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float, float]]:
-        """Yield the own key that was merged into a generated one.
+    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[IndexArray, float, float, float]]:
+        """Yield the own keys that were merged into a generated one, by their rows among the keys that were written.
 
-        With it the frame where it is now, the mean of the own keys, and how far it is from where the maps of time put
-        it. Only neighbours are tried, and the keys that may have been `moved` there.
+        With them the frame where they are now, their mean, and how far it is from where the maps of time put them. Only
+        neighbours are tried, and the keys that may have been `moved` there.
         """
         changed = differ(self.history.now[[row]], self.history.before[[row]]).any()
         stays = abs(self.history.keys.frames[row] - self.history.frames[self.history.source[row]]) <= ONE_KEY
@@ -102,7 +107,7 @@ class Returned:
             if rank < best and (changed or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= 1.0)):
                 best = rank
                 result = (
-                    int(own[0]),
+                    own,
                     frame,
                     found.factor * self.history.own_mean(self.history.own[own]) + found.offset,
                     off,
@@ -115,7 +120,7 @@ class Returned:
 
     def _off(self, places: IndexArray, frame: float) -> float:
         """Return how far the written keys would be from the frame by the common maps of time; up to 1 is a match."""
-        result = 2.0
+        result = np.inf
         snapped = can_be_snapped(self.history.frames[places], frame)
         for factor, offset, room in self.history.time_maps:
             # Keys that did not move were not snapped.
