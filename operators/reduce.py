@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import FloatProperty
 
 from ..animation import AnimationError, Reduction
-from ..animation.reduction.reduce import ANGLE, ERROR, reduce_steps
+from ..animation.reduction.reduce import reduce_steps
 from ..animation.translation import n_
 from ..ui import selection
+from ..ui.properties import reduce_angle, reduce_error
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
 from .bake import Progress
@@ -24,22 +24,8 @@ class TCB_OT_reduce(WithData, InSteps, bpy.types.Operator):
     bl_label = "Reduce to TCB Keys"
     bl_options = {"REGISTER", "UNDO"}
 
-    error: FloatProperty(
-        name="Largest Error",
-        description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
-        default=ERROR,
-        min=1e-6,
-        soft_max=1.0,
-        precision=4,
-    )
-    angle: FloatProperty(
-        name="Largest Angle",
-        description="How far rotations of objects may be off",
-        subtype="ANGLE",
-        default=ANGLE,
-        min=1e-6,
-        soft_max=1.0,
-    )
+    error: reduce_error()
+    angle: reduce_angle()
 
     hint = n_("Reduce goes on: Esc leaves everything as it was")
     cancelled = n_("Reduce was ended: everything is as it was")

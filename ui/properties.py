@@ -128,6 +128,32 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
     ease_from: parameter("ease_from", options=set())
 
 
+def reduce_error(**more: Any) -> Any:
+    """Return the property of the error that Reduce may make."""
+    return FloatProperty(
+        name="Largest Error",
+        description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
+        default=ERROR,
+        min=1e-6,
+        soft_max=1.0,
+        precision=4,
+        **more,
+    )
+
+
+def reduce_angle(**more: Any) -> Any:
+    """Return the property of the angle by which Reduce may turn objects off."""
+    return FloatProperty(
+        name="Largest Angle",
+        description="How far rotations of objects may be off",
+        subtype="ANGLE",
+        default=ANGLE,
+        min=1e-6,
+        soft_max=1.0,
+        **more,
+    )
+
+
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     """Values of the tabs of all editors: parameters, frame and value of keys, choices of tracks, bake options."""
 
@@ -149,24 +175,8 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_value: key_value()
     key_angles: key_value(size=3, subtype="EULER")
     defaults: PointerProperty(type=TCBParameters)
-    reduce_error: FloatProperty(
-        name="Largest Error",
-        description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
-        default=ERROR,
-        min=1e-6,
-        soft_max=1.0,
-        precision=4,
-        options=set(),
-    )
-    reduce_angle: FloatProperty(
-        name="Largest Angle",
-        description="How far rotations of objects may be off",
-        subtype="ANGLE",
-        default=ANGLE,
-        min=1e-6,
-        soft_max=1.0,
-        options=set(),
-    )
+    reduce_error: reduce_error(options=set())
+    reduce_angle: reduce_angle(options=set())
 
     method: _track_choice("method")
     angles: _track_choice("angles")
