@@ -16,7 +16,7 @@ from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store import original_actions
-from ..store.own_keys import OwnKeys, read_keys_to_write
+from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
@@ -129,8 +129,7 @@ def _collect(
     enabled = any(track.enabled for track in tracks)
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
-        plain = rpt_("not TCB, so left as it is; Enable it to bake it too")
-        job.notes += [track.note(blocking_reason(track) or plain) for track in left]
+        job.notes += map(_why_left, left)
     left_alone = []
     implied = may_imply([track for track, _ in to_bake], originals)
     for (track, reason), kept, implies in zip(to_bake, originals, implied, strict=True):
@@ -151,6 +150,18 @@ def _collect(
             report.errors.append(refusal)
         else:
             job.notes.append(str(refusal))
+
+
+def _why_left(track: Track) -> str:
+    """Return the note on a track that is not TCB beside one that is."""
+    reason = blocking_reason(track)
+    if reason:
+        return track.note(reason)
+    (own,) = read_all_own_keys([track])
+    fault = error_of_numbers(track, own)
+    if fault is not None:
+        return track.note(fault.reason, fault.frame)
+    return track.note(rpt_("not TCB, so left as it is; Enable it to bake it too"))
 
 
 def too_near_keys(step: float) -> str:

@@ -258,18 +258,17 @@ def set_parameters_of_each(
         if not len(keys):
             continue
         try:
-            change = _setting(keys, given, defaults)
+            alike = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
+            place = (keys.track.slot, keys.track.path)
+            if place in alike:
+                # Datablocks that share an action give one track twice.
+                _write(list(alike.values()), interpolation)
+                alike.clear()
+                (keys,) = found_again([keys])
+            alike[place] = _setting(keys, given, defaults)
         except AnimationError as error:
             errors.append(error)
-            continue
-        alike = changes.setdefault(change.channels.action.session_uid, {})
-        place = (change.track.slot, change.track.path)
-        if place in alike:
-            # Datablocks that share an action give one track twice.
-            _write(list(alike.values()), interpolation)
-            alike.clear()
-        alike[place] = change
-    for alike in changes.values():
+    for alike in filter(None, changes.values()):
         _write(list(alike.values()), interpolation)
     return errors
 

@@ -14,6 +14,7 @@ from ..datablocks import bone_path
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import read_joined
+from .transforms import plays
 
 Mark = tuple[Hashable, ...]
 _STILL = (
@@ -47,9 +48,9 @@ class Inputs:
         while above is not None:
             parts.append(self._own(above, None))
             parent = above.parent
-            if parent is not None and above.parent_type == "BONE" and parent.pose is not None:
-                if above.parent_bone in parent.pose.bones:
-                    parts.append(self.of(parent, above.parent_bone))
+            is_posed = parent is not None and above.parent_type == "BONE" and parent.pose is not None
+            if is_posed and above.parent_bone in parent.pose.bones:
+                parts.append(self.of(parent, above.parent_bone))
                 break
             above = parent
         return tuple(parts)
@@ -77,7 +78,9 @@ class Inputs:
                 *((driver.data_path, driver.mute) for driver in animation.drivers),
             )
         inverse = np.array(item.matrix_parent_inverse).tobytes()
-        placed = item.parent and item.parent.session_uid, item.parent_type, item.parent_bone, inverse
+        parent = item.parent
+        on_a_path = parent is not None and parent.type == "CURVE" and parent.data.use_path
+        placed = parent and parent.session_uid, item.parent_type, item.parent_bone, inverse, on_a_path
         led = item.rigid_body is not None, _constraints(item)
         # Inverse kinematics of one bone move others.
         posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
@@ -91,7 +94,7 @@ class Inputs:
 
     def _values(self, item: Any, owner: Any, path: str) -> Mark:
         curves = self._curves_of(item).get(path, [])
-        moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves}
+        moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves if plays(fcurve)}
         still = tuple(
             value
             for name in _STILL

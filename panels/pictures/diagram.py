@@ -60,14 +60,24 @@ _INSIDE = 0.94
 
 Picture = tuple[tuple[int, ...] | None, Sides, int, bool, tuple[float, ...], tuple[float, ...]]
 _previews: Any = None
+_is_drawn = False
 _shown: OrderedDict[Picture, str] = OrderedDict()
 
 
 def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
     """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
+    global _is_drawn
+    _is_drawn = True
     row = layout.row()
     row.alignment = "CENTER"
     row.template_icon(icon_value=icon_of(parameters, sides, has_tangents=True), scale=_UNITS)
+
+
+def take_drawn() -> bool:
+    """Return whether the diagram was drawn since this was asked last."""
+    global _is_drawn
+    drawn, _is_drawn = _is_drawn, False
+    return drawn
 
 
 def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None), has_tangents: bool = False) -> int:

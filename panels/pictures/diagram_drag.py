@@ -11,7 +11,7 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation.checks.key_info import Sides
-from ...animation.edit.selected_keys import Kept, found_again, put_back, set_parameters
+from ...animation.edit.selected_keys import Kept, found_again, put_back, set_parameters, set_parameters_of_each
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tangents import tcb_of_tangents
@@ -79,6 +79,14 @@ def dragged(
     return dict(zip(_NAMES, found.parameters[:, 0].tolist(), strict=True))
 
 
+def _is_in_the_middle(region: Any, x: int) -> bool:
+    """Return whether the diagram can be there: it is centred, and the scroll bar and the tabs are beside it."""
+    preferences: Any = bpy.context.preferences
+    unit = preferences.system.widget_unit
+    room = diagram.size_drawn() * (0.5 + _REACH / 160) + unit / 2
+    return bool(abs(x - region.width / 2) <= room and x < region.width - 2 * unit)
+
+
 def _parameter(name: str) -> Any:
     label, description = DESCRIPTIONS[name]
     return FloatProperty(name=label, description=description, min=-1.0, max=1.0, step=5, precision=3)
@@ -117,6 +125,8 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
         numbers = selection.chosen_parameters(context)
         sides = selection.chosen_sides(context)
         if region is None or region.type != "UI" or sides is None:
+            return {"PASS_THROUGH"}
+        if not find_picture.is_shown(region) or not _is_in_the_middle(region, event.mouse_x - region.x):
             return {"PASS_THROUGH"}
         if any(not len(own) or is_mixed(own) for own in numbers.values()):
             return {"PASS_THROUGH"}
@@ -195,14 +205,14 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
         numbers = dragged(self._start, self._row, end, alone=event.shift, length_only=event.ctrl)
         for name, number in numbers.items():
             setattr(self, name, number)
-        # Live has baked the keys since the last move of the mouse.
-        self._chosen = found_again(self._chosen)
         try:
-            for keys in self._chosen:
-                set_parameters(keys, numbers, self._defaults)
+            # Live has baked the keys since the last move of the mouse.
+            self._chosen = found_again(self._chosen)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return self._end(context, {"CANCELLED"})
+        # The panel says which can't be set.
+        set_parameters_of_each([(keys, numbers) for keys in self._chosen], self._defaults)
         text = "   ".join(f"{iface_(DESCRIPTIONS[name][0])}: {number:.3f}" for name, number in numbers.items())
         show_in_headers(context, self._area, text, iface_(_HINT))
         return {"RUNNING_MODAL"}

@@ -111,7 +111,7 @@ class Picture:
         dots = 1.0 - (1.0 - self._colours) * _PALER
         dots[:, :3] *= bright[:, np.newaxis]
         self.line = _batch(_line_shader(), "LINE_STRIP", points, colours) if len(points) > 1 else None
-        self.frames = _batch(_dot_shader(), "POINTS", points, dots)
+        self.frames = _batch(_dot_shader(), "POINTS", points, dots) if len(points) else None
 
 
 def draw(

@@ -10,6 +10,7 @@ import gpu
 import numpy as np
 import numpy.typing as npt
 
+from . import diagram
 from .diagram import KEY_COLOUR
 
 _SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
@@ -39,6 +40,8 @@ class Search:
 
 
 _search: Search | None = None
+_showing: set[int] = set()
+"""The regions that showed the diagram when they were drawn last."""
 _handlers: list[tuple[Any, Any]] = []
 
 
@@ -71,12 +74,19 @@ def _has_the_keys_colour(pixels: Pixels) -> npt.NDArray[np.bool_]:
     return alike
 
 
+def is_shown(region: Any) -> bool:
+    """Return whether the diagram was drawn in the region when that was drawn last."""
+    return region.as_pointer() in _showing
+
+
 def _on_drawn() -> None:
     global _search
+    region: Any = bpy.context.region
+    (_showing.add if diagram.take_drawn() else _showing.discard)(region.as_pointer())
     if _search is None:
         return
     try:
-        _search.look(bpy.context.region)
+        _search.look(region)
     finally:
         if _search.pixels is not None:
             _search = None
@@ -93,3 +103,4 @@ def unregister() -> None:
     for space, handler in _handlers:
         space.draw_handler_remove(handler, "UI")
     _handlers.clear()
+    _showing.clear()

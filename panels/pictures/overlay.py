@@ -16,6 +16,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
@@ -253,6 +254,18 @@ def hover(picked: Picked | None) -> bool:
     return before != picked
 
 
+def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
+    """Return the rows of places (n, 2) that are farther from the last one returned; NaN is no place.
+
+    Where a path stands still or goes slowly its numbers would lie upon each other.
+    """
+    rows: list[int] = []
+    for row, place in enumerate(places):
+        if not np.isnan(place).any() and (not rows or np.hypot(*(place - places[rows[-1]])) > distance):
+            rows.append(row)
+    return rows
+
+
 def _draw_labels() -> None:
     """Write the frames of keys beside them; Blender calls this for each viewport, in its pixels."""
     context = bpy.context
@@ -268,10 +281,8 @@ def _draw_labels() -> None:
             draw_numbers(on_screen(path.keys, view.perspective_matrix, size), path.frames)
             between = path.frames_every(scene.tcb_paths.every)
             places = on_screen(path.points[between - path.start], view.perspective_matrix, size)
-            # Where it stands still or goes slowly they would lie upon each other.
-            apart = np.linalg.norm(np.diff(places, axis=0, prepend=np.inf), axis=1) > _APART
-            places, between = places[apart], between[apart]
-            draw_numbers(places, between, is_key=False)
+            apart = rows_apart(places, _APART)
+            draw_numbers(places[apart], between[apart], is_key=False)
     except Exception:
         _fail()
 

@@ -390,6 +390,8 @@ def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what:
     assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
     with pytest.raises(animation.AnimationError, match=r'"Bad", scale.*finite'):
         animation.enable(bad, ["scale"])
+    notes = animation.bake(bad).notes
+    assert ["finite" in note for note in notes if "scale" in note] == [True]
 
 
 @pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "settle", "settle generated", "bake"])

@@ -704,3 +704,23 @@ def test_a_generated_key_that_was_keyed_over_is_a_key_to_select(keyed, choose, e
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.5)
     assert numbers(cube, "location", "tension") == {5.0: 0.5}
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animation, output):
+    thing, other = keyed("Thing"), new_object("Other")
+    other.animation_data_create().action = thing.animation_data.action
+    if hasattr(other.animation_data, "action_slot"):
+        other.animation_data.action_slot = thing.animation_data.action_slot
+    animation = tcb_animation.animation
+    animation.enable(thing, ["location"])
+    animation.bake(thing, output=output)
+    both = [animation.track_keys(item, "location") for item in (thing, other)]
+    given = [{"tension": 0.5}, {"bias": 0.25}]
+    assert animation.edit.selected_keys.set_parameters_of_each(zip(both, given, strict=True)) == []
+    track = animation.find_track(other, "location")
+    own = animation.store.own_keys.read_own_keys(track)
+    for index, channel in track.state.channels.items():
+        assert channel.own["identity"].tolist() == own[index].identities.tolist()
+    numbers = animation.track_keys(other, "location").parameters({})
+    assert (set(numbers["tension"]), set(numbers["bias"])) == ({0.5}, {0.25})

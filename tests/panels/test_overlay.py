@@ -442,6 +442,7 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
         (lambda: setattr(point, "interpolation", "LINEAR"), ["arm", "hand"]),
         (lambda: setattr(fcurves["location1"].keyframe_points[1], "co", (50, 2)), list(bones)),
         (lambda: setattr(fcurves['pose.bones["hand"].scale1'], "mute", True), ["hand"]),
+        (lambda: setattr(rig.pose.bones["hand"], "scale", (1, 2, 1)), ["hand"]),
         (lambda: setattr(rig, "delta_location", (0, 0, 1)), list(bones)),
         (lambda: setattr(rig.data, "pose_position", "REST"), list(bones)),
         (lambda: setattr(rig.data, "pose_position", "POSE"), list(bones)),
@@ -455,3 +456,26 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
     bpy.context.scene.frame_end = 50
     for bone in bones:
         assert np.abs(kept(overlay, rig, bone).path.points - seen(rig, bone)[:, :3, 3]).max() < 1e-4
+
+
+def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve(rig, overlay) -> None:
+    bpy.ops.object.mode_set(mode="OBJECT")
+    held = new_object("Held")
+    held.parent, held.parent_type, held.parent_bone = rig, "BONE", "gone"
+    before = overlay.Inputs().of(held)
+    rig.delta_location = (5, 0, 0)
+    assert overlay.Inputs().of(held) != before
+    curve = bpy.data.curves.new("Way", "CURVE")
+    curve.use_path = False
+    way = bpy.data.objects.new("Way", curve)
+    held.parent, held.parent_type = way, "OBJECT"
+    before = overlay.Inputs().of(held)
+    curve.use_path = True
+    assert overlay.Inputs().of(held) != before
+
+
+def test_numbers_between_keys_keep_apart_from_the_last_one_written(overlay) -> None:
+    places = np.stack((np.arange(60) * 11.0, np.zeros(60)), axis=1)
+    assert overlay.rows_apart(places, 12.0) == list(range(0, 60, 2))
+    places[::2] = np.nan
+    assert overlay.rows_apart(places, 12.0) == list(range(1, 60, 2))
