@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 Continuity = Literal["C0", "C1", "C2"]
+_Segment = TypeVar("_Segment", IndexArray, int)
+_U = TypeVar("_U", Float64Array, float)
 
 # Samples evaluated at a time: enough to make the calls of NumPy cheap, few enough for the processor's cache.
 BLOCK = 8192
@@ -311,7 +313,13 @@ class SplineBatch(Sequence["Spline"]):
         """Return the number of splines."""
         return len(self._splines)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Spline: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Spline, ...]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Spline | tuple[Spline, ...]:
         """Return one spline, or a tuple of some."""
         return self._splines[index]
 
@@ -529,9 +537,9 @@ class Prepared:
 
 
 def _by_frame(
-    evaluate: Callable[[Any, Any, int], Float64Array],
-    segment: IndexArray | int,
-    u: Float64Array | float,
+    evaluate: Callable[[_Segment, _U, int], Float64Array],
+    segment: _Segment,
+    u: _U,
     rates: Sequence[Float64Array | float],
     nu: int,
 ) -> Float64Array:

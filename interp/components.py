@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class BaseSpline(ABC):
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
 
-    def _set(self, **attributes: Any) -> None:
+    def _set(self, **attributes: object) -> None:
         """Set attributes, in constructors only, their arrays read-only, and drop what was prepared of others."""
         freeze((*attributes.values(),))
         vars(self).update(attributes)
@@ -72,11 +72,11 @@ class BaseSpline(ABC):
         """Raise AttributeError: splines are immutable."""
         self.__setattr__(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return what to pickle: all but the prepared segments."""
         return {name: value for name, value in vars(self).items() if name != "prepared"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Set what was pickled, read-only again."""
         self._set(**state)
 

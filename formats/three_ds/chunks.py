@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +141,7 @@ def packed(layout: struct.Struct, *values: float) -> bytes:
         raise ThreeDSError(f"{', '.join(map(str, values))}: {error}") from error
 
 
-def check_array(what: str, array: npt.NDArray[Any], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+def check_array(what: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
     """Check an array's type and shape: converting it would lose something."""
     if array.dtype != dtype or array.shape != shape:
         text = n_(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ import numpy.typing as npt
 from ..messages import Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, Float32Array, FrameArray, Track, WordArray
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 _NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
@@ -134,7 +136,7 @@ def _keys_of_many_sizes(
     return (frames, values, flags, parameters), at
 
 
-def _anywhere(data: bytes | bytearray, layout: np.dtype[Any]) -> npt.NDArray[Any]:
+def _anywhere(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray[_Scalar]:
     """View the data as that layout at every byte, aligned or not."""
     return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
 
