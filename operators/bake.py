@@ -21,7 +21,7 @@ from .enable import warn_of_changes
 from .on_selection import OnSelection
 
 _SECONDS_BETWEEN_LINES = 2.0
-_BACK_TO_HANDLES = n_("Let the handles of your own keys play the motion; keys that a bake has put among them go")
+_BY_HANDLES = n_("Let the handles of your own keys play the TCB motion; keys that a bake put among them, if any, go")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
@@ -40,9 +40,9 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        """Return the tooltip: with handles, where no new action is asked for, that of Back to Handles."""
+        """Return the tooltip, which says of handles what becomes of generated keys."""
         if properties.output == "HANDLES" and properties.target == "IN_PLACE":
-            return str(pgettext_tip(_BACK_TO_HANDLES))
+            return str(pgettext_tip(_BY_HANDLES))
         return str(pgettext_tip(cls.__doc__ or ""))
 
     def draw(self, _context: bpy.types.Context) -> None:
