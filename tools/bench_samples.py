@@ -28,7 +28,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys, rotations
 from interp.splines import METHODS
 from interp.splines.cubic import VectorSpline
-from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
+from interp.splines.lightwave_kochanek_bartels import (
+    KochanekBartelsRotationSpline,
+    KochanekBartelsSpline,
+    LightWaveSpline,
+)
 
 Float64Array = npt.NDArray[np.float64]
 MANY = 100_000
@@ -92,6 +96,7 @@ def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterat
     ]
     made += [("CUBIC, not-a-knot", "values", VectorSpline)]
     made += [("LIGHTWAVE", "values", LightWaveSpline), ("KOCHANEK_BARTELS", "values", KochanekBartelsSpline)]
+    made += [("KOCHANEK_BARTELS", "rotations", KochanekBartelsRotationSpline)]
     for name, kind, cls in made:
         if cls is not None and (name != SWINGING or len(frames) <= 10):
             own = q if kind == "rotations" else values

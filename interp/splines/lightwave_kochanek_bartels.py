@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias of tracks of numbers as LightWave has them, and as Kochanek and Bartels published them.
+"""Tension, continuity and bias as LightWave has them for numbers, and as Kochanek and Bartels published them.
 
 Those of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys. They
-differ in how uneven spacing counts, and at the ends. Source: docs/formulas.md, "Dialects of TCB".
+differ in how uneven spacing counts, and at the ends. LightWave turns objects by three numbers, so it has no track of
+rotations. Source: docs/formulas.md, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ import numpy as np
 from ..batch import Continuity, KeyBatch
 from ..components import ComponentSpline
 from ..cubics import Cubics
+from ..keys import Float64Array
+from ..rotations import sphere
+from ..rotations.orientations import OrientationSpline, neighbours, path_signs
+from ..rotations.sphere_curves import DeCasteljau, RotationSegments
 from .tcb import weighted_sums
 
 
@@ -85,15 +90,72 @@ class KochanekBartelsSpline(ComponentSpline):
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         before, after = tracks.chords(p)
-        inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-        length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
-        around = length_before + length_after
-        slopes = before * (length_after / (length_before * around)), after * (length_before / (length_after * around))
-        incoming, outgoing = weighted_sums(tracks.parameters, *slopes)
-        incoming *= length_before
-        outgoing *= length_after
+        incoming, outgoing = _tangents(tracks, before, after)
         first, last = tracks.open
         alone = last - first == 1
         outgoing[:, first] = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
         incoming[:, last] = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
+
+
+class KochanekBartelsRotationSpline(OrientationSpline):
+    """A track of rotations by the formulas of 1984, as PyPI's `splines` carries them over to quaternions.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `orientations.OrientationSpline`.
+
+    Notes
+    -----
+    The velocities that the parameters weigh are the rotation vectors from key to key, a frame, in the parent's frame;
+    the segments are those of de Casteljau's construction. At a first or last key the control is halfway to the next
+    one, and its parameters count in a loop only. Errors are those of `tcb.RotationSpline`, which weighs arcs instead of
+    rotation vectors.
+
+    Examples
+    --------
+    >>> from interp.splines.lightwave_kochanek_bartels import KochanekBartelsRotationSpline
+    >>> quarter = rotations.from_axis_angle([0, 0, 1], [0, np.pi / 2, 0])
+    >>> spline = KochanekBartelsRotationSpline(Keys([0, 10, 30], quarter))
+    >>> np.degrees(rotations.to_axis_angle(spline([5, 20]))[1])
+    array([53.4375, 78.75  ])
+    """
+
+    continuity: Continuity = "C1"
+    support = 2
+
+    @classmethod
+    def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:
+        """Return the segments of all splines."""
+        q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+        before, after = neighbours(tracks, q)
+        turns = (
+            sphere.log(sphere.product(q, sphere.conjugate(before))),
+            sphere.log(sphere.product(after, sphere.conjugate(q))),
+        )
+        incoming, outgoing = _tangents(tracks, *turns)
+        arrive = sphere.product(sphere.exp(-incoming / 3.0), q)
+        leave = sphere.product(sphere.exp(outgoing / 3.0), q)
+        first, last = tracks.open
+        alone = last - first == 1
+        share = np.where(alone, 1.0 / 3.0, 0.5)
+        leave[:, first] = sphere.slerp(q[:, first], np.where(alone, q[:, first + 1], arrive[:, first + 1]), share)
+        arrive[:, last] = sphere.slerp(q[:, last], np.where(alone, q[:, last - 1], leave[:, last - 1]), share)
+        end = tracks.segment_end
+        return RotationSegments(DeCasteljau(np.stack([q, leave, arrive[:, end], q[:, end]])))
+
+
+def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return incoming and outgoing tangents of chords or turns (d, K), each by its own segment's local parameter.
+
+    At the ends of a track that is no loop they mean nothing.
+    """
+    inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
+    around = length_before + length_after
+    slopes = before * (length_after / (length_before * around)), after * (length_before / (length_after * around))
+    incoming, outgoing = weighted_sums(tracks.parameters, *slopes)
+    incoming *= length_before
+    outgoing *= length_after
+    return incoming, outgoing

@@ -8,11 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import splines
-from splines.quaternion import KochanekBartels, UnitQuaternion
+from splines.quaternion import KochanekBartels, UnitQuaternion, _natural_control_quaternion
 
-from interp import Keys, evaluate_many
+from interp import Keys, evaluate_many, rotations
 from interp.splines import catmull_rom, tcb
-from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
+from interp.splines.lightwave_kochanek_bartels import (
+    KochanekBartelsRotationSpline,
+    KochanekBartelsSpline,
+    LightWaveSpline,
+)
 
 
 def drawn(seed, count, even=False, components=2):
@@ -187,11 +191,82 @@ def test_with_parameters_of_0_the_package_s_catmull_rom_is_met():
     assert np.abs(spline(inner) - catmull_rom.VectorSpline(Keys(frames, values))(inner)).max() < 1e-12
 
 
-def test_two_rotations_alike_make_a_spline():
+def in_the_package(values):
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return [UnitQuaternion.from_unit_xyzw(np.roll(value, -1)) for value in values / lengths]
+
+
+def package_spline(values, frames, parameters):
+    """Return the package's spline with natural ends as its function for them says, of a segment's third control.
+
+    Its class (0.3.3) gives that function the key instead, so that about one axis its ends are not its values'.
+    """
+    if len(frames) == 2:
+        return KochanekBartels(in_the_package(values), frames)
+    made = KochanekBartels(in_the_package(values), frames, tcb=parameters.T[1:-1])
+    start, _, third, end = made.segments[0]
+    made.segments[0] = start, _natural_control_quaternion(start, third), third, end
+    start, second, _, end = made.segments[-1]
+    made.segments[-1] = start, second, _natural_control_quaternion(end, second), end
+    return made
+
+
+def off(found, theirs, at):
+    """Return the largest difference of quaternions, of either sign, from the package's at these frames."""
+    expected = np.array([np.roll(theirs.evaluate(float(frame)).xyzw, 1) for frame in at])
+    return np.minimum(np.abs(found - expected).max(axis=1), np.abs(found + expected).max(axis=1)).max()
+
+
+def velocity_at(theirs, frame, h=1e-5):
+    """Return the angular velocity of the package's orientations, radians a frame."""
+    turn = theirs.evaluate(float(frame - h)).rotation_to(theirs.evaluate(float(frame + h)))
+    return np.array(turn.log_map()) / h
+
+
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_rotations_by_kochanek_and_bartels_are_those_of_the_package_splines(count, even):
+    for seed in range(6):
+        frames, values, parameters = drawn([seed, count], count, even, components=4)
+        theirs = package_spline(values, frames, parameters)
+        spline = KochanekBartelsRotationSpline(Keys(frames, values, *parameters))
+        at = np.random.default_rng(seed).uniform(frames[0], frames[-1], 40)
+        assert off(spline(at), theirs, at) < 1e-11
+        # Its own velocities are exact about one axis only: of its orientations around a frame, within h² / 6.
+        inner = at[np.abs(at[:, np.newaxis] - frames).min(axis=1) > 1e-4]
+        velocities = np.array([velocity_at(theirs, frame) for frame in inner])
+        assert np.abs(spline(inner, 1) - velocities).max(initial=0.0) < 1e-5 * max(1.0, np.abs(velocities).max())
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_a_loop_of_rotations_is_a_closed_spline_of_the_package(count, monkeypatch):
+    monkeypatch.setattr(np, "row_stack", np.vstack, raising=False)  # as NumPy had it, and the package calls it
+    frames, values, parameters = drawn(count, count, components=4)
+    values[-1], parameters[:, -1] = values[0], parameters[:, 0]
+    theirs = KochanekBartels(in_the_package(values[:-1]), frames, tcb=parameters.T[:-1], endconditions="closed")
+    spline = KochanekBartelsRotationSpline(Keys(frames, values, *parameters), "LOOP")
+    at = np.linspace(frames[0], frames[-1], 50)[:-1]
+    assert off(spline(at), theirs, at) < 1e-11
+
+
+def test_about_one_axis_rotations_play_as_their_angle():
+    frames, angles, parameters = drawn(8, 7, components=1)
+    spline = KochanekBartelsRotationSpline(
+        Keys(frames, rotations.from_axis_angle([0, 0, 1], angles[:, 0] / 2), *parameters)
+    )
+    at = np.linspace(frames[0], frames[-1], 80)
+    expected = rotations.from_axis_angle(
+        [0, 0, 1], KochanekBartelsSpline(Keys(frames, angles / 2, *parameters))(at)[:, 0]
+    )
+    assert np.abs(rotations.angle_between(spline(at), expected)).max() < 1e-12
+
+
+@pytest.mark.parametrize("cls", [tcb.RotationSpline, KochanekBartelsRotationSpline])
+def test_two_rotations_alike_make_a_spline(cls):
     """After tests/test_quaternion_kb.py of `splines` (MIT licence, its issue 44)."""
     same = UnitQuaternion.from_unit_xyzw([0, 0, 1, 0])
     theirs = KochanekBartels([same, same])
-    ours = tcb.RotationSpline(Keys(theirs.grid, [[0, 0, 0, 1]] * 2))
+    ours = cls(Keys(theirs.grid, [[0, 0, 0, 1]] * 2))
     assert len(theirs.grid) == len(ours.keys) == 2
     assert np.abs(ours([0.0, 0.3, 1.0]) - [0, 0, 0, 1]).max() < 1e-15
 
@@ -204,16 +279,18 @@ def test_between_inner_even_keys_all_dialects_are_3d_studio_s(cls):
     assert np.abs(cls(keys)(at) - tcb.VectorSpline(keys)(at)).max() < 1e-13
 
 
-@pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline])
+@pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline, KochanekBartelsRotationSpline])
 def test_tracks_of_any_number_of_keys_and_cycle_go_together(cls):
     made = [
         cls(Keys(frames, values, *parameters), cycle)
         for count in range(1, 6)
         for cycle in ("SINGLE", "REPEAT", "LOOP")
-        for frames, values, parameters in [drawn(count, count)]
+        for frames, values, parameters in [drawn(count, count, components=4)]
     ]
+    signs = [1.0, -1.0] if cls is KochanekBartelsRotationSpline else [1.0]
     at = np.linspace(-20.0, 60.0, 99)
     for spline, found in zip(made, evaluate_many(made, at), strict=True):
         assert np.isfinite(found).all()
         assert (found == spline(at)).all()
-        assert np.abs(spline(spline.keys.frames[:-1]) - spline.keys.values[:-1]).max(initial=0.0) == 0.0
+        met = [np.abs(spline(spline.keys.frames[:-1]) - sign * spline.keys.values[:-1]).max(axis=1) for sign in signs]
+        assert np.minimum.reduce(met).max(initial=0.0) < 1e-15
