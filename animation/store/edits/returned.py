@@ -96,10 +96,11 @@ class Returned:
         if not changed and stays and not self._is_denser(row):
             return
         frame = float(self.history.keys.frames[row])
-        best, result = (np.inf, np.inf), None
+        best, result, needs_own = (np.inf, np.inf), None, True
         for group, found in self.merges.groups(row, [SAME, *self.history.common_maps], moved):
             own = group[self.history.left[group] & (self.history.own[group] >= 0)]
             if not len(own):
+                needs_own &= self._off(group, frame) > self.history.map_error
                 continue
             off = self._off(own, frame)
             rank = off, float(np.abs(self.history.frames[own] - frame).max())
@@ -112,7 +113,8 @@ class Returned:
                     found.factor * self.history.own_mean(self.history.own[own]) + found.offset,
                     off,
                 )
-        if result is not None:
+        # Where generated keys that came there have that mean, an own one far away has it by chance.
+        if result is not None and (needs_own or result[-1] <= self.history.map_error):
             yield result
 
     def _rounding(self, group: IndexArray) -> float:
