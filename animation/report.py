@@ -16,7 +16,8 @@ from .translation import counted, n_, rpt_
 
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
 """The start of a note: an object, and perhaps a track and a frame of it."""
-_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?")
+_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?(\s[-+]?\d[\d.,]*(e[-+]?\d+)?)*")
+"""A number, or a list of numbers."""
 _SIZE = re.compile(r"(?<![\w.,])(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(e[-+]?\d+)?(?![\w]|[.,]\d)")
 """A number that stands by itself, as messages have them: no version, no date."""
 _QUOTED = re.compile(r'"[^"]*"')

@@ -170,7 +170,7 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
     """Print notes and errors to standard error, and the result to `results`."""
     for note in one_of_each(outcome.notes):
         print_note(outcome.file, note)
-    for error in outcome.errors:
+    for error in one_of_each(outcome.errors):
         announce_for(outcome.file, rpt_("error: {:s}", error))
     if outcome.nothing_to_do:
         announce_for(outcome.file, outcome.nothing_to_do)

@@ -13,7 +13,7 @@ from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_
+from ..animation.translation import counted, iface_, n_
 from ..ui import redraw, selection
 from ..ui.key_fields import refusal_to_move
 from ..ui.live import handlers
@@ -52,7 +52,8 @@ class MessagesPanel:
             lines, after = len(wrapped(context, text)), len(messages) - number - 1
             # The last line counts those that have no room; the first has room always.
             if number and free < lines + (after > 0):
-                column.label(text=iface_("… and {:d} notes more", after + 1), translate=False)
+                rest = counted(after + 1, n_("… and {:d} note more"), n_("… and {:d} notes more"))
+                column.label(text=rest, translate=False)
                 free -= 1
                 break
             draw_text(column, context, text, "ERROR" if text == refusal else "INFO")

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ..animation import AnimationError
+from ..animation.bake.notes import rounding_of
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.track_state import STATES
 from ..animation.edit.selected_keys import goes_by_velocities
@@ -115,17 +115,8 @@ def state_text(track: Track, current: str) -> str:
     error = track.state.error if track.state is not None else None
     if current != "HANDLES" or error is None or not math.isfinite(error.frame):
         return iface_(STATES[current])
-    if not error.is_approximate and error.size <= _rounding(track):
+    if not error.is_approximate and error.size <= rounding_of(track, read_own_keys(track)):
         return rpt_("handles, exact")
     size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
     text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
     return rpt_(text, size, round(error.frame, 1))
-
-
-def _rounding(track: Track) -> float:
-    """Return the error that Blender's numbers alone make: radians of a rotation, else of the keyed values."""
-    precision = 4.0 * float(np.finfo(np.float32).eps)
-    if track.is_rotation:
-        return precision
-    largest = (np.abs(own.keys.values).max(initial=0.0) for own in read_own_keys(track).values())
-    return precision * max(map(float, largest), default=0.0)

@@ -11,7 +11,7 @@ import bpy
 from ..animation import AnimationError, Report
 from ..animation.edit.selected_keys import TrackKeys
 from ..animation.report import one_of_each
-from ..animation.translation import rpt_
+from ..animation.translation import counted, n_
 from . import selection
 from .redraw import redraw_editors
 
@@ -87,7 +87,10 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
     elif otherwise and not report.refused:
         operator.report({"INFO"}, otherwise)
     if report.refused:
-        operator.report({"ERROR"}, "\n".join(report.refused))
+        kinds = one_of_each(report.refused)
+        operator.report({"ERROR"}, "\n".join(kinds))
+        if len(kinds) < len(report.refused):
+            _print(report.refused)
     redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
 
@@ -99,10 +102,18 @@ def report_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
         operator.report({"INFO"}, note)
     if len(kinds) > SHOWN_NOTES:
         rest = len(kinds) - SHOWN_NOTES
-        operator.report({"INFO"}, rpt_("… and {:d} notes more, all of which the console has", rest))
+        one, more = (
+            n_("… and {:d} note more, which the console has"),
+            n_("… and {:d} notes more, which the console has"),
+        )
+        operator.report({"INFO"}, counted(rest, one, more))
     if kinds[:SHOWN_NOTES] != list(notes):
-        for note in notes:
-            print(f"TCB: {note}")
+        _print(notes)
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"TCB: {line}")
 
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:

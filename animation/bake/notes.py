@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -29,15 +29,27 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     report.keys += len(plan.key_frames)
     report.samples += baked.samples
     report.curve_keys += baked.curve_keys
+    error = baked.error
+    if 0.0 < error <= rounding_of(track, plan.own):
+        error = 0.0  # as exact as Blender's numbers are
     if track.is_rotation:
-        report.rotation_error = max(report.rotation_error, baked.error)
+        report.rotation_error = max(report.rotation_error, error)
     else:
-        report.value_error = max(report.value_error, baked.error)
+        report.value_error = max(report.value_error, error)
     if baked.is_by_handles:
         report.handles.append(_handle_error(track, baked))
     standing = [*baked.notes, *_modifier_notes(track)]
     report.standing += [track.error(note) for note in standing]
     report.notes += [track.note(note) for note in (*standing, *notes)]
+
+
+def rounding_of(track: Track, own: Mapping[int, OwnKeys]) -> float:
+    """Return the error that Blender's numbers alone make: radians of a rotation, else of the keyed values."""
+    precision = 4.0 * float(np.finfo(np.float32).eps)
+    if track.is_rotation:
+        return precision
+    largest = (np.abs(channel.keys.values).max(initial=0.0) for channel in own.values())
+    return precision * max(map(float, largest), default=0.0)
 
 
 def _modifier_notes(track: Track) -> list[str]:

@@ -8,7 +8,7 @@ import importlib
 import bpy
 import pytest
 
-from tests.animation.curves import key, new_object
+from tests.animation.curves import fcurves, key, new_object
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ from tests.animation.curves import key, new_object
             ['"B": its action "shot 2024.11.24" has 12 more (and 1 more so)'],
         ),
         (['"rig 1.2.3": v1.2.3 left', '"rig 1.2.4": v1.2.3 left'], ['"rig 1.2.3": v1.2.3 left (and 1 more so)']),
+        (['"A": keys at 10', '"B": keys at 10, 25', '"C": keys at 10, 25, 40'], ['"A": keys at 10 (and 2 more so)']),
         (['"A": left', '"A": kept', '"B": left'], ['"A": left (and 1 more so)', '"A": kept']),
     ],
 )
@@ -56,3 +57,29 @@ def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_co
     (line,) = [line for line in said if line.startswith("Info:") and "(and 3 more so)" in line]
     assert '"Box 0", location' in line
     assert len([line for line in said if line.startswith('TCB: "Box')]) == 4
+
+
+def test_many_tracks_refused_alike_are_one_line_and_all_of_them_in_the_console(animation, scene, capfd) -> None:
+    for number in range(6):
+        thing = new_object(f"Box {number}")
+        key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
+        animation.enable(thing)
+        for fcurve in fcurves(thing):
+            fcurve.lock = True
+        thing.select_set(True)
+    bpy.context.view_layer.objects.active = thing
+    capfd.readouterr()
+    with pytest.raises(RuntimeError, match=r"locked.*\(and 5 more so\)"):
+        bpy.ops.tcb.bake()
+    said = "".join(capfd.readouterr()).splitlines()
+    assert len([line for line in said if line.startswith('TCB: "Box') and "locked" in line]) == 6
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
+def test_an_error_by_rounding_is_not_told(animation, scene, output: str) -> None:
+    thing = new_object("Line")
+    key(thing, "location", [(frame, (frame / 3, 2000.0 * frame, -frame)) for frame in (0, 10, 30, 37)])
+    animation.enable(thing)
+    report = animation.bake(thing, output=output)
+    assert report.value_error == 0.0
+    assert "within" not in report.counts
