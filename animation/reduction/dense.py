@@ -20,6 +20,7 @@ from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
+from .extrapolation import slopes_outside
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -36,6 +37,8 @@ class Dense:
     """The channels, shape (frames, components)."""
     values: Float64Array
     """The same, of rotations as unit quaternions."""
+    slopes: Float64Array
+    """How much the channels change a frame before the first frame, and after the last, shape (2, components)."""
     stays: bool = False
     """Its keys stay as they are."""
 
@@ -74,13 +77,15 @@ def frames_of(tracks: Sequence[Track]) -> Float64Array:
 def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
     """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite."""
     times = frames.tolist()
-    raw = np.empty((len(frames), len(track.rest)))
+    raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
     for index, still in enumerate(track.rest):
         fcurve = track.channels.get(index)
         raw[:, index] = still if fcurve is None or not plays(fcurve) else [fcurve.evaluate(frame) for frame in times]
+        if fcurve is not None:
+            slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error(rpt_("what it plays is not a finite number"))
-    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, stays)
+    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, slopes, stays)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
@@ -100,6 +105,19 @@ def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:
         axes, angles = rotations.follow_axis_angle(values, dense.raw[0, 1:], dense.raw[0, 0])
         return np.concatenate([angles[:, np.newaxis], axes], axis=1)
     return values
+
+
+def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
+    """Return the slopes outside of keys whose first and last values are `ends` (2, components).
+
+    Quaternions of keys may have other signs and lengths than the track's.
+    """
+    if dense.track.kind != "QUATERNION":
+        return dense.slopes
+    own = dense.raw[[0, -1]]
+    scale = (ends * own).sum(axis=1, keepdims=True) / (own * own).sum(axis=1, keepdims=True)
+    slopes: Float64Array = scale * dense.slopes
+    return slopes
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array) -> tuple[list[Joint], dict[int, list[Dense]]]:

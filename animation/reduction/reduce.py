@@ -20,7 +20,7 @@ from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, read_coordinates
+from ..fcurves.keyframes import Float32Array, read_coordinates
 from ..fcurves.keying import key_curve
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..steps import Steps, run_steps
@@ -32,7 +32,18 @@ from ..store.table.rows import velocity_of
 from ..store.table.settings import Settings
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
-from .dense import Dense, Float64Array, frames_of, is_posed, joints_of, keys_of_values, places_of, sampled
+from .dense import (
+    Dense,
+    Float64Array,
+    frames_of,
+    is_posed,
+    joints_of,
+    keys_of_values,
+    places_of,
+    sampled,
+    slopes_of_keys,
+)
+from .extrapolation import extrapolate, key_straight
 
 _STEPS = 100
 _MARGIN = 0.98
@@ -327,11 +338,14 @@ def _write(
         if given is not None:
             _, keys, part = given
             at, values = frames[keys.rows], keys_of_values(dense, keys.values[part])
+        slopes = slopes_of_keys(dense, values[[0, -1]])
         for index in range(values.shape[1]) if dense.track.is_rotation else dense.track.channels:
             fcurve = fcurves.get((path, index))
             if fcurve is None and given is None:
                 continue
-            key_curve(fcurve or copy.new(path, index, dense.track.group_name), at, values[:, index])
+            keyed = fcurve or copy.new(path, index, dense.track.group_name)
+            key_curve(keyed, at, values[:, index])
+            extrapolate(keyed, slopes[:, index])
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     numbers = [_velocities(track, by_path[track.path]) for track in tracks]
     settings = [Settings(method="HERMITE")] * len(tracks)
@@ -346,11 +360,8 @@ def _write_straight(
     for fcurve in copy:
         straight = found.get(fcurve.data_path)
         if straight is not None:
-            rows, raw = straight.rows, by_path[fcurve.data_path].raw
-            key_curve(fcurve, frames[rows], raw[rows, fcurve.array_index], "LINEAR")
-            types = np.where(straight.is_held, INTERPOLATION["CONSTANT"], INTERPOLATION["LINEAR"])
-            fcurve.keyframe_points.foreach_set("interpolation", types.astype(np.uint8))
-            fcurve.update()
+            dense, index = by_path[fcurve.data_path], fcurve.array_index
+            key_straight(fcurve, frames, dense.raw[:, index], straight, dense.slopes[:, index])
 
 
 def _velocities(track: Track, found: _Found) -> dict[int, Numbers]:

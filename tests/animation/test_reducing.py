@@ -249,3 +249,47 @@ def test_lines_and_steps_come_back_as_linear_and_constant_keys(animation, scene,
         np.testing.assert_allclose([curve.evaluate(frame) for frame in every], played[:, i], atol=2e-6)
     assert result.error < 4e-6
     assert len(result.notes) == 1
+
+
+@pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
+@pytest.mark.parametrize(
+    "samples",
+    [
+        np.concatenate((np.zeros(99), [10.0])),
+        np.concatenate(([10.0], np.zeros(99))),
+        np.repeat([1.0, -2.0], [50, 50]),
+        np.maximum(np.arange(100.0) - 40.0, 0.0) / 2.0,
+        np.minimum(np.arange(100.0), 60.0) / 2.0,
+        np.sin(np.arange(100.0) / 15.0),
+    ],
+    ids=["step at the end", "step at the start", "step", "line at the end", "line at the start", "smooth"],
+)
+def test_curves_that_go_on_along_lines_do_so_as_before(animation, scene, samples, interpolation):
+    obj = bpy.data.objects.new("Going on", None)
+    scene.collection.objects.link(obj)
+    key_densely(obj, "location", np.outer(samples, [1.0, -0.5, 2.0]))
+    obj.rotation_mode = "QUATERNION"
+    turned = np.stack([np.cos(samples / 10.0), np.sin(samples / 10.0), 0.0 * samples, 0.0 * samples], axis=1)
+    key_densely(obj, "rotation_quaternion", -2.0 * turned)
+    for curve in channels(obj).values():
+        curve.extrapolation = "LINEAR"
+        for point in curve.keyframe_points:
+            point.interpolation = interpolation
+        curve.update()
+    frames = [-80.0, -10.0, 0.0, 0.5, 1.0, 100.0, 100.25, 101.0, 130.0, 200.0]
+    location, rotation = outside(obj, frames)
+
+    animation.reduce(obj, error=1e-4, angle=math.radians(0.01))
+
+    played, turned = outside(obj, frames)
+    np.testing.assert_allclose(played, location, atol=5e-4 + 2e-5 * np.abs(samples).max())
+    # The pose is the same of q and -q.
+    np.testing.assert_allclose(np.abs((turned * rotation).sum(axis=0)), 1.0, atol=1e-6)
+
+
+def outside(obj, frames):
+    """Return what Blender plays as location and as unit quaternion at the frames, a column each."""
+    curves = channels(obj)
+    location = np.array([[curves["location", i].evaluate(frame) for frame in frames] for i in range(3)])
+    rotation = np.array([[curves["rotation_quaternion", i].evaluate(frame) for frame in frames] for i in range(4)])
+    return location, rotation / np.linalg.norm(rotation, axis=0)

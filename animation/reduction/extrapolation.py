@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lines on which curves go on before their first and after their last key, kept when other keys play them.
+
+Blender draws them through the outer handle of a Bezier key, through the next key of a Linear one; a Constant one holds.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...interp.fitting.reduction import Straight
+from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..fcurves.keying import key_curve
+
+_ROUNDING = 2.0**-22
+"""Of the difference of two float32 numbers on neighbouring frames, as a part of the largest."""
+
+
+def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[float, float]:
+    """Return how much the curve changes a frame before the first of these frames, and after the last."""
+    first, last = float(frames[0]), float(frames[-1])
+    # Far from the keys, where rounding to float32 matters less.
+    reach = max(last - first, 1.0)
+    before = (fcurve.evaluate(first) - fcurve.evaluate(first - reach)) / reach
+    after = (fcurve.evaluate(last + reach) - fcurve.evaluate(last)) / reach
+    return before, after
+
+
+def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
+    """Let a curve of Bezier keys that goes on along lines do so with these slopes, before it and after it."""
+    points = fcurve.keyframe_points
+    if fcurve.extrapolation != "LINEAR" or not len(points):
+        return
+    length = (points[1].co[0] - points[0].co[0]) / 3.0 if len(points) > 1 else 1.0
+    points[0].handle_left_type = "FREE"
+    points[0].handle_left = points[0].co[0] - length, points[0].co[1] - length * slopes[0]
+    length = (points[-1].co[0] - points[-2].co[0]) / 3.0 if len(points) > 1 else 1.0
+    points[-1].handle_right_type = "FREE"
+    points[-1].handle_right = points[-1].co[0] + length, points[-1].co[1] + length * slopes[1]
+
+
+def key_straight(
+    fcurve: bpy.types.FCurve, frames: Float64Array, samples: Float64Array, straight: Straight, slopes: Float64Array
+) -> None:
+    """Replace the curve's keys by Linear and Constant ones, with Bezier ones at ends where these would go on otherwise.
+
+    A first Bezier key plays the line to a key a frame after it.
+    """
+    rows, is_held = straight.rows, straight.is_held
+    starts, ends = (False, False) if fcurve.extrapolation != "LINEAR" else _differ(samples, straight, slopes)
+    if starts and rows[1] > 1:
+        rows, is_held = np.insert(rows, 1, 1), np.insert(is_held, 1, is_held[0])
+    key_curve(fcurve, frames[rows], samples[rows], "LINEAR")
+    types = np.where(is_held, INTERPOLATION["CONSTANT"], INTERPOLATION["LINEAR"])
+    types[[0, -1]] = np.where([starts, ends], INTERPOLATION["BEZIER"], types[[0, -1]])
+    points = fcurve.keyframe_points
+    points.foreach_set("interpolation", types.astype(np.uint8))
+    if starts:
+        points[0].handle_right_type = points[1].handle_left_type = "VECTOR"
+    if starts or ends:
+        extrapolate(fcurve, slopes)
+    fcurve.update()
+
+
+def _differ(samples: Float64Array, straight: Straight, slopes: Float64Array) -> tuple[bool, bool]:
+    """Return whether Linear and Constant keys would go on with other slopes, before them and after them."""
+    plain = [(samples[b] - samples[a]) / (b - a) for a, b in (straight.rows[:2], straight.rows[-2:])]
+    if straight.is_held[0]:
+        plain[0] = 0.0
+    differ = np.abs(np.subtract(plain, slopes)) > _ROUNDING * np.abs(samples).max()
+    return bool(differ[0]), bool(differ[1])
