@@ -197,10 +197,15 @@ def bitmap(
 
 def size_drawn() -> int:
     """Return the width in pixels at which Blender draws the picture: any other would be scaled, and blurred."""
+    return max(1, int((_UNITS - 0.3) * button_height()))
+
+
+def button_height() -> int:
+    """Return the height of a button in pixels, which is the width of the tabs, too."""
     preferences: Any = bpy.context.preferences
     system = preferences.system
-    unit = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
-    return max(1, int((_UNITS - 0.3) * unit))
+    height: int = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
+    return height
 
 
 def at_pixel(pixel: npt.ArrayLike, size: int) -> Points:

@@ -81,10 +81,9 @@ def dragged(
 
 def _is_in_the_middle(region: Any, x: int) -> bool:
     """Return whether the diagram can be there: it is centred, and the scroll bar and the tabs are beside it."""
-    preferences: Any = bpy.context.preferences
-    unit = preferences.system.widget_unit
+    unit = diagram.button_height()
     room = diagram.size_drawn() * (0.5 + _REACH / 160) + unit / 2
-    return bool(abs(x - region.width / 2) <= room and x < region.width - 2 * unit)
+    return bool(abs(x - region.width / 2) <= room and 2 * unit < x < region.width - 2 * unit)
 
 
 def _parameter(name: str) -> Any:

@@ -33,6 +33,27 @@ def steps():
     yield .5
     return a.x + 60, win().height - a.y - a.height // 2
 """
+# The same half as high, so that the tab is longer; where the middle of the scroll bar's upper half is, and of the tabs.
+SHORT = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.screen.area_split(direction='HORIZONTAL', factor=.5)
+    yield .3
+    min((each for each in win().screen.areas if each.type == 'VIEW_3D'), key=lambda each: each.y).type = 'INFO'
+    yield .3
+    ui = region(area('VIEW_3D'), 'UI')
+    ui.active_panel_category = 'TCB'
+    ui.tag_redraw()
+    yield from drawn()
+    top = win().height - ui.y - ui.height
+    return (ui.x + ui.width - 26, top + 40), (ui.x + ui.width - 10, top + 20)
+"""
+# How far the tab is scrolled, and which it is.
+SCROLLED = """
+ui = region(area('VIEW_3D'), 'UI')
+result = round(-ui.height - ui.view2d.region_to_view(0, 0)[1]), ui.active_panel_category
+"""
 # On the screen, the ends of the tangents in the diagram of the tab.
 TANGENTS = """
 from bl_ext.user_default.tcb_animation.panels.pictures import diagram, find_picture
@@ -178,6 +199,34 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     hold(window, (incoming[0] + 50, incoming[1] + 20), 20, 10)
     let_go(window)
     assert everything(window) == stays
+    assert "Traceback" not in log(window)
+
+
+def test_the_scroll_bar_and_the_tabs_beside_the_diagram_are_blenders(window):
+    window.run(NARROW)
+    bar, tab = window.run(SHORT)
+    window.run("bpy.ops.tcb.enable(live=False); bpy.ops.tcb.preset_apply(preset='smooth')")
+    settle(window)
+    before = everything(window)
+    assert window.run(SCROLLED) == (0, "TCB")
+    hold(window, bar, 0, 100)
+    let_go(window)
+    scrolled, _ = window.run(SCROLLED)
+    assert 250 < scrolled < 450
+    assert everything(window) == before
+    # The diagram has come into view, and its tangents are dragged there.
+    _, outgoing = window.run(TANGENTS.format(area="VIEW_3D"))
+    hold(window, outgoing, 18, 0)
+    let_go(window)
+    assert window.run(PARAMETERS) == pytest.approx([-18 / 21.3, 0.0, 0.0], abs=0.06)
+    dragged = everything(window)
+    assert dragged != before
+    hold(window, (bar[0], bar[1] + 100), 0, -60)
+    let_go(window)
+    assert window.run(SCROLLED)[0] < scrolled - 100
+    window.click(tab)
+    assert window.run(SCROLLED)[1] == "Item"
+    assert everything(window) == dragged
     assert "Traceback" not in log(window)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -87,6 +88,18 @@ def test_the_picture_is_found_among_others_by_its_pixels(pictures):
     assert pictures.find_picture.find(np.round(shown * 255) / 255, picture) == (41, 70)
     # Cut off by the edge of the region.
     assert pictures.find_picture.find(shown[150:], picture) is None
+
+
+@pytest.mark.parametrize("buttons", [13, 15, 30])
+def test_presses_on_the_scroll_bar_and_the_tabs_are_not_taken_for_the_diagram(pictures, buttons):
+    """Both are at one edge of the region, a button wide each at most; with the tabs the diagram is off the middle."""
+    unit = pictures.diagram.button_height()
+    region = SimpleNamespace(width=buttons * unit)
+    at_edges = [*range(2 * unit), *range(region.width - 2 * unit, region.width)]
+    assert not any(pictures.diagram_drag._is_in_the_middle(region, x) for x in at_edges)
+    half = pictures.diagram.size_drawn() // 2
+    for middle in (region.width // 2, (region.width - unit) // 2, (region.width + unit) // 2):
+        assert all(pictures.diagram_drag._is_in_the_middle(region, middle + x) for x in (-half, 0, half))
 
 
 def test_done_again_it_gives_all_chosen_keys_its_parameters(scene, tcb_animation):
