@@ -14,6 +14,7 @@ from formats import three_ds
 from tools import bench_3ds
 
 
+@pytest.mark.slow
 def test_the_benchmark_prints_a_row_for_each_sort_of_key() -> None:
     command = [sys.executable, bench_3ds.__file__, "--megabytes=0.1", "--tracks=3", "--repeat=1"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()

@@ -329,6 +329,7 @@ def test_chunks_in_chunks_without_an_end_are_read_without_recursion() -> None:
     assert three_ds.write(scene) == data
 
 
+@pytest.mark.slow
 def test_a_file_of_nothing_but_chunks_is_refused_before_it_fills_the_memory() -> None:
     data = keyframes(chunk(0x7001) * 200_000)
     with pytest.raises(three_ds.ThreeDSError, match="has more than 200000 chunks") as error:

@@ -178,6 +178,7 @@ def test_nothing_but_a_fault_comes_of_any_bytes(content):
         assert np.isfinite(read.times).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     st.lists(
@@ -200,6 +201,7 @@ def test_float32_comes_back_bit_for_bit(rows):
     assert read.properties[0].values.astype(np.float32).tobytes() == values[:, np.newaxis].tobytes()
 
 
+@pytest.mark.slow
 def test_a_million_random_float32_come_back_bit_for_bit():
     bits = np.random.default_rng(3).integers(0, 2**32, 1_000_000, dtype=np.uint32)
     values = bits.view(np.float32)
@@ -238,6 +240,7 @@ def test_written_names_are_read_as_the_same_columns():
             )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_memory_goes_with_the_file_and_not_with_what_it_claims():
     content = ("frame,x,y,z\n" + "\n".join(f"{row},{row / 3:.6f},1.5,2.5" for row in range(100_000))).encode()
     tracemalloc.start()

@@ -103,6 +103,7 @@ def test_eased_vectors_are_within_the_tolerance_each_channel_by_itself(tolerance
     assert len(fit.knots[0].frames) > len(fit.knots[1].frames) > len(fit.knots[2].frames) - 1 == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize("eased", [False, True])
 def test_rotations_are_within_the_tolerance_however_they_are_held(held, eased):

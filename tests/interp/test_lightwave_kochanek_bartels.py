@@ -223,6 +223,7 @@ def velocity_at(theirs, frame, h=1e-5):
     return np.array(turn.log_map()) / h
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 4, 9])
 def test_rotations_by_kochanek_and_bartels_are_those_of_the_package_splines(count, even):

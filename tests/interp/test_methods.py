@@ -170,7 +170,7 @@ def test_derivatives_are_those_of_what_it_plays(made, cycle, eased):
 
 
 @pytest.mark.parametrize(("cls", "kind"), ALL)
-@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("cycle", ["SINGLE", *(pytest.param(each, marks=pytest.mark.slow) for each in CYCLES[1:])])
 def test_ease_changes_the_timing_and_not_the_way(cls, kind, cycle):
     generator = np.random.default_rng(5)
     eases = generator.uniform(0.0, 1.0, (2, 5))
@@ -217,6 +217,7 @@ def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kin
         assert change > 1e-4 if differs else change < 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nu", [0, 1, 2])
 def test_a_mixture_of_all_methods_at_once_equals_one_by_one_to_the_bit(nu):
     generator = np.random.default_rng(8)

@@ -41,7 +41,13 @@ def spline_of(cls, cycle="SINGLE", eased=False, count=6):
     return cls(Keys(frames, values, **eases), cycle)
 
 
-@pytest.mark.parametrize(("cls", "cycle", "eased"), CASES)
+@pytest.mark.parametrize(
+    ("cls", "cycle", "eased"),
+    [
+        case if case.values[1] == "SINGLE" else pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
+        for case in CASES
+    ],
+)
 def test_one_frame_gives_the_bits_that_it_gives_among_many(cls, cycle, eased):
     spline = spline_of(cls, cycle, eased)
     first, last = spline.keys.frames[[0, -1]]
@@ -59,6 +65,7 @@ def test_one_frame_gives_the_bits_that_it_gives_among_many(cls, cycle, eased):
             assert (alone == together).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [tcb.VectorSpline, logarithmic.VectorSpline, lagrange.VectorSpline])
 @pytest.mark.parametrize("eases", [{}, {"ease_to": 0.3, "ease_from": 0.4}])
 def test_one_frame_of_thousands_gives_no_other_bits(cls, eases):
@@ -163,6 +170,7 @@ def test_ends_are_a_copy():
     assert spline(0.0, 1) == 2.0
 
 
+@pytest.mark.slow
 def test_threads_share_a_spline():
     generator = np.random.default_rng(2)
     keys = Keys(np.arange(40.0), generator.normal(size=(40, 4)))

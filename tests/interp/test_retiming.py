@@ -236,6 +236,7 @@ def played(keys, frames):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", BETWEEN)
 @pytest.mark.parametrize("motion", range(4))
 def test_few_keys_play_the_function_within_the_tolerance(motion, between):

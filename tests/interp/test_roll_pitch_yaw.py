@@ -69,6 +69,7 @@ def test_linear_angles_are_scipy_s_euler_angles_in_lines(order):
     assert rotations.angle_between(spline(at), expected.as_quat(scalar_first=True)).max() < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))

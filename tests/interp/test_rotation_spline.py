@@ -74,6 +74,7 @@ def test_nearly_antipodal_keys_lose_no_more_than_the_condition_of_their_arc(gap)
     assert off(found, expected).max() < BOUND / gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [-1.0, 1.0])
 @pytest.mark.parametrize("row", range(5))
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
@@ -99,6 +100,7 @@ def test_the_bound_holds_for_segments_from_a_thousandth_of_a_frame_to_a_million(
     assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND / track.flattest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("construction", "cycle", "step"), all_pairs(CONSTRUCTIONS, CYCLES, [0.0, 1e-6, 0.5, 1.5]))
 def test_angular_velocities_agree_with_differences_at_50_digits(construction, cycle, step):
     generator = np.random.default_rng(11)

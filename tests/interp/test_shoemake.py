@@ -46,6 +46,7 @@ def test_the_bound_holds_near_zero_angles(construction, step):
     assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", KINDS)
 @pytest.mark.parametrize("step", [0.0, 1e-8, 0.1, 1.0, 2.0])
 def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digits(construction, step):

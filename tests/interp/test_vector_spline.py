@@ -70,6 +70,7 @@ def test_the_bound_holds_for_segments_from_a_thousandth_of_a_frame_to_a_million(
     np.testing.assert_allclose(found, expected, rtol=0, atol=BOUND * 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycle", CYCLES)
 @pytest.mark.parametrize("nu", [1, 2])
 @pytest.mark.parametrize("seed", range(4))
