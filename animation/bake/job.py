@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import bpy
 
@@ -16,7 +17,7 @@ from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store import original_actions
-from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys, read_keys_to_write
+from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
@@ -26,6 +27,7 @@ from .parameters_from_edits import may_imply, with_implied
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
+from .sample_limit import count_samples, too_many
 
 
 @dataclass
@@ -80,12 +82,11 @@ def collected_jobs(
             report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
     to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
-    originals = iter(read_keys_to_write([track for ones in to_bake for track, reason in ones if not reason]))
+    own_keys = _own_keys([each for ones in to_bake for each in ones])
     jobs = []
     for (job, tracks), ones in zip(found, to_bake, strict=True):
-        kept = [{} if reason else next(originals) for _, reason in ones]
         try:
-            _collect(job, tracks, ones, kept, options, report)
+            _collect(job, tracks, ones, list(islice(own_keys, len(ones))), options, report)
             jobs.append(job)
         except AnimationError as refusal:
             report.errors.append(refusal)
@@ -113,11 +114,17 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
 
 
+def _own_keys(to_bake: Sequence[tuple[Track, str]]) -> Iterator[OwnChannels]:
+    """Read the animator's keys of tracks; yield those of each, none of a track with a reason not to bake it."""
+    own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
+    return ({} if reason else next(own_keys) for _, reason in to_bake)
+
+
 def _collect(
     job: Job,
     tracks: Sequence[Track],
     to_bake: Sequence[tuple[Track, str]],
-    originals: Sequence[dict[int, OwnKeys]],
+    own_keys: Sequence[OwnChannels],
     options: Options,
     report: Report,
 ) -> None:
@@ -130,15 +137,7 @@ def _collect(
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += map(_why_left, left)
-    left_alone = []
-    implied = may_imply([track for track, _ in to_bake], originals)
-    for (track, reason), kept, implies in zip(to_bake, originals, implied, strict=True):
-        if kept:
-            own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
-            job.notes += notes
-            job.kept.append((track, own, options))
-        else:
-            left_alone.append((track, track.error(reason or rpt_("it has no keys"))))
+    left_alone = _add_tracks(job, to_bake, own_keys, lambda track: options)
     if not to_bake:
         raise AnimationError(
             name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
@@ -150,6 +149,47 @@ def _collect(
             report.errors.append(refusal)
         else:
             job.notes.append(str(refusal))
+
+
+def job_of_edited(
+    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options, report: Report
+) -> Job:
+    """Make one job for edited tracks of these channels, each with the options of its last bake, or else `otherwise`.
+
+    A track that can't be baked, or would get more samples than `otherwise` allows, is reported and left out.
+    """
+    to_bake = [(track, blocking_reason(track)) for track in tracks]
+    job = Job(list(datablocks), channels, [], [])
+    left_out = _add_tracks(
+        job, to_bake, list(_own_keys(to_bake)), lambda track: track.settings.options or otherwise.as_kept()
+    )
+    report.errors += [error for _, error in left_out]
+    limited = [(kept, too_many(count_samples(*kept), otherwise.sample_limit)) for kept in job.kept]
+    report.errors += [kept[0].error(reason) for kept, reason in limited if reason]
+    job.kept = [kept for kept, reason in limited if not reason]
+    return job
+
+
+def _add_tracks(
+    job: Job,
+    to_bake: Sequence[tuple[Track, str]],
+    own_keys: Sequence[OwnChannels],
+    options_of: Callable[[Track], Options],
+) -> list[tuple[Track, AnimationError]]:
+    """Add the tracks that have keys to the job, with the parameters that edits imply; return the others, and why."""
+    left_out = []
+    implied = may_imply([track for track, _ in to_bake], own_keys)
+    for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
+        try:
+            if not own:
+                raise track.error(reason or rpt_("it has no keys"))
+            options = options_of(track)
+            kept, notes = with_implied(track, own, options.defaults) if implies else (own, [])
+            job.notes += notes
+            job.kept.append((track, kept, options))
+        except AnimationError as error:
+            left_out.append((track, error))
+    return left_out
 
 
 def _why_left(track: Track) -> str:

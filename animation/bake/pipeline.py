@@ -16,18 +16,14 @@ from ..datablocks import name_of
 from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels
-from ..fcurves.keyframes import (
-    write,
-)
+from ..fcurves.keyframes import write
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
-from ..store.own_keys import read_keys_to_write
 from ..store.table.options import Options
-from ..store.tracks import Track, blocking_reason
-from ..translation import rpt_, translated
-from .job import Job, collected_jobs, plan_tracks, too_near_keys
+from ..store.tracks import Track
+from ..translation import translated
+from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
 from .new_action import write_new_actions
-from .parameters_from_edits import may_imply, with_implied
 from .plans.protocol import Baked, Results, TrackPlan
 from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
@@ -130,24 +126,7 @@ def rebake(
     `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
     """
     report = Report()
-    reasons = {id(track): reason for track in tracks if (reason := blocking_reason(track))}
-    report.errors += [track.error(reasons[id(track)]) for track in tracks if id(track) in reasons]
-    ready = [track for track in tracks if id(track) not in reasons]
-    own_keys = read_keys_to_write(ready)
-    job = Job(list(datablocks), channels, [], [])
-    for track, kept, implies in zip(ready, own_keys, may_imply(ready, own_keys), strict=True):
-        try:
-            if not kept:
-                raise track.error(rpt_("it has no keys"))
-            options = track.settings.options or otherwise.as_kept()
-            own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
-            report.notes += notes
-            reason = too_many(count_samples(track, own, options), otherwise.sample_limit)
-            if reason:
-                raise track.error(reason)
-            job.kept.append((track, own, options))
-        except AnimationError as refusal:
-            report.errors.append(refusal)
+    job = job_of_edited(datablocks, channels, tracks, otherwise, report)
     with scratch_curves.kept():
         if not plan_tracks(job, report, whole=False):
             return report
