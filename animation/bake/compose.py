@@ -21,6 +21,7 @@ from ..fcurves.keyframes import (
     INTERPOLATION,
     KEY_TYPE,
     NAMES,
+    SIDES,
     BoolArray,
     Float32Array,
     IndexArray,
@@ -38,7 +39,6 @@ from .plans.protocol import ChannelKeys, Derivatives
 _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """Attributes of a key that take a byte each, and that a bake leaves as they are in the animator's keys."""
 
-_SIDES = ("handle_left", "handle_right")
 _TYPES = ("handle_left_type", "handle_right_type")
 _AUTOMATIC = np.zeros(256, dtype=np.bool_)
 """For each handle type: whether Blender places the handle."""
@@ -211,7 +211,7 @@ def _composed(
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    for side, bit, places in zip(_SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, _SIDES), strict=True):
+    for side, bit, places in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, SIDES), strict=True):
         if generated.shown is not None:
             places[..., 1] += generated.shown - _every(own, ["values"])[0]
         if layout.played == INTERPOLATION["LINEAR"]:
@@ -222,7 +222,7 @@ def _composed(
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)
     if generated.handles is not None:
-        for side, places in zip(_SIDES, generated.handles, strict=True):
+        for side, places in zip(SIDES, generated.handles, strict=True):
             arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
     types: Arrays = dict.fromkeys(_TYPES, free)
     if generated.chosen is not None:

@@ -11,13 +11,12 @@ import numpy as np
 
 from ...interp.batch import Spline
 from ...interp.fitting.tangents import tcb_of_tangents
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.keyframes import SIDES, Float64Array
 from ..store.table.rows import column_of
 from ..store.tracks import Track
 from .plans.protocol import OwnChannels
 from .plans.splines import TrackSpline, track_splines
 
-SIDES = ("handle_left", "handle_right")
 BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """The columns of the parameters that decide tangents."""
 STAYS = 10.0

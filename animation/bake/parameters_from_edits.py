@@ -21,7 +21,17 @@ from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
-from ..fcurves.keyframes import NO_KEYS, BoolArray, Float64Array, IndexArray, Joined, Keyframes, read, read_joined
+from ..fcurves.keyframes import (
+    NO_KEYS,
+    SIDES,
+    BoolArray,
+    Float64Array,
+    IndexArray,
+    Joined,
+    Keyframes,
+    read,
+    read_joined,
+)
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
@@ -32,7 +42,7 @@ from ..store.table.identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 from ..translation import n_, rpt_
-from .key_tangents import SIDES, KeyTangents
+from .key_tangents import KeyTangents
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
 from .plans.splines import bends_by_parameters

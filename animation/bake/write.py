@@ -17,6 +17,7 @@ from ..fcurves.keyframes import (
     BY_NUMBERS,
     INTERPOLATION,
     NAMES,
+    SIDES,
     Keyframes,
     Write,
     extrapolate,
@@ -40,9 +41,6 @@ from .plans.protocol import Baked, ChannelKeys, TrackPlan
 
 _KEYS_AT_ONCE = 20_000
 """Keys that are composed together; they take some megabytes."""
-
-
-_SIDES = ("handle_left", "handle_right")
 
 
 _ROUNDED = 1e-6
@@ -218,8 +216,8 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
     """Let Blender place handles of types that the animator chose, and record where they are."""
     fcurve.update()
-    keys = read_joined([fcurve], _SIDES).keys
-    for side in _SIDES:
+    keys = read_joined([fcurve], SIDES).keys
+    for side in SIDES:
         places, before = getattr(keys, side), written[side]
         # To align aligned handles again rounds them; repeated bakes must give the same bits.
         moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)

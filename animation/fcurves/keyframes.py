@@ -107,10 +107,11 @@ _DTYPES: dict[str, type[np.generic]] = {
     else np.uint8
     for name in NAMES
 }
-_PAIRS = frozenset({"co", "handle_left", "handle_right"})
+SIDES = ("handle_left", "handle_right")
+_PAIRS = frozenset({"co", *SIDES})
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
-UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
+UNPLACED = (*SIDES, "handle_left_type", "handle_right_type", "interpolation")
 """The attributes, apart from frame and value, that a bake changes."""
 
 
@@ -379,7 +380,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
             points.foreach_set(name, getattr(keys, name).ravel())
         return
     arrays = keys.arrays
-    co, left, right = (_bits(arrays[name]) for name in ("co", "handle_left", "handle_right"))
+    co, left, right = (_bits(arrays[name]) for name in ("co", *SIDES))
     off = ((left != co) | (right != co)).nonzero()[0]
     few = len(off) * _FEW < len(keys)
     fresh = few or len(points) != len(keys)

@@ -14,7 +14,7 @@ from ..datablocks import animation_data, users_of
 from ..edit.choose import writable
 from ..fcurves.channels import Channels, animates
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import Keyframes, read, read_coordinates, write
+from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.live_switch import is_live
@@ -114,7 +114,7 @@ def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
     """Return the keys with the one at the frame, which is not generated, moved to another."""
     at = (np.abs(keys.frames - frame) <= SAME_FRAME) & ~is_generated(keys)
     moved = {}
-    for name in ("co", "handle_left", "handle_right"):
+    for name in ("co", *SIDES):
         places = getattr(keys, name).copy()
         places[at, 0] += np.float32(to - frame)
         moved[name] = places
