@@ -14,6 +14,7 @@ from ..animation.translation import counted, n_, rpt_
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.batch import Cycle
+from ..interp.keys import HIGHEST, LOWEST
 from .conversion import Conversion, Frame
 
 AddNote = Callable[[str], None]
@@ -21,7 +22,6 @@ AddNote = Callable[[str], None]
 
 APART = 0.02
 """Frames between keys that share one in the file: Blender merges keys nearer than 0.01."""
-_LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 _ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
 """Radians. A turn that is less than a whole one by at most the second is a small one backwards, as exporters write it;
 one within the first of a whole one is whole."""
@@ -164,7 +164,7 @@ def _keys(
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
     parameters = track.parameters[:, order].astype(np.float64)
-    inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), _LOWEST, 1.0)
+    inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
         singular = n_("{:d} key with parameters out of range: taken as the nearest in range")

@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
+from .keys import Float64Array
 from .messages import Text, n_
-
-Float64Array = npt.NDArray[np.float64]
 
 _SHOWN = 40
 """Characters of a cell that a message shows."""

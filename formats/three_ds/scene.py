@@ -8,11 +8,11 @@ Names are bytes as in the file, without the zero at their end: the format does n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ..keys import Cycle
 from . import idents
 from .chunks import Chunk, ReadWarning
 from .hierarchy import find_parents
@@ -21,7 +21,6 @@ Float32Array = npt.NDArray[np.float32]
 FrameArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint16]
 
-Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 _CYCLES: dict[int, Cycle] = {2: "REPEAT", 3: "LOOP"}
 
 NODE_KINDS = {

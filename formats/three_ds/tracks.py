@@ -15,18 +15,16 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..keys import HIGHEST, LOWEST, PARAMETERS, WORDS
 from ..messages import Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, Float32Array, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
-_NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
-"""The parameters' names in messages."""
 _NO_ROOM = n_("has no room for its key {:d}")
-_LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
+"""The flags of a key that say which parameters follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
 """The last frame, either way, that is not taken for damage: float32 can't hold all whole numbers beyond it."""
 
@@ -192,11 +190,12 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
-        inside = (parameters.min(axis=1) >= _LOWEST) & (parameters.max(axis=1) <= 1)
+        lowest = LOWEST[:, 0]
+        inside = (parameters.min(axis=1) >= lowest) & (parameters.max(axis=1) <= HIGHEST)
         for row in np.flatnonzero(~inside):
-            keys = np.flatnonzero(~((parameters[row] >= _LOWEST[row]) & (parameters[row] <= 1)))
+            keys = np.flatnonzero(~((parameters[row] >= lowest[row]) & (parameters[row] <= HIGHEST)))
             number = parameters[row, keys[0]]
-            message = n_("has {:s} {:g}, not in [{:g}, 1]", _NAMES[row], number, _LOWEST[row])
+            message = n_("has {:s} {:g}, not in [{:g}, 1]", WORDS[PARAMETERS[row]], number, lowest[row])
             yield _key_warning(track, start, keys, message)
 
 
@@ -265,5 +264,10 @@ def _check(track: Track) -> None:
     lost = (track.parameters != 0) & unflagged
     if lost.any():
         row, key = np.argwhere(lost)[0]
-        text = n_("key {:d} at frame {:d} has a {:s}, and no flag that says so", key, track.frames[key], _NAMES[row])
+        text = n_(
+            "key {:d} at frame {:d} has a {:s}, and no flag that says so",
+            key,
+            track.frames[key],
+            WORDS[PARAMETERS[row]],
+        )
         raise ThreeDSError(text)
