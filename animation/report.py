@@ -56,6 +56,9 @@ class Report:
     """The maximum error of curves or handles, in the properties' units."""
     rotation_error: float = 0.0
     """The maximum error of rotations, an angle in radians."""
+    values_exact: bool = True
+    """False where an error is larger than the rounding of Blender's numbers."""
+    rotations_exact: bool = True
     handles: list[HandleError] = field(default_factory=list)
     """One entry for each track that handles play."""
     looks_changed: int = 0
@@ -86,6 +89,8 @@ class Report:
         self.curve_keys += other.curve_keys
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
+        self.values_exact &= other.values_exact
+        self.rotations_exact &= other.rotations_exact
         self.handles += other.handles
         self.errors += other.errors
         self.looks_of(other)
@@ -142,9 +147,9 @@ class Report:
             parts.append(counted(self.samples, n_("{:,} sample"), n_("{:,} samples")))
         if self.curve_keys:
             parts.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
-        if self.value_error:
+        if not self.values_exact:
             parts.append(rpt_("values within {:.2g}", self.value_error) + self._near(rotations=False))
-        if self.rotation_error:
+        if not self.rotations_exact:
             degrees = math.degrees(self.rotation_error)
             parts.append(rpt_("rotations within {:.2g} degrees", degrees) + self._near(rotations=True))
         if self.looks_kept:

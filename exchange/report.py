@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -77,17 +77,14 @@ class Exchanged:
 
     def summed(self) -> Report:
         """Return the counts of what was made as a bake's."""
-        baked = self.baked
-        return Report(
+        return replace(
+            self.baked,
             datablocks=len(self.animated),
             objects=sum(isinstance(one, bpy.types.Object) for one in self.animated),
             tracks=self.made["track"],
             keys=self.made["key"],
-            samples=baked.samples,
-            curve_keys=baked.curve_keys,
-            value_error=baked.value_error,
-            rotation_error=baked.rotation_error,
-            handles=baked.handles,
+            errors=[],
+            notes=[],
         )
 
     def lines(self) -> list[str]:

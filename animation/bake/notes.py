@@ -29,13 +29,13 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     report.keys += len(plan.key_frames)
     report.samples += baked.samples
     report.curve_keys += baked.curve_keys
-    error = baked.error
-    if 0.0 < error <= rounding_of(track, plan.own):
-        error = 0.0  # as exact as Blender's numbers are
+    is_exact = baked.error == 0.0 or baked.error <= rounding_of(track, plan.own)
     if track.is_rotation:
-        report.rotation_error = max(report.rotation_error, error)
+        report.rotation_error = max(report.rotation_error, baked.error)
+        report.rotations_exact &= is_exact
     else:
-        report.value_error = max(report.value_error, error)
+        report.value_error = max(report.value_error, baked.error)
+        report.values_exact &= is_exact
     if baked.is_by_handles:
         report.handles.append(_handle_error(track, baked))
     standing = [*baked.notes, *_modifier_notes(track)]

@@ -326,8 +326,7 @@ def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_pa
     assert line["status"] == "done"
     assert line["counts"]["samples"] == 0
     assert 0 < line["curves"]["keys"] < 100
-    # Cubics are played as they are, to rounding, which is no error.
-    assert line["curves"]["value_error"] == 0
+    assert 0 < line["curves"]["value_error"] <= 0.001
     assert 0 < line["curves"]["rotation_error"] <= 0.1
 
 

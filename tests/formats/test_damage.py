@@ -349,7 +349,7 @@ class Searched(bytes):
 
     looked_through = 0
 
-    def find(self, wanted: bytes, start: int, end: int) -> int:
+    def find(self, wanted: bytes, start: int, end: int) -> int:  # type: ignore[override]
         found = super().find(wanted, start, end)
         self.looked_through += (end if found < 0 else found) - start
         return found
