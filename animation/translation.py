@@ -7,7 +7,12 @@ that a text names, `{verb:s}`, can stand in another order in another language.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bpy.app import translations
+
+_LISTED = 3
+"""Names that a message lists; the rest is counted."""
 
 
 def iface_(text: str, *values: object, **named: object) -> str:
@@ -23,6 +28,12 @@ def rpt_(text: str, *values: object, **named: object) -> str:
 def counted(count: int, one: str, more: str, *values: object) -> str:
     """Return the translated text for one of something, or for any other number, with the number and values in it."""
     return rpt_(one if count == 1 else more, count, *values)
+
+
+def listed(names: Sequence[str], separator: str = ", ") -> str:
+    """Return the first few of the names, and how many more there are."""
+    first, more = separator.join(names[:_LISTED]), len(names) - _LISTED
+    return rpt_("{:s} and {:d} more", first, more) if more > 0 else first
 
 
 def n_(text: str) -> str:

@@ -18,7 +18,7 @@ from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
 from ..animation.tables.velocities import has_velocities
-from ..animation.translation import n_, rpt_
+from ..animation.translation import listed, n_, rpt_
 from .arguments.parser import Job
 from .outcome import Outcome
 
@@ -34,8 +34,8 @@ _NOTHING_TO_DO = {
     "no-velocities": n_("no velocities to take away: none are written"),
 }
 
-_NAMED = 3
-"""Names that a message lists of many."""
+_PROPOSED = 3
+"""Names of objects that a message proposes."""
 
 
 def nothing_to_do(job: Job, found: bool) -> str:
@@ -77,11 +77,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     outcome.notes += [reason for datablock, reason in not_read.items() if datablock not in local]
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
-        names, more = ", ".join(left_out[:_NAMED]), len(left_out) - _NAMED
-        if more > 0:
-            outcome.notes.append(rpt_("linked, so left to their own files: {:s} and {:d} more", names, more))
-        else:
-            outcome.notes.append(rpt_("linked, so left to their own files: {:s}", names))
+        outcome.notes.append(rpt_("linked, so left to their own files: {:s}", listed(left_out)))
     return list(local)
 
 
@@ -90,7 +86,7 @@ def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
     found = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
     if not found:
         names = [obj.name for obj in bpy.data.objects]
-        near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=0.5) or names[:_NAMED]
+        near = difflib.get_close_matches(pattern, names, n=_PROPOSED, cutoff=0.5) or names[:_PROPOSED]
         known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
         if known:
             outcome.errors.append(rpt_('no object matches "{:s}"; there is {:s}', pattern, known))

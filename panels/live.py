@@ -13,7 +13,7 @@ from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track
-from ..animation.translation import counted, iface_, n_
+from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
 from ..ui.key_fields import refusal_to_move
 from ..ui.live import handlers
@@ -23,8 +23,6 @@ from .widgets import draw_text, wrapped
 
 _LINES = 8
 """Lines of the panel of messages: it has as many whether there are messages or not."""
-_NAMED = 3
-"""Tracks that are named; the rest is counted."""
 
 
 class MessagesPanel:
@@ -112,8 +110,7 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
             kept = track.settings.options
             if kept is not None and not (_plays_handles(kept, options) or kept == options):
                 names.append(track_label(datablock, track))
-    listed = "; ".join(names[:_NAMED])
-    return iface_("{:s} and {:d} tracks more", listed, len(names) - _NAMED) if len(names) > _NAMED else listed
+    return listed(names, "; ")
 
 
 def _plays_handles(kept: Options, options: Options) -> bool:

@@ -22,7 +22,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
-from ...animation.translation import n_, rpt_, translated
+from ...animation.translation import listed, n_, rpt_, translated
 from ...formats import three_ds
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
@@ -40,8 +40,6 @@ _FAR = 1.0
 """Degrees: handles that are farther off are replaced by samples."""
 _AT_ONCE = 200
 """Datablocks whose tracks are evaluated in one step."""
-_NAMED = 3
-"""Objects that a note names; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -204,9 +202,7 @@ def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Opt
 
 
 def _played_by_handles(refused: Sequence[TooManySamplesError], limit: int) -> str:
-    names = ", ".join(f'"{refusal.name}"' for refusal in refused[:_NAMED])
-    if len(refused) > _NAMED:
-        names = rpt_("{:s} and {:d} more", names, len(refused) - _NAMED)
+    names = listed([f'"{refusal.name}"' for refusal in refused])
     return rpt_(
         "{:s}: played by handles, as about {:s} samples would be more than the limit of {:,}: raise the sample limit, "
         "or bake a shorter range",

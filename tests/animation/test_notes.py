@@ -85,3 +85,11 @@ def test_an_error_by_rounding_is_not_told(animation, scene, output: str) -> None
     assert "within" not in report.counts
     animation.key_set(thing, "location", 10, tension=-1.0, ease_to=1.0, ease_from=1.0)
     assert "values within" in animation.bake(thing, output=output).counts
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["A", "B", "C"], "A, B, C"), (["A", "B", "C", "D", "E"], "A, B, C and 2 more")],
+)
+def test_of_many_names_three_are_listed_and_the_rest_is_counted(animation, names: list[str], text: str) -> None:
+    assert importlib.import_module(f"{animation.__name__}.translation").listed(names) == text
