@@ -22,6 +22,7 @@ from .. import ease
 from ..batch import BLOCK, BoolArray, IndexArray, Spline
 from ..keys import Float64Array
 from ..rotations import sphere
+from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
 from .handle_shapes import PLACES, Course, Shape, eased_share, fitted_shape, stiffness_of
@@ -39,8 +40,6 @@ _FEW = 32
 """Segments: up to so many are sampled at all places at once, known or not."""
 _SAMPLED = 2048
 """The segments sampled at a time, for the memory."""
-_ARRIVES = 1e-3
-"""Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's."""
 
 
 @dataclass(frozen=True)
@@ -349,7 +348,7 @@ class _Fitting:
             flips = np.where(sphere.dot(arriving, keys[1]) < 0.0, -1.0, 1.0)
             keys[1] *= flips
         else:
-            jumps = (np.abs(arriving - keys[1]) > _ARRIVES).any(axis=0)
+            jumps = (np.abs(arriving - keys[1]) > JUMP).any(axis=0)
         course = Course(keys, values, rates, path, eases, stiffness)
         return course if representation.homogeneous else course.apart(), flips, jumps
 

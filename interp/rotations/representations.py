@@ -23,7 +23,9 @@ _UNKNOWN = 1e-7
 # Rates are divided by sines that are no smaller: key angles are float32, and at a right angle theirs is off by 4e-8,
 # so that nearer to gimbal lock a rate would only be that rounding, amplified.
 _DAMPED = 1e-6
-
+JUMP = 1e-3
+"""Radians, or the same part of an axis or a quaternion: a channel that arrives at a key farther off than this has
+another number than the key for the same orientation, and jumps there."""
 
 WithDerivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values with their first and second derivatives."""

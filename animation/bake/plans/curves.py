@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
-from ....interp.rotations.representations import rotation_representation
+from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...store.tracks import Track
 from ...translation import rpt_
@@ -19,9 +19,6 @@ from .rotation_channels import other_turns, signs_through
 from .sample_frames import GUARD, Sampling
 from .splines import TrackSpline
 
-_ARRIVES = 1e-3
-"""Relative to the channels' values: a channel of a rotation that arrives at a key with a larger difference jumps
-there."""
 _FOLLOWED = 5
 """Cycles of a rotation that are computed one by one: two of each kind after the first."""
 _LEAST_RANGE = 1e-5
@@ -336,7 +333,7 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
     `end` is 0 for starts, 1 for ends. The straight pieces lead from or to the values, within a guard's length.
     """
     off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
-    jumps = off > _ARRIVES * np.abs(numbers).max(axis=0, initial=1.0)
+    jumps = off > JUMP * np.abs(numbers).max(axis=0, initial=1.0)
     rows, numbers = rows[jumps], numbers[:, jumps]
     frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
     way = np.clip((others - frames) / 2, -GUARD, GUARD)
@@ -382,7 +379,7 @@ def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
     following = np.concatenate((pieces.values[0][:, 1:], pieces.values[0][:, :1]), axis=1)
     following[:, closes] = last
     off = np.abs(following - pieces.values[1]).max(axis=0)
-    jumps = np.flatnonzero((off > _ARRIVES) & may_jump)
+    jumps = np.flatnonzero((off > JUMP) & may_jump)
     incoming = pieces.derivatives[0].copy()
     incoming[:, meets] = pieces.derivatives[1][:, np.flatnonzero(meets) - 1]
     frames = [pieces.frames[0], pieces.frames[1, closes]]

@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ....interp import evaluate_many, rotations
+from ....interp.rotations.representations import JUMP
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.tracks import Track
 from ...translation import rpt_
 from .protocol import Scope
 from .splines import TrackSpline
 
-_ARRIVES = 1e-3
-"""Radians, or units of a quaternion. A channel that arrives at a key with a larger difference jumps there."""
 FOLLOWED = np.pi / 3
 """Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
@@ -73,7 +72,7 @@ def followed(
     chain[start:] = _follow(track, quaternions[start:], raw[0])
     for key in range(1, len(raw)):
         row = int(key_rows[key])
-        jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > _ARRIVES
+        jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > JUMP
         if jumps[key]:
             chain[row:] = _follow(track, quaternions[row:], raw[key])
     return chain, jumps

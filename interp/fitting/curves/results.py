@@ -9,12 +9,10 @@ import numpy as np
 
 from ...batch import BoolArray
 from ...keys import Float64Array
+from ...rotations.representations import JUMP
 from .requests import Fit, Knots
 from .spans import Pieces, count_of_strands, first_of_strands
 from .strands import LEAST_GOAL, Strands
-
-# Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's.
-_ARRIVES = 1e-3
 
 
 class _AtKeys(NamedTuple):
@@ -89,7 +87,7 @@ def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Floa
         # Orientations are nowhere farther apart than half a turn.
         errors[first] = np.fmin(largest, np.pi)[:, np.newaxis]
         rounding[first] = least[:, np.newaxis]
-        jumps = np.abs(arriving - strands.numbers).max(axis=1) > _ARRIVES
+        jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
         arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
     else:
         component = strands.component[pieces.strand[begins]]
