@@ -27,7 +27,8 @@ from .translation import n_, rpt_
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_LARGEST = float(np.finfo(np.float32).max)
+LARGEST = float(np.finfo(np.float32).max)
+"""The largest number that Blender's properties and F-curves, and .3ds files, hold."""
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
 
 
@@ -200,7 +201,7 @@ def _number(name: str, value: object) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
-    if abs(number) > _LARGEST:
+    if abs(number) > LARGEST:
         raise ValueError(rpt_("{:s} {:g} is more than float32 holds", name, number))
     return number
 

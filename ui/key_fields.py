@@ -18,6 +18,7 @@ import numpy as np
 from bpy.props import FloatProperty, FloatVectorProperty
 
 from ..animation import AnimationError
+from ..animation.arguments import LARGEST
 from ..animation.datablocks import action_time
 from ..animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
 from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters_of_each
@@ -78,7 +79,7 @@ class Of50:
 SLIDERS_OF_VELOCITY = 4
 SLIDERS_OF_VALUE = 4
 VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
-_ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+_ANY_NUMBER = (-LARGEST, LARGEST)
 
 
 @dataclass(frozen=True)

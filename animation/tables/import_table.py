@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ...formats.table import Property, Table, TableError
 from ...interp import rotations
-from ..arguments import Positive, check_fields, checked
+from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
@@ -40,7 +40,6 @@ from ..store.recording import enable_tracks
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks
 from ..translation import rpt_, translated
 
-_LARGEST = float(np.finfo(np.float32).max)
 _SHEARED = 1e-4
 """Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
 _UNSCALED = 1e-5
@@ -261,7 +260,7 @@ def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterat
 def _check_size(
     named: Track | bpy.types.ID, path: str, table: Table, rows: npt.NDArray[np.intp], values: Float64Array
 ) -> None:
-    large = np.abs(values).max(axis=1) > _LARGEST
+    large = np.abs(values).max(axis=1) > LARGEST
     if large.any():
         raise _at(named, path, table, rows, large, rpt_("the value is more than float32 holds"))
 

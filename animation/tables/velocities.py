@@ -17,7 +17,7 @@ import numpy as np
 from ...formats.headings import Unit
 from ...formats.table import Property, Table
 from ...interp import evaluate_many, retiming
-from ..arguments import Count, FrameRange, Parameters, Positive, check_fields, checked
+from ..arguments import LARGEST, Count, FrameRange, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..bake.sample_limit import check_table
@@ -50,7 +50,6 @@ ANGULAR = "angular_"
 """The prefix of the names of rotations' velocities and accelerations."""
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ def write_velocities(
     for each in moving:
         frames = _frames(how, *each.ends)
         for kind, values in _measured(each, frames, how, report).items():
-            if np.abs(values).max(initial=0.0) > _LARGEST:
+            if np.abs(values).max(initial=0.0) > LARGEST:
                 raise each.track.error(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
             written.append((each.track, kind, frames, values))
     channels = editable_channels(datablock)

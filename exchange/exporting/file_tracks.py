@@ -8,6 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ...animation.arguments import LARGEST
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import Track
@@ -17,7 +18,6 @@ from ..clean_keys import APART, AddNote, Keys
 from ..conversion import Conversion
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
-_LARGEST = float(np.finfo(np.float32).max)
 _NO_TURN = np.array([[1.0, 0.0, 0.0, 0.0]])
 _WHOLE = 1e-3
 """Frames: a key nearer than this to a whole frame differs from it only by float32."""
@@ -26,7 +26,7 @@ _WHOLE = 1e-3
 def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
     """Return the track of keys whose values are in the file's units already."""
     frames = _file_frames(keys.frames, conversion, add_note)
-    values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
+    values = np.clip(np.nan_to_num(keys.values), -LARGEST, LARGEST)
     changed = (values != keys.values).any(axis=1)
     if changed.any():
         singular = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
