@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
+from typing import IO
 
 import bpy
 import pytest
@@ -172,10 +173,10 @@ def test_what_blender_prints_while_it_starts_is_no_answer(cli, helped, walk, cap
     assert [state(file) for file in files] == ["baked", "baked"]
 
 
-def start(files: list[Path], *options: str, jobs: int = 2) -> subprocess.Popen[str]:
+def start(files: list[Path], *options: str, jobs: int = 2, messages: int | IO[str] = DEVNULL) -> subprocess.Popen[str]:
     tool = HELPED if min(jobs, len(files)) > 1 else TOOL
     command = [*tool, "bake", *map(str, files), "--in-place", "--jobs", str(jobs), "--json", *options]
-    return subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL, text=True)
+    return subprocess.Popen(command, stdout=PIPE, stderr=messages, text=True)
 
 
 @needs_proc
@@ -231,15 +232,18 @@ def test_what_a_killed_run_left_half_written_goes_with_the_next(walk, tmp_path):
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, number, status):
+def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, tmp_path_factory, number, status):
     files = copies(large(walk), 12)
     before = files[0].read_bytes()
-    process = start(files)
+    messages = tmp_path_factory.mktemp("messages") / "stderr"
+    with messages.open("w") as file:
+        process = start(files, messages=file)
     wait_until(lambda: (children_of(process.pid) and writing_began(files[0].parent)) or process.poll() is not None)
     workers = children_of(process.pid)
     process.send_signal(number)
     if number == signal.SIGINT:
-        time.sleep(0.05)  # two signals at once may be taken for one
+        # Two signals at once may be taken for one.
+        wait_until(lambda: "stops after the file at work" in messages.read_text() or process.poll() is not None)
         process.send_signal(number)
     assert process.wait(timeout=60) == status
     wait_until(lambda: not any(map(is_alive, workers)))
