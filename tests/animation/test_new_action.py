@@ -150,7 +150,7 @@ def test_baked_again_the_new_action_takes_the_place_of_the_one_before(animation,
 
 def test_the_original_of_a_cameras_action_is_an_ordinary_one_again_when_it_is_chosen_by_hand(animation) -> None:
     camera = bpy.data.cameras.new("Lens")
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", camera))
+    new_object("Camera", data=camera)
     key(camera, "lens", [(1, 30), (20, 50), (40, 40)])
     original = camera.animation_data.action
     before = action_bits(original)

@@ -220,9 +220,9 @@ def test_parts_of_an_object_are_found(animation, make) -> None:
     datablock, path, width = make()
     key(datablock, path, keys_of(width))
     if make in (camera, light):
-        item = bpy.data.objects.new("Holder", datablock)
+        item = new_object("Holder", data=datablock)
     else:
-        item = bpy.data.objects.get("Mesh") or bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+        item = bpy.data.objects.get("Mesh") or new_object("Mesh", data=bpy.data.meshes.new("Mesh"))
         if make is node_number:
             item.data.materials.append(bpy.data.materials["Paint"])
     assert list(animation.of_object(item)) == [datablock]

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bags_in, bits, fcurves
+from tests.animation.curves import Bone, bags_in, bits, fcurves, new_object, new_rig
 
 
 def channels(datablock):
@@ -32,8 +32,7 @@ def key_densely(owner, path, values):
 @pytest.fixture
 def ball(scene):
     """Return an object that flies along a curve with some noise, and turns, keyed on 120 frames."""
-    obj = bpy.data.objects.new("Ball", None)
-    scene.collection.objects.link(obj)
+    obj = new_object("Ball")
     random, t = np.random.default_rng(1), np.arange(120)[:, np.newaxis] / 20.0
     key_densely(obj, "location", np.hstack([np.sin(t), np.cos(1.3 * t), 0.2 * t]) + 5e-4 * random.normal(size=(120, 3)))
     key_densely(obj, "rotation_euler", np.hstack([0.3 * np.sin(t), 0.2 * t, 0.4 * np.cos(t)]))
@@ -43,18 +42,11 @@ def ball(scene):
 @pytest.fixture
 def rig(scene):
     """Return an armature of three bones in a chain, scaled, which turn on 100 frames; the first also moves."""
-    data = bpy.data.armatures.new("Rig")
-    obj = bpy.data.objects.new("Rig", data)
-    scene.collection.objects.link(obj)
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for number in range(3):
-        bone = data.edit_bones.new(f"Bone{number}")
-        bone.head, bone.tail = (0.1 * number, 0.0, number), (0.1 * number, 0.2, number + 1.0)
-        bone.parent = parent
-        parent = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = new_rig(
+        Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.2, 1.0)),
+        Bone("Bone1", (0.1, 0.0, 1.0), (0.1, 0.2, 2.0), "Bone0"),
+        Bone("Bone2", (0.2, 0.0, 2.0), (0.2, 0.2, 3.0), "Bone1"),
+    )
     obj.scale = (0.5, 0.5, 0.5)
     t = np.arange(100)[:, np.newaxis] / 15.0
     random = np.random.default_rng(2)
@@ -224,8 +216,7 @@ def test_lines_and_steps_come_back_as_linear_and_constant_keys(animation, scene,
     frames = np.cumsum(np.concatenate(([1], random.integers(4, 15, size=12))))
     values = random.uniform(-3.0, 3.0, size=(len(frames), 3))
     steps = random.random(len(frames)) < 0.4
-    obj = bpy.data.objects.new("Sampled", None)
-    scene.collection.objects.link(obj)
+    obj = new_object("Sampled")
     for frame, value in zip(frames.tolist(), values.tolist(), strict=True):
         obj.location = value
         obj.keyframe_insert("location", frame=frame)

@@ -467,7 +467,7 @@ def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve
     assert overlay.Inputs().of(held) != before
     curve = bpy.data.curves.new("Way", "CURVE")
     curve.use_path = False
-    way = bpy.data.objects.new("Way", curve)
+    way = new_object("Way", data=curve)
     held.parent, held.parent_type = way, "OBJECT"
     before = overlay.Inputs().of(held)
     curve.use_path = True
