@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
 import numpy as np
@@ -36,14 +36,42 @@ _DIGITS = frozenset("0123456789.-")
 _AXES = "XYZ"
 
 
-def under_mouse(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Picked, Shown] | None:
-    """Return what of the paths is under the mouse."""
+class _Seen(NamedTuple):
+    """Where the mouse was when it moved last, in the pixels of a region."""
+
+    region: int
+    at: tuple[int, int]
+
+
+_seen: _Seen | None = None
+
+
+def see(context: bpy.types.Context, event: bpy.types.Event) -> None:
+    """Remember where the mouse has moved to."""
+    global _seen
+    region = context.region
+    _seen = _Seen(region.as_pointer(), (event.mouse_region_x, event.mouse_region_y)) if region is not None else None
+
+
+def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int, int]:
+    """Return where a button was pressed, in the pixels of the region.
+
+    Where the hand is swifter than Blender's redraw, Blender tells where the mouse is by now; its last move was to where
+    the button was pressed.
+    """
+    now = event.mouse_region_x, event.mouse_region_y
+    has_gone_on = (event.mouse_prev_x, event.mouse_prev_y) != (event.mouse_x, event.mouse_y)
+    is_here = _seen is not None and context.region is not None and _seen.region == context.region.as_pointer()
+    return _seen.at if _seen is not None and has_gone_on and is_here else now
+
+
+def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Picked, Shown] | None:
+    """Return what of the paths is there, in the pixels of the region."""
     region, view = context.region, context.region_data
     preferences: Any = context.preferences
     if region is None or view is None or region.type != "WINDOW":
         return None
     size = region.width, region.height
-    mouse = event.mouse_region_x, event.mouse_region_y
     return pick(overlay.shown_paths(context), view.perspective_matrix, size, mouse, preferences.system.ui_scale)
 
 
@@ -60,12 +88,12 @@ _TANGENT_HINT = n_(
 class _Pointer:
     """The mouse in the viewport where a drag began."""
 
-    def __init__(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def __init__(self, context: bpy.types.Context, start: tuple[int, int]) -> None:
         self.region: Any = context.region
         self.view: Any = context.region_data
         preferences: Any = context.preferences
         self.still = _STILL * preferences.system.ui_scale
-        self.start = self.at = (event.mouse_region_x, event.mouse_region_y)
+        self.start = self.at = start
         self.axis = ""
         self.typed = ""
         self.alone = self.other = False
@@ -195,7 +223,8 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        found = under_mouse(context, event)
+        start = pressed_at(context, event)
+        found = under_mouse(context, start)
         if found is None:
             return {"PASS_THROUGH"}
         self._picked, self._shown = found
@@ -206,7 +235,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._shown)
         self._defaults = selection.default_parameters(context)
-        self._pointer = _Pointer(context, event)
+        self._pointer = _Pointer(context, start)
         self._pointer.alone, self._pointer.other = event.shift, event.ctrl
         self._drag: _Drag | None = None
         self._changed = False

@@ -15,7 +15,7 @@ from ...animation.translation import rpt_
 from ...ui.live import handlers
 from ...ui.redraw import redraw_editors
 from . import overlay
-from .path_drag import TCB_OT_path_drag, under_mouse
+from .path_drag import TCB_OT_path_drag, pressed_at, see, under_mouse
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -41,7 +41,8 @@ class TCB_OT_path_hover(bpy.types.Operator):
         return _poll(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        found = under_mouse(context, event)
+        see(context, event)
+        found = under_mouse(context, (event.mouse_region_x, event.mouse_region_y))
         if overlay.hover(found and found[0]) and context.area is not None:
             context.area.tag_redraw()
         return {"PASS_THROUGH"}
@@ -66,7 +67,7 @@ class _OnKey(bpy.types.Operator):
         return _poll(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        found = under_mouse(context, event)
+        found = under_mouse(context, pressed_at(context, event))
         if found is None:
             return {"PASS_THROUGH"}
         if (found[0].part == "PATH") != self.on_path:

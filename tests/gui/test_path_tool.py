@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths edited by the mouse, with the tool of the 3D viewport."""
+"""Paths edited by the mouse, with the tool of the 3D viewport.
+
+`TCB_DRAGS=20 pytest tests/gui/test_path_tool.py -k swift` drags more often.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import pytest
 
 from .conftest import PICTURES, settle, turns
+from .cube import CURVES
 from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
+
+DRAGS = int(os.environ.get("TCB_DRAGS", "3"))
 
 WITH_TOOL = """
 def steps():
@@ -19,6 +26,9 @@ def steps():
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
     a = area('VIEW_3D')
+    # Drawn without a graphics card, these take their time.
+    a.spaces.active.show_region_ui = a.spaces.active.overlay.show_floor = False
+    a.spaces.active.shading.type = 'WIREFRAME'
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         bpy.ops.wm.tool_set_by_id(name='tcb.path_tool')
     bpy.ops.ed.undo_push(message='tool')
@@ -44,7 +54,7 @@ def kept():
 EVERYTHING = """
 import zlib
 def everything():
-    action = bpy.data.objects['Cube'].animation_data.action
+    action = bpy.data.objects[{name!r}].animation_data.action
     bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, 'layers') and action.layers else action
     found = []
     for fcurve in bag.fcurves:
@@ -55,6 +65,40 @@ def everything():
     named = sorted((name, list(value) if hasattr(value, 'typecode') else value) for name, value in table.items())
     return [zlib.crc32(repr(found).encode()), *((name, zlib.crc32(repr(value).encode())) for name, value in named)]
 result = everything()
+"""
+# Ten bones, each the child of the one before, that only turn; of one in the middle the path of its tail is shown.
+RIG = """
+from mathutils import Euler
+def steps():
+    data = bpy.data.armatures.new('Rig')
+    rig = bpy.data.objects.new('Rig', data)
+    bpy.context.collection.objects.link(rig)
+    bpy.ops.object.select_all(action='DESELECT')
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
+    bpy.ops.object.mode_set(mode='EDIT')
+    before = None
+    for n in range(10):
+        bone = data.edit_bones.new(f'Bone {n}')
+        bone.head, bone.tail = (0.8 * n, 0, 0), (0.8 * n + 0.8, 0, 0)
+        bone.parent, bone.use_connect = before, before is not None
+        before = bone
+    bpy.ops.object.mode_set(mode='POSE')
+    for n, bone in enumerate(rig.pose.bones):
+        for frame in (1, 13, 25, 49):
+            bone.rotation_quaternion = Euler((0.2, 0.1 * n, 0.03 * frame * (-1) ** n)).to_quaternion()
+            bone.keyframe_insert('rotation_quaternion', frame=frame)
+    bpy.ops.pose.select_all(action='DESELECT')
+    data.bones.active = data.bones['Bone 4']
+    (rig.pose if bpy.app.version >= (5, 0, 0) else data).bones['Bone 4'].select = True
+    bpy.context.scene.tcb_paths.point = 'TAIL'
+    bpy.ops.tcb.enable(keep_look=False)
+    rig.animation_data.action.tcb_live = True
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.wm.tool_set_by_id(name='tcb.path_tool')
+    bpy.ops.ed.undo_push(message='rig')
+    yield from drawn()
 """
 
 
@@ -71,6 +115,11 @@ def keys(window: Any) -> list[tuple[float, float]]:
     """Where the keys are on the screen."""
     found: list[tuple[float, float]] = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().keys)")
     return found
+
+
+def everything(window: Any, name: str = "Cube") -> Any:
+    """Sums of all keys, identities and all, and of the table."""
+    return window.run(EVERYTHING.replace("{name!r}", repr(name)))
 
 
 def cube(window: Any, frame: int = 20) -> tuple[float, float]:
@@ -115,6 +164,16 @@ def release(window: Any) -> None:
     settle(window)
 
 
+def dash(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Drag as fast as a hand can, and go on when the button is let go: Blender hears of all of it at once."""
+    way = [start, *(tuple(a + (b - a) * step / 4 for a, b in zip(start, end, strict=True)) for step in range(1, 5))]
+    first, *rest = [("mousemove", round(x), round(y)) for x, y in way]
+    window.xdotool(*first, "mousedown", 1, *(word for words in rest for word in words), "mouseup", 1)
+    window.xdotool("mousemove", round(end[0]) + 60, round(end[1]) + 40)
+    turns(window)
+    settle(window)
+
+
 def drag(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
     press(window, start)
     move(window, start, end)
@@ -122,7 +181,7 @@ def drag(window: Any, start: tuple[float, float], end: tuple[float, float]) -> N
 
 
 def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(window):
-    before = window.run(EVERYTHING)
+    before = everything(window)
     start = keys(window)[1]
     end = (start[0] - 120, start[1] - 60)
     drag(window, start, end)
@@ -130,31 +189,31 @@ def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(win
     window.shot(PICTURES / "path_tool_key.png")
     assert abs(at[0] - round(end[0])) <= 1.0
     assert abs(at[1] - round(end[1])) <= 1.0
-    after = window.run(EVERYTHING)
+    after = everything(window)
     assert after != before
     window.key("ctrl+z", at=(700, 700))
     settle(window)
-    assert window.run(EVERYTHING) == before
+    assert everything(window) == before
     window.key("ctrl+shift+z", at=(700, 700))
     settle(window)
-    assert window.run(EVERYTHING) == after
+    assert everything(window) == after
     assert "Traceback" not in log(window)
 
 
 @pytest.mark.parametrize("by", ["Escape", "right click"])
 def test_a_cancelled_drag_leaves_everything_bit_for_bit(window, by):
-    before = window.run(EVERYTHING)
+    before = everything(window)
     start = keys(window)[1]
     press(window, start)
     move(window, start, (start[0] - 150, start[1] + 40))
-    assert window.run(EVERYTHING) != before
+    assert everything(window) != before
     if by == "Escape":
         window.key("Escape")
     else:
         window.xdotool("click", 3)
     window.xdotool("mouseup", 1)
     settle(window)
-    assert window.run(EVERYTHING) == before
+    assert everything(window) == before
     assert np.abs(np.subtract(cube_now(window), start)).max() <= 1.0
     assert "Traceback" not in log(window)
 
@@ -212,4 +271,86 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     window.key("x", at=(round(between[0]), round(between[1])))
     settle(window)
     assert window.run(frames) == [1.0, 30.0, 50.0]
+    assert "Traceback" not in log(window)
+
+
+def tail(window: Any, frame: int) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Where Blender places head and tail of the rig's bone at a frame, on the screen."""
+    head, end = window.run(f"""{ON_SCREEN}
+scene, rig = bpy.context.scene, bpy.data.objects['Rig']
+before = scene.frame_current
+scene.frame_set({frame})
+bone = rig.pose.bones['Bone 4']
+places = [tuple(rig.matrix_world @ at) for at in (bone.head, bone.tail)]
+scene.frame_set(before)
+result = on_screen(places)
+""")
+    return head, end
+
+
+def test_the_tip_of_a_bone_that_only_turns_ends_under_the_cursor_or_as_near_as_it_reaches(window):
+    window.run(RIG)
+    settle(window)
+    before = everything(window, "Rig")
+    head, start = tail(window, 13)
+    assert np.abs(np.subtract(keys(window)[1], start)).max() <= 1.0
+    assert len(keys(window)) == 4
+    across = np.subtract(start, head)[::-1] * (0.8, -0.8)
+    # Within its reach, and three times as far.
+    for end, expected in ((head + across, head + across), (head - 3.0 * across, None)):
+        _, start = tail(window, 13)
+        drag(window, start, tuple(end))
+        _, at = tail(window, 13)
+        if expected is None:
+            length = window.run(f"""{ON_SCREEN}
+ends = on_screen([(0, 0, 0), (0.8, 0, 0)])
+result = ends[1][0] - ends[0][0]
+""")
+            expected = head - length * across / np.linalg.norm(across)
+        assert np.abs(np.subtract(at, expected)).max() <= 2.0
+        assert np.abs(np.subtract(tail(window, 13)[0], head)).max() <= 0.01
+        window.shot(PICTURES / "path_tool_tip.png")
+    window.xdotool("mousemove", 700, 700)
+    press(window, at)
+    move(window, at, (at[0] + 40, at[1] + 40))
+    window.key("Escape")
+    window.xdotool("mouseup", 1)
+    for _ in range(2):
+        window.key("ctrl+z", at=(700, 700))
+    settle(window)
+    assert everything(window, "Rig") == before
+    assert "Traceback" not in log(window)
+
+
+def test_numbers_move_the_key_and_a_swift_hand_loses_nothing(window):
+    places = "cube = bpy.data.objects['Cube'].animation_data.action\n"
+    places += f"{CURVES}result = [tuple(c.keyframe_points[1].co) for c in fcurves() if c.data_path == 'location']"
+    (frame, x), (_, y), (_, z) = window.run(places)
+    states = [everything(window)]
+    start = keys(window)[1]
+    press(window, start)
+    move(window, start, (start[0] - 50, start[1] + 50))
+    for key in ("y", "minus", "1", "period", "5", "Return"):
+        window.key(key)
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert window.run(places) == [(frame, x), (frame, pytest.approx(y - 1.5, abs=1e-6)), (frame, z)]
+    states.append(everything(window))
+
+    # Every drag ends under the cursor, is one step of undo, and is done again the same, to the last bit.
+    random = np.random.default_rng(7)
+    for _ in range(DRAGS):
+        start = keys(window)[1]
+        end = (650 + int(random.integers(-180, 180)), 480 + int(random.integers(-180, 180)))
+        dash(window, start, end)
+        assert np.abs(np.subtract(cube(window), end)).max() <= 1.0
+        states.append(everything(window))
+    for state in states[-2::-1]:
+        window.key("ctrl+z", at=(700, 700))
+        settle(window)
+        assert everything(window) == state
+    for state in states[1:]:
+        window.key("ctrl+shift+z", at=(700, 700))
+        settle(window)
+        assert everything(window) == state
     assert "Traceback" not in log(window)
