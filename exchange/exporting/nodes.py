@@ -197,7 +197,7 @@ class Writer:
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
         """Add the rotation track; `outer` is applied after the object's own rotation."""
         obj, add_note = gathered.obj, gathered.add_note
-        rotation = tracks.rotation(obj)
+        rotation = tracks.rotation(obj, add_note)
         if rotation.settings is not None and len(rotation.keys) > 1:
             gathered.construction = rotation.settings.construction
         then = None if gathered.planned is None else gathered.planned.rotation

@@ -13,11 +13,12 @@ import numpy as np
 
 from ...animation import AnimationError
 from ...animation.bake.plans.splines import TrackSpline, track_splines
+from ...animation.checks.track_state import state
 from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.store.frame_functions import function_of
-from ...animation.store.own_keys import read_own_keys
+from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.table.settings import Settings
 from ...animation.store.tracks import Track, blocking_reason, find_tracks
 from ...animation.translation import counted, iface_, n_, rpt_
@@ -31,6 +32,11 @@ from .segments import joined_keys
 
 _SAME = 1e-6
 """Samples within this of each other are one value, rounded to float32."""
+_NOT_PLAYED = {
+    "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
+    "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
+}
+"""Of states of tracks, what is to be said of keys that are written nevertheless."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +100,14 @@ class Tracks:
         except AnimationError:
             found = []
         self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
+        self._own: dict[str, dict[int, OwnKeys]] = {}
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
         """Return the keys of a property of numbers; one key where nothing animates it. Raises AnimationError."""
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
+        _note_state(track, add_note)
         splines = self._splines(track, add_note)
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
@@ -127,14 +135,14 @@ class Tracks:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
-    def rotation(self, obj: bpy.types.Object) -> RotationKeys:
+    def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> RotationKeys:
         """Return the rotation as the object's own properties have it. Raises AnimationError."""
         track = self._rotation()
         if track is None:
             path = PROPERTIES.get(obj.rotation_mode, "rotation_euler")
             return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None)
-        originals = read_own_keys(track)
-        splines = track_splines(track, track.settings, originals, {})
+        _note_state(track, add_note)
+        splines = self._all_splines(track)
         keys = _keys(splines[0], splines[0].values)
         settings = track.settings if _is_played_by_splines(track) else None
         return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
@@ -185,7 +193,13 @@ class Tracks:
                 names = ", ".join(others)
                 add_note(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
-        return track_splines(track, track.settings, read_own_keys(track), {})
+        return self._all_splines(track)
+
+    def _all_splines(self, track: Track) -> list[TrackSpline]:
+        """Return the splines of the track's components, whatever plays it."""
+        if track.path not in self._own:
+            self._own[track.path] = read_own_keys(track)
+        return track_splines(track, track.settings, self._own[track.path], {})
 
     def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
         """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
@@ -230,6 +244,14 @@ def _is_played_by_splines(track: Track) -> bool:
     """Check whether the keys are played at their own frames, and nothing else plays."""
     plays_all = len(_playing(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None
+
+
+def _note_state(track: Track, add_note: AddNote) -> None:
+    """Note keys that the file plays otherwise than Blender, which does not play what they and TCB say."""
+    several = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
+    text = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
+    if text is not None:
+        add_note(_of(track, rpt_(text)))
 
 
 def _of(track: Track, text: str) -> str:

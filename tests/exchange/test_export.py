@@ -170,6 +170,45 @@ def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation,
         give(others="REFUSE")
 
 
+def only_enabled(item: bpy.types.Object, animation) -> None:
+    animation.enable(item)
+
+
+def restored(item: bpy.types.Object, animation) -> None:
+    animation.bake(item)
+    animation.restore(item)
+
+
+def edited_since(item: bpy.types.Object, animation) -> None:
+    animation.bake(item)
+    animation.key_set(item, "rotation_euler", 10, continuity=-0.5)
+    fcurves(item)[0].keyframe_points[-1].co.y += 1.0
+
+
+@pytest.mark.parametrize(
+    ("reach", "state"),
+    [(only_enabled, "TCB, but not baked"), (restored, "TCB, but not baked"), (edited_since, "edited since")],
+)
+def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
+    give: Export, animation, said, tmp_path: Path, reach, state: str
+) -> None:
+    item = keyed("Box", animation, tcb=False)
+    reach(item, animation)
+    before = world("Box", 5)
+    given = give()
+    text = said()
+    for path in ("location", "rotation_euler"):
+        assert f'"Box": {path}: {state}' in text
+    animation.bake(item)
+    played = [world("Box", frame) for frame in FRAMES]
+    assert np.abs(played[5] - before).max() > 0.01, "it was worth saying"
+    give()
+    assert "as a bake would play it" not in said(), "nor where there is nothing to play: the scale has no keys"
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given), output="SAMPLES")
+    for frame in FRAMES:
+        assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
+
+
 def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     item.constraints.new("COPY_LOCATION").target = new_object("Leader")
