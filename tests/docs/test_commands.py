@@ -8,6 +8,7 @@ checked as far as it can be.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -98,13 +99,21 @@ def of_make(line: str) -> None:
     assert tried.returncode == 0, tried.stderr
 
 
+@functools.cache
+def help_of(*words: str) -> str:
+    helped = ran(sys.executable, *words, "--help")
+    assert helped.returncode == 0, helped.stderr
+    return helped.stdout
+
+
 def has_options(line: str) -> None:
     """The tool is there, and its help names the options."""
     _, tool, *words = shlex.split(line)
-    verb = [word for word in words[:1] if not word.startswith("-")]
-    helped = ran(sys.executable, tool, *verb, "--help")
-    assert helped.returncode == 0, helped.stderr
-    assert [word for word in words if word.startswith("--") and word not in helped.stdout] == []
+    options = [word for word in words if word.startswith("--")]
+    verb = [word for word in words[:1] if re.fullmatch(r"[a-z-]+", word) and word not in options]
+    assert (ROOT / tool).is_file()
+    if options or verb:
+        assert [word for word in options if word not in help_of(tool, *verb)] == []
 
 
 def of_pytest(line: str) -> None:
@@ -236,6 +245,14 @@ def test_the_table_of_keys_is_one():
 
 
 # What the text names
+
+IN_TEXT = re.compile(r"`((?:python (?:tools|examples)/|(?:blender --command )?tcb )[^`\n]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_command_in_the_text_has_the_verb_and_the_options_that_it_names(page):
+    for line in IN_TEXT.findall(page.read_text(encoding="utf-8")):
+        has_options(re.sub(r"^(blender --command )?tcb ", "python tools/tcb.py ", line))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
