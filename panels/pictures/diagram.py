@@ -8,7 +8,7 @@ ends can be dragged. Where Blender plays a side by another interpolation, the sp
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -41,8 +41,8 @@ _REACH = np.array((1.26, 1.02))
 _CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDED = 200
 """Parameters are drawn in steps of 1/200: finer ones move no pixel."""
-_KEPT = 128
-"""Pictures that are kept: more than one redraw of all windows shows, with a hundred presets."""
+_FEWEST_KEPT = 128
+"""Pictures that are kept at least: more than the diagrams of all windows, and some that may be wanted again."""
 _UNITS = 8.0
 """The picture's height, in heights of a button."""
 KEY_COLOUR = (1.0, 0.75, 0.2, 1.0)
@@ -62,6 +62,8 @@ Picture = tuple[tuple[int, ...] | None, Sides, int, bool, tuple[float, ...], tup
 _previews: Any = None
 _is_drawn = False
 _shown: OrderedDict[Picture, str] = OrderedDict()
+_kept = _FEWEST_KEPT
+"""Pictures that are kept: twice as many as a list names, of which Blender shows all at once."""
 
 
 def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
@@ -86,6 +88,13 @@ def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None),
     if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
         rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
     return _icon((rounded, sides, size_drawn(), has_tangents, *_theme_colours()))
+
+
+def icons_of(every: Sequence[Mapping[str, float] | None]) -> list[int]:
+    """Return Blender's numbers of the pictures of a list, none of which is freed before the next list."""
+    global _kept
+    _kept = max(_FEWEST_KEPT, 2 * len(every))
+    return [icon_of(parameters) for parameters in every]
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
@@ -239,7 +248,7 @@ def _icon(picture: Picture) -> int:
     preview.image_size = (size, size)
     preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground, sides, has_tangents).packed())
     _shown[picture] = name
-    if len(_shown) > _KEPT:
+    while len(_shown) > _kept:
         del _previews[_shown.popitem(last=False)[1]]
     return int(preview.icon_id)
 

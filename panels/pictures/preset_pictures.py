@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import EnumProperty, PointerProperty
 
 from ...animation.store.table.rows import PARAMETERS
@@ -16,19 +17,22 @@ from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
 from ...operators.preset import give, presets
-from ...ui import selection
+from ...ui import preferences, selection
 from ...ui.key_fields import DESCRIPTIONS
 from ...ui.shared_number import is_mixed
-from .diagram import icon_of
+from .diagram import icons_of
 
 _SHOWN, _TO_CHOOSE = 2.1, 4.0
 """Sizes of pictures, in heights of a button: in the tab, two rows of buttons; and of those to choose from."""
 _SAME = 1e-5
 """Parameters nearer than this are those of a preset: they are float32."""
-_KEYS_OWN = "OWN"
+_KEYS_OWN = "/"
+"""The identifier of the keys as they are; no file has such a name."""
 Item = tuple[str, str, str, int, int]
 _read: dict[Path, tuple[int, dict[str, float]]] = {}
 """The numbers of files, with the times at which these were written."""
+_numbers: dict[str, int] = {}
+"""What Blender calls each preset, from 1: the same though others are made or deleted while it is chosen."""
 
 
 def draw_presets(layout: Any, context: bpy.types.Context) -> None:
@@ -55,27 +59,33 @@ def shown_presets() -> dict[str, dict[str, float]]:
     return {name: numbers for name, numbers in found.items() if numbers is not None}
 
 
-def _present(context: bpy.types.Context) -> dict[str, float] | None:
-    """Return the parameters of the chosen keys; None where they differ."""
+def _present(context: bpy.types.Context) -> dict[str, float]:
+    """Return those parameters that are the same for all of the chosen keys."""
     numbers = selection.chosen_parameters(context)
-    if any(not len(own) or is_mixed(own) for own in numbers.values()):
-        return None
-    return {name: float(own[0]) for name, own in numbers.items()}
-
-
-def _whole(numbers: Mapping[str, float]) -> dict[str, float]:
-    return dict.fromkeys(PARAMETERS, 0.0) | dict(numbers)
+    return {name: float(own[0]) for name, own in numbers.items() if len(own) and not is_mixed(own)}
 
 
 def _all_items(_self: object, context: bpy.types.Context | None) -> list[Item]:
     """Return the presets, and the keys as they are where they have none of them."""
     context = context or bpy.context
-    items = []
-    for number, (name, numbers) in enumerate(shown_presets().items(), start=1):
-        items.append(_item(name, bpy.path.display_name(name), _description(numbers), icon_of(_whole(numbers)), number))
+    given, present = shown_presets(), _present(context)
+    # What a preset does not set stays as the keys have it.
+    pictures: list[Mapping[str, float] | None] = [
+        dict.fromkeys(PARAMETERS, 0.0) | present | numbers for numbers in given.values()
+    ]
+    pictures.append(present if present.keys() >= set(PARAMETERS) else None)
+    *icons, own = icons_of(pictures)
+    items = [
+        _item(name, bpy.path.display_name(name), _description(context, numbers), icon, _number(name))
+        for (name, numbers), icon in zip(given.items(), icons, strict=True)
+    ]
     if not _get(_self):
-        items.append(_item(_KEYS_OWN, iface_("As It Is"), iface_("No preset"), icon_of(_present(context)), 0))
+        items.append(_item(_KEYS_OWN, iface_("As It Is"), iface_("No preset"), own, 0))
     return items
+
+
+def _number(name: str) -> int:
+    return _numbers.setdefault(name, len(_numbers) + 1)
 
 
 @lru_cache(maxsize=1024)
@@ -84,23 +94,26 @@ def _item(*item: Any) -> Any:
     return item
 
 
-def _description(numbers: Mapping[str, float]) -> str:
-    return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number:g}" for name, number in numbers.items() if number)
+def _description(context: bpy.types.Context, given: Mapping[str, float]) -> str:
+    shown = {name: number for name, number in given.items() if number}
+    if preferences.numbers_of_50(context):
+        shown = {name: preferences.of_50(name, number) for name, number in shown.items()}
+    return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number:g}" for name, number in shown.items())
 
 
 def _get(_self: object) -> int:
     present = _present(bpy.context)
-    for number, numbers in enumerate(shown_presets().values(), start=1):
-        if present is not None and all(abs(present[name] - each) <= _SAME for name, each in numbers.items()):
-            return number
+    for name, given in shown_presets().items():
+        if all(abs(present.get(each, np.inf) - number) <= _SAME for each, number in given.items()):
+            return _number(name)
     return 0
 
 
 def _set(_self: object, value: int) -> None:
-    chosen = list(shown_presets().values())
-    if 0 < value <= len(chosen):
-        # The panel says why it can't be done.
-        give(bpy.context, chosen[value - 1])
+    for name, given in shown_presets().items():
+        if _number(name) == value:
+            # The panel says why it can't be done.
+            give(bpy.context, given)
 
 
 class TCBPresets(bpy.types.PropertyGroup):
@@ -127,3 +140,4 @@ def unregister() -> None:
     del owner.tcb_presets
     bpy.utils.unregister_class(TCBPresets)
     _read.clear()
+    _numbers.clear()

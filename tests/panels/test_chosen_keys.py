@@ -262,6 +262,31 @@ def test_a_component_without_a_key_is_grey(cube, scene, event):
     assert snapshot(cube) == before
 
 
+@pytest.fixture
+def own_presets():
+    """own_presets(name, **numbers): the file of a preset of the user's, which goes after the test."""
+    folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/tcb_animation/key", create=True))
+    made = []
+
+    def make(name, **numbers):
+        file = folder / f"{name}.py"
+        lines = [f"key.{parameter} = {number}\n" for parameter, number in numbers.items()]
+        file.write_text("import bpy\nkey = bpy.context.window_manager.tcb_preset\n" + "".join(lines))
+        made.append(file)
+        return file
+
+    yield make
+    for file in made:
+        file.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def choices(tcb_animation):
+    """The presets to choose from by their identifiers: name, description, icon, number."""
+    pictures = tcb_animation.panels.pictures.preset_pictures
+    return lambda: {item[0]: item[1:] for item in pictures._all_items(None, bpy.context)}
+
+
 def test_the_row_of_presets_shows_what_the_keys_have_and_gives_them_what_is_chosen(rig, scene, tcb_animation):
     shown = scene.tcb_presets
     assert shown.preset == "Smooth"
@@ -269,25 +294,99 @@ def test_the_row_of_presets_shows_what_the_keys_have_and_gives_them_what_is_chos
     assert (scene.tcb.tension, scene.tcb.continuity) == (-0.5, -1.0)
     assert shown.preset == "Corner"
     scene.tcb.bias = 0.25
-    assert shown.preset == "OWN"
+    assert shown.preset == "/"
     before = scene.tcb.bias
-    shown.preset = "OWN"
+    shown.preset = "/"
     assert scene.tcb.bias == before
 
 
-def test_the_row_of_presets_has_those_that_the_user_made_and_none_that_is_damaged(rig, scene, tcb_animation):
-    folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/tcb_animation/key", create=True))
-    mine, damaged = folder / "Mine.py", folder / "Damaged.py"
-    key = "import bpy\nkey = bpy.context.window_manager.tcb_preset\n"
-    try:
-        mine.write_text(f"{key}key.tension = 0.75\nkey.bias = -0.5\n")
-        damaged.write_text(f"{key}key.tension = open\n")
-        given = tcb_animation.panels.pictures.preset_pictures.shown_presets()
-        assert given["Mine"] == {"tension": 0.75, "bias": -0.5}
-        assert "Damaged" not in given
-        assert len(given) == 9
-        scene.tcb_presets.preset = "Mine"
-        assert (scene.tcb.tension, scene.tcb.bias) == (0.75, -0.5)
-    finally:
-        mine.unlink()
-        damaged.unlink()
+def test_the_row_of_presets_has_those_that_the_user_made_and_none_that_is_damaged(
+    rig, scene, own_presets, tcb_animation
+):
+    own_presets("Mine", tension=0.75, bias=-0.5)
+    own_presets("Damaged", tension="open")
+    given = tcb_animation.panels.pictures.preset_pictures.shown_presets()
+    assert given["Mine"] == {"tension": 0.75, "bias": -0.5}
+    assert "Damaged" not in given
+    assert len(given) == 9
+    scene.tcb_presets.preset = "Mine"
+    assert (scene.tcb.tension, scene.tcb.bias) == (0.75, -0.5)
+
+
+def test_no_name_of_a_preset_is_taken_for_the_keys_as_they_are(rig, scene, own_presets, choices):
+    own_presets("OWN", tension=0.625)
+    scene.tcb.bias = 0.25
+    assert scene.tcb_presets.preset == "/"
+    assert {"OWN", "/"} < set(choices())
+    scene.tcb_presets.preset = "OWN"
+    assert (scene.tcb.tension, scene.tcb.bias) == (0.625, 0.25)
+    assert scene.tcb_presets.preset == "OWN"
+
+
+def test_what_a_preset_does_not_set_is_as_the_keys_have_it(
+    rig, scene, own_presets, choices, tcb_animation, monkeypatch
+):
+    animation = tcb_animation.animation
+    own_presets("Mine", tension=0.75)
+    drawn = []
+    icons_of = lambda every: drawn.append(every) or [0] * len(every)  # noqa: E731
+    monkeypatch.setattr(tcb_animation.panels.pictures.preset_pictures, "icons_of", icons_of)
+    scene.tcb.bias = -0.5
+    choices()
+    eases = {"ease_to": 0.0, "ease_from": 0.0}
+    assert {"tension": 0.75, "continuity": 0.0, "bias": -0.5} | eases in drawn[-1]
+    assert drawn[-1][-1] == {"tension": 0.0, "continuity": 0.0, "bias": -0.5} | eases
+    # The keys have it where they differ in what it does not set, too.
+    scene.tcb_presets.preset = "Mine"
+    animation.key_set(rig, path(3), 21, bias=0.25)
+    assert scene.tcb_presets.preset == "Mine"
+    animation.key_set(rig, path(3), 21, tension=0.5)
+    assert scene.tcb_presets.preset == "/"
+    choices()
+    assert drawn[-1][-1] is None
+
+
+def test_a_preset_that_is_chosen_is_that_one_though_others_are_made_and_deleted_meanwhile(
+    rig, scene, own_presets, choices, tcb_animation
+):
+    pictures = tcb_animation.panels.pictures.preset_pictures
+    first, _second = own_presets("B", tension=0.25), own_presets("C", tension=0.5)
+    number = choices()["C"][3]
+    own_presets("A", tension=-0.25)
+    first.unlink()
+    pictures._set(None, number)
+    assert scene.tcb.tension == 0.5
+    gone = choices()["A"][3]
+    (Path(first).parent / "A.py").unlink()
+    pictures._set(None, gone)
+    assert scene.tcb.tension == 0.5
+
+
+def test_presets_are_described_by_the_numbers_of_the_preferences(rig, own_presets, choices, tcb_animation, monkeypatch):
+    own_presets("Mine", tension=0.5, bias=0.0, ease_to=0.25)
+    assert choices()["Mine"][1] == "Tension 0.5, Ease To 0.25"
+    monkeypatch.setattr(tcb_animation.ui.preferences, "numbers_of_50", lambda context: True)
+    assert choices()["Mine"][1] == "Tension 37.5, Ease To 12.5"
+
+
+def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, choices, tcb_animation):
+    """More of them than pictures are kept elsewhere; and those of the diagram take none of them away."""
+    diagram = tcb_animation.panels.pictures.diagram
+
+    def tensions():
+        """Of all pictures that Blender has, in the order in which they were asked for."""
+        assert len(diagram._previews) == len(diagram._shown)
+        return [picture[0][0] / 200 for picture in diagram._shown if picture[0] and picture[0][1] in (0, 50)]
+
+    listed = [number / 200 for number in range(1, 151)]
+    for number in listed:
+        own_presets(f"Mine {number}", tension=number)
+    choices()
+    assert set(listed) <= set(tensions())
+    other = {"continuity": 0.25, "bias": 0.0, "ease_to": 0.0, "ease_from": 0.0}
+    for number in range(100):
+        diagram.icon_of({"tension": number / 200} | other)
+    assert set(listed) <= set(tensions())
+    for number in range(400):
+        diagram.icon_of({"tension": number / 200 - 1.0} | other)
+    assert len(diagram._shown) == 2 * (len(choices()) + 1)  # and the keys as they are

@@ -299,6 +299,8 @@ def test_mixed_values_leave_the_field_empty(icons):
 
 
 def test_few_pictures_are_kept(icons, diagram):
+    # No list is shown.
+    diagram.icons_of([])
     for step in range(200):
         icons(parameters(bias=step / 200))
     assert len(diagram._shown) == len(diagram._previews) == 128
