@@ -13,7 +13,7 @@ from ..animation import AnimationError
 from ..animation.tables.export_table import TableContent, export_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
-from ..ui.bake_options import RANGE_ITEMS
+from ..ui.bake_options import RANGE_ITEMS, range_end, range_start
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .files import path_of, write_file
@@ -48,8 +48,9 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     content: EnumProperty(name="Rows", description="What the rows hold", items=CONTENT_ITEMS)
     step: FloatProperty(name="Step", description="Frames from row to row", default=1.0, soft_min=0.05, soft_max=10)
     frames: EnumProperty(name="Frames", description="Of the motion, what to write", items=RANGE_ITEMS)
-    range_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
-    range_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+    # Here `frame_start` is the frame that the table begins with.
+    range_start: range_start()
+    range_end: range_end()
     rotation: EnumProperty(name="Rotations", description="How rotations are written", items=ROTATION_ITEMS)
     unit: EnumProperty(name="Time", description="What the first column counts", items=UNIT_ITEMS)
     frame_start: FloatProperty(

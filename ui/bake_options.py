@@ -35,11 +35,21 @@ def step(soft_max: float = 10.0, **limits: Any) -> Any:
     return declared("step", soft_max=soft_max, **limits)
 
 
+def range_start() -> Any:
+    """Return the property of the first frame of a custom range."""
+    return FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
+
+
+def range_end() -> Any:
+    """Return the property of the last frame of a custom range."""
+    return FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+
+
 class CustomRange:
     """First and last frame of a custom range."""
 
-    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0, precision=2)
-    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0, precision=2)
+    frame_start: range_start()
+    frame_end: range_end()
 
 
 class BakeOptions(CustomRange):
