@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -17,7 +17,7 @@ from .clean_keys import AddNote
 from .conversion import Frame
 from .mesh_import import sound_faces
 
-IndexArray = npt.NDArray[Any]
+_Number = TypeVar("_Number", np.int32, np.float32)
 
 MOST = 0xFFFF
 """Most vertices, and faces, of a mesh in a .3ds file."""
@@ -69,7 +69,7 @@ def mesh_of(
     return Mesh(placed.astype(np.float32), faces.astype(np.uint16), flags, mapped.astype(np.float32), written)
 
 
-def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, IndexArray, Float64Array]:
+def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integer], Float64Array]:
     """Return points (n, 3), triangles (m, 3), and u, v of the points, (n, 2) or (0, 2); a vertex may become several."""
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
@@ -85,7 +85,7 @@ def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, IndexArray, Float64A
     return points[distinct[:, 0].astype(np.intp)], place.reshape(-1)[triangles], distinct[:, 1:]
 
 
-def _numbers(collection: Any, name: str, columns: int, kind: type[np.generic]) -> npt.NDArray[Any]:
+def _numbers(collection: Any, name: str, columns: int, kind: type[_Number]) -> npt.NDArray[_Number]:
     numbers = np.empty(columns * len(collection), dtype=kind)
     collection.foreach_get(name, numbers)
     return numbers.reshape(-1, columns)

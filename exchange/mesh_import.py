@@ -73,7 +73,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
     return made  # type: ignore[no-any-return]
 
 
-def sound_faces(faces: npt.NDArray[Any]) -> tuple[BoolArray, Counter[str]]:
+def sound_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
     """Return which triangles (n, 3) have three vertices and are no duplicates; and the others, counted.
 
     Vertices have numbers of 16 bits, so that the three of a triangle make one number.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING or __package__ == "formats":
     # A checkout on the path of modules, where `formats` and `interp` are packages by themselves.
     from interp.batch import Cycle
-    from interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float64Array
+    from interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
 else:
     from ..interp.batch import Cycle
-    from ..interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float64Array
+    from ..interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
 
-__all__ = ["HIGHEST", "LOWEST", "PARAMETERS", "WORDS", "Cycle", "Float64Array"]
+__all__ = ["HIGHEST", "LOWEST", "PARAMETERS", "WORDS", "Cycle", "Float32Array", "Float64Array"]

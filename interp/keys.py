@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .messages import Text, n_
 
 Float64Array = npt.NDArray[np.float64]
+Float32Array = npt.NDArray[np.float32]
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 WORDS = {

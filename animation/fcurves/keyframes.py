@@ -16,11 +16,12 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-Float32Array = npt.NDArray[np.float32]
-Float64Array = npt.NDArray[np.float64]
+from ...interp.batch import BoolArray as BoolArray
+from ...interp.batch import IndexArray as IndexArray
+from ...interp.keys import Float32Array as Float32Array
+from ...interp.keys import Float64Array as Float64Array
+
 EnumArray = npt.NDArray[np.uint8]
-BoolArray = npt.NDArray[np.bool_]
-IndexArray = npt.NDArray[np.intp]
 
 
 def _enum(name: str) -> dict[str, int]:

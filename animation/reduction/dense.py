@@ -9,20 +9,17 @@ from typing import Any
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.fitting.reduction import Joint
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
-from ..fcurves.keyframes import read_coordinates
+from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
 from .extrapolation import slopes_outside
-
-Float64Array = npt.NDArray[np.float64]
 
 _STILL = 1e-6
 """Of a track that moves less, relative to its largest value or 1, one key is kept."""

@@ -20,7 +20,7 @@ from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array, read_coordinates
+from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
 from ..fcurves.keying import key_curve
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..steps import Steps, run_steps
@@ -34,7 +34,6 @@ from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
 from .dense import (
     Dense,
-    Float64Array,
     frames_of,
     is_posed,
     joints_of,

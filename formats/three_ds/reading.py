@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..keys import Float32Array
 from ..messages import Text, n_
 from . import idents
 from .chunks import (
@@ -40,7 +41,6 @@ from .scene import (
     TRACK_KINDS,
     Camera,
     Editor,
-    Float32Array,
     Header,
     Keyframer,
     Light,

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Cycle
+from ..keys import Cycle, Float32Array
 from . import idents
 from .chunks import Chunk, ReadWarning
 from .hierarchy import find_parents
 
-Float32Array = npt.NDArray[np.float32]
 FrameArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint16]
 

@@ -15,10 +15,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import HIGHEST, LOWEST, PARAMETERS, WORDS
+from ..keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array
 from ..messages import Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
-from .scene import COMPONENTS, Float32Array, FrameArray, Track, WordArray
+from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -20,14 +20,12 @@ import numpy.typing as npt
 
 from .. import ease
 from ..batch import BLOCK, BoolArray, IndexArray, Spline
-from ..keys import Float64Array
+from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
 from .handle_shapes import PLACES, Course, Shape, eased_share, fitted_shape, stiffness_of
-
-Float32Array = npt.NDArray[np.float32]
 
 _PROBES = slice(4, None, 9)
 """Which of them identify a segment that was fitted before, with its ends, the derivatives there and its eases.
