@@ -31,7 +31,6 @@ from .instances import Instances
 from .matrices import Matrices, frames_of, looked_at, reason_to_sample
 from .names import Names
 from .nodes import (
-    TARGET_KINDS,
     Gathered,
     Writer,
     find_source,
@@ -105,7 +104,9 @@ def export_steps(
     shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
     places = {node.obj: index for index, node in reversed([*enumerate(gathered)]) if node.obj is not None}
     reasons = {node: _reason_to_sample(node) for node in gathered}
-    rolls = [node for node in gathered if node.kind in TARGET_KINDS and (node.target is None or not node.is_upright)]
+    rolls = [
+        node for node in gathered if node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
+    ]
     sampled = [*(node for node in gathered if reasons[node]), *rolls]
     items = {node.obj for node in sampled} - {None}
     ends: Any = scene
@@ -152,7 +153,7 @@ def _gathered(
 ) -> list[Gathered]:
     """Return the objects that become nodes, with their targets; parents first."""
     chosen = list(objects)
-    targets = {obj: target_of(obj, options.conversion) for obj in chosen if _kind(obj) in TARGET_KINDS}
+    targets = {obj: target_of(obj, options.conversion) for obj in chosen if _kind(obj) in three_ds.TARGET_KINDS}
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
     chosen = [obj for obj in chosen if obj not in aims | upright_spaces(targets)]
     chosen += sorted(aims, key=lambda obj: str(obj.name))
@@ -165,12 +166,12 @@ def _gathered(
         find_source(node, options.conversion)
         instances.name(node)
         gathered.append(node)
-        if node.kind in TARGET_KINDS:
+        if node.kind in three_ds.TARGET_KINDS:
             aim = node.target
             parent = aim.parent if aim is not None and aim.parent in exported else None
             add_note = partial(note, report.notes, obj.name if aim is None else aim.name)
-            target = Gathered(aim, TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=obj)
-            target.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
+            target = Gathered(aim, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=obj)
+            target.parent_is_aimed = parent is not None and _kind(parent) in three_ds.TARGET_KINDS
             if aim is not None:
                 find_source(target, options.conversion)
             gathered.append(target)
@@ -184,7 +185,7 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     parent = node.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
         return
-    lost = ("scale",) if _kind(parent) in TARGET_KINDS else ("scale", "rotation")
+    lost = ("scale",) if _kind(parent) in three_ds.TARGET_KINDS else ("scale", "rotation")
     scales = not np.allclose(parent.scale, 1.0)
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
     if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
@@ -262,7 +263,7 @@ def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report:
     while parent is not None and parent not in exported:
         parent = parent.parent
     gathered = Gathered(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
-    gathered.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
+    gathered.parent_is_aimed = parent is not None and _kind(parent) in three_ds.TARGET_KINDS
     return gathered
 
 
@@ -283,7 +284,7 @@ def _depth(obj: Any) -> int:
 def _reason_to_sample(node: Gathered) -> str:
     if node.obj is None or node.kind == "AMBIENT":
         return ""
-    return reason_to_sample(node.obj, node.parent, node.kind in TARGET_KINDS)
+    return reason_to_sample(node.obj, node.parent, node.kind in three_ds.TARGET_KINDS)
 
 
 def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:
@@ -307,7 +308,7 @@ def _editor_objects(
     """Return the objects that the nodes show, once each; what is left out of them is added to `left`."""
     shown: dict[bytes, Gathered] = {}
     for node in gathered:
-        if node.obj is None or node.kind in (*TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
+        if node.obj is None or node.kind in (*three_ds.TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
             continue
         # Where an instance of a mesh is mirrored, readers also mirror the instances that are not.
         if node.name not in shown or (_is_mirrored(shown[node.name]) and not _is_mirrored(node)):
@@ -315,7 +316,7 @@ def _editor_objects(
     for node in shown.values():
         world = np.array(node.obj.matrix_world, dtype=np.float64)
         world[:3, 3] = conversion.places_in_file(world[:3, 3])
-        frame = Frame(conversion, is_aimed=node.kind in TARGET_KINDS)
+        frame = Frame(conversion, is_aimed=node.kind in three_ds.TARGET_KINDS)
         world[:3, :3] = conversion.axes.T @ world[:3, :3] @ frame.inner
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None
         if node.kind == "OBJECT":

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from ...animation.translation import rpt_
+from ...formats.three_ds import NAME_LENGTH
 from ..clean_keys import AddNote
-
-NAME_LENGTH = 10
 
 
 class Names:

@@ -28,8 +28,6 @@ from .file_tracks import numbers_track, turns_track
 from .matrices import Matrices, inverse_of
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
-HIDDEN = 0x0800
-TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 _SIGHT = 10.0
 """Distance of the target that is made for a camera without one."""
@@ -105,7 +103,7 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
     node, before, choices = kept
-    frame = Frame(before, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
+    frame = Frame(before, gathered.parent_is_aimed, gathered.kind in three_ds.TARGET_KINDS)
     planned = Planned(node_name(node), node, None, "", frame)
     add_keys(planned, node.tracks, choices, lambda _what: None)
     gathered.source, gathered.planned = node, planned
@@ -168,7 +166,7 @@ class Writer:
 
     def _place(self, gathered: Gathered, reason: str) -> None:
         obj, add_note = gathered.obj, gathered.add_note
-        frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
+        frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in three_ds.TARGET_KINDS)
         if reason:
             places, turns, scales, shears = self.matrices.local(obj, gathered.parent)
             if shears:
@@ -221,7 +219,7 @@ class Writer:
         obj = gathered.obj
         now = _visibility(obj)
         hidden = bool(now.values[0, 0])
-        gathered.flags = (gathered.flags[0] & ~HIDDEN | (HIDDEN if hidden else 0), gathered.flags[1])
+        gathered.flags = (gathered.flags[0] & ~three_ds.HIDDEN | (three_ds.HIDDEN if hidden else 0), gathered.flags[1])
         then = None if gathered.planned is None else gathered.planned.hidden
         read = None if gathered.source is None else gathered.source.track("HIDE")
         if read is not None and then is not None and _same(now, then):

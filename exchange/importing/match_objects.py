@@ -12,11 +12,10 @@ import bpy
 import numpy as np
 
 from ...animation.translation import rpt_
+from ...formats.three_ds import NAME_LENGTH
 from .apply_plan import AIM, ROLL_CONSTRAINT
 from .plan_objects import TARGET, Planned, note
 
-NAME_LENGTH = 10
-"""Characters of an object's name that a .3ds file keeps."""
 _NUMBER = re.compile(r"\.\d{3,}$")
 _NEAR = 1e-3
 """Part of a mesh's size: vertices farther apart than this differ."""

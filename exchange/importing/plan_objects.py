@@ -14,7 +14,7 @@ import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import counted, n_, rpt_
-from ...formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
+from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
 from ..clean_keys import AddNote, Keys, turn_keys, vector_keys
 from ..conversion import Conversion, Frame
@@ -23,9 +23,7 @@ from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"
-_AIMED = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
-_TARGETS = tuple(_AIMED.values())
-_HIDDEN = 0x0800
+_TARGETS = tuple(TARGET_KINDS.values())
 _UNLINKS = 0x700
 DEGREES_MM = 2400.0
 """A camera's field of view in degrees times its lens in mm, as 3D Studio has it."""
@@ -114,7 +112,9 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)
     places = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
-    targets = [places.get((_AIMED[node.kind], node.name)) if node.kind in _AIMED else None for node in nodes]
+    targets = [
+        places.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes
+    ]
     result = []
     for index, node in enumerate(nodes):
         parent = parents[index]
@@ -127,7 +127,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
         add_note = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
-        if node.kind in _AIMED and not aimed:
+        if node.kind in TARGET_KINDS and not aimed:
             if "roll" in planned.keys:
                 add_note(rpt_("it has no target: it looks along -Z, without its roll"))
             else:
@@ -242,7 +242,7 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_no
             )
             note_track(text)
         _add_track(planned, track, choices, note_track)
-    if planned.hidden is None and node.flags[0] & _HIDDEN:
+    if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
     if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
         _add_unturned(planned, choices)
@@ -255,7 +255,7 @@ def _add_track(planned: Planned, track: Track, choices: Choices, note_track: Add
         turns = turn_keys(track, frame, choices.shorter_turns, note_track)
         planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
     elif track.kind == "HIDE":
-        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & _HIDDEN), frame.conversion)
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion)
         if track.cycle != "SINGLE":
             note_track(rpt_("its cycle is left: it ends with its last key"))
     elif track.kind == "MORPH":

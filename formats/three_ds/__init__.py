@@ -15,7 +15,10 @@ from .chunks import Chunk, ReadWarning, ThreeDSError
 from .reading import read
 from .scene import (
     COMPONENTS,
+    HIDDEN,
+    NAME_LENGTH,
     NODE_KINDS,
+    TARGET_KINDS,
     TRACK_KINDS,
     Camera,
     Editor,
@@ -33,7 +36,10 @@ from .writing import write
 
 __all__ = [
     "COMPONENTS",
+    "HIDDEN",
+    "NAME_LENGTH",
     "NODE_KINDS",
+    "TARGET_KINDS",
     "TRACK_KINDS",
     "Camera",
     "Chunk",

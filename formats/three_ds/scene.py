@@ -32,6 +32,12 @@ NODE_KINDS = {
     "SPOTLIGHT": idents.SPOTLIGHT_NODE_TAG,
 }
 """The chunk of each kind of node."""
+TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
+"""The kinds of nodes that are aimed, with those of their targets."""
+HIDDEN = 0x800
+"""Of a node's first flags."""
+NAME_LENGTH = 10
+"""Characters of an object's name that a file keeps."""
 
 TRACK_KINDS = {
     "POSITION": idents.POS_TRACK_TAG,
@@ -123,7 +129,7 @@ class Node:
     node_id : int or None
         Its id; None where the file has none, and the index of the node among all nodes stands for it.
     flags : tuple of two int
-        The two u16 of its header. The first has 0x4000 for a primary node, 0x800 for a hidden one.
+        The two u16 of its header. The first has 0x4000 for a primary node, `HIDDEN` for a hidden one.
     pivot : ndarray of float32, shape (3,), or None
         The pivot in the space of the object.
     instance_name : bytes or None
