@@ -15,7 +15,7 @@ import numpy as np
 
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.settings import Settings
-from ..animation.store.tracks import EULER_ORDERS
+from ..animation.store.tracks import EULER_ORDERS, rotation_property
 from ..animation.translation import counted, n_, rpt_, translated
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
@@ -23,7 +23,6 @@ from ..interp.rotations.orientations import Path
 from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
 
-PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _HALF_TURN = np.pi - 1e-3
 """Below it the shorter way is the turn itself, whatever float32 rounds."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
@@ -87,7 +86,7 @@ class ModeKeys:
 
     @property
     def path(self) -> str:
-        return PROPERTIES.get(self.mode, "rotation_euler")
+        return rotation_property(self.mode)
 
 
 def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:

@@ -30,7 +30,7 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.tracks import Track
+from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
@@ -249,21 +249,19 @@ def _same_property(
         rest = track.path.removeprefix(bone_path(bone))
         paths: dict[bpy.types.ID, set[str]] = {}
         for each in context.selected_pose_bones or ():
-            own = f".{_rotation_path(each)}" if track.is_rotation else rest
+            own = f".{rotation_property(each.rotation_mode)}" if track.is_rotation else rest
             armature: Any = each.id_data
             paths.setdefault(armature, set()).add(bone_path(each) + own)
         return {owner: frozenset(own) for owner, own in paths.items()}
     if isinstance(datablock, bpy.types.Object):
         objects = context.selected_objects
         turns = track.is_rotation
-        return {each: frozenset([delta + _rotation_path(each) if turns else track.path]) for each in objects}
+        return {
+            each: frozenset([delta + rotation_property(each.rotation_mode) if turns else track.path])
+            for each in objects
+        }
     parts = (part for each in context.selected_objects for part in of_object(each))
     return {part: frozenset([track.path]) for part in parts if type(part) is type(datablock)}
-
-
-def _rotation_path(owner: bpy.types.PoseBone | bpy.types.Object) -> str:
-    paths = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-    return paths.get(owner.rotation_mode, "rotation_euler")
 
 
 @redraw.once

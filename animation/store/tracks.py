@@ -37,6 +37,12 @@ _ROTATIONS = {
     "rotation_euler": "EULER",
     "delta_rotation_euler": "EULER",
 }
+_OF_MODE = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+def rotation_property(mode: str) -> str:
+    """Return the property that turns objects and bones of this rotation mode."""
+    return _OF_MODE.get(mode, "rotation_euler")
 
 
 @dataclass

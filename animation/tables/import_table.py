@@ -37,7 +37,7 @@ from ..sampling.properties import driven_components
 from ..steps import Progress
 from ..store.paths import split
 from ..store.recording import enable_tracks
-from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks
+from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks, rotation_property
 from ..translation import rpt_, translated
 
 _SHEARED = 1e-4
@@ -46,7 +46,6 @@ _UNSCALED = 1e-5
 """A matrix whose scale differs from 1 by less is a rotation: texts have few digits."""
 _TRANSFORMS = "Object Transforms"
 """Blender's channel group for transforms."""
-_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 @dataclass(frozen=True)
@@ -356,7 +355,7 @@ def _rotation(
 def _turned(
     owned: Properties, owner: str, target: str, values: Float64Array, frames: Float32Array, mode: str
 ) -> _Keyed:
-    track = _known(owned, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
+    track = _known(owned, owner + rotation_property(target))
     return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
 
 

@@ -20,14 +20,14 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.table.settings import Settings
-from ...animation.store.tracks import Track, blocking_reason, find_tracks
+from ...animation.store.tracks import Track, blocking_reason, find_tracks, rotation_property
 from ...animation.translation import counted, iface_, n_, rpt_
 from ...interp import evaluate_many, rotations
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
-from ..rotation_keys import PROPERTIES, ModeKeys
+from ..rotation_keys import ModeKeys
 from .segments import joined_keys
 
 _SAME = 1e-6
@@ -139,7 +139,7 @@ class Tracks:
         """Return the rotation as the object's own properties have it. Raises AnimationError."""
         track = self._rotation()
         if track is None:
-            path = PROPERTIES.get(obj.rotation_mode, "rotation_euler")
+            path = rotation_property(obj.rotation_mode)
             return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None)
         _note_state(track, add_note)
         splines = self._all_splines(track)
