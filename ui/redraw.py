@@ -12,7 +12,8 @@ import bpy
 Found = TypeVar("Found")
 
 _REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D")
-_SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
+SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
+"""The editors that have the sidebar's tabs."""
 
 # Results since `begin`; None while nothing is drawn. They may be F-curves, which are valid only in one redraw.
 _found: dict[tuple[str, int], Any] | None = None
@@ -77,7 +78,7 @@ def _end() -> None:
 
 
 def register() -> None:
-    for space in _SPACES:
+    for space in SPACES:
         _handlers.append((space, space.draw_handler_add(_end, (), "UI", "POST_PIXEL")))
 
 

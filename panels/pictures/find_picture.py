@@ -10,10 +10,10 @@ import gpu
 import numpy as np
 import numpy.typing as npt
 
+from ...ui.redraw import SPACES
 from . import diagram
 from .diagram import KEY_COLOUR
 
-_SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 _NEAR = 0.012
 """Colours nearer than three of 255 steps are the same."""
 
@@ -93,7 +93,7 @@ def _on_drawn() -> None:
 
 
 def register() -> None:
-    for space in _SPACES:
+    for space in SPACES:
         _handlers.append((space, space.draw_handler_add(_on_drawn, (), "UI", "POST_PIXEL")))
 
 
