@@ -22,6 +22,7 @@ from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.key_fields import DESCRIPTIONS
+from ..ui.modifier_keys import typed_after
 from ..ui.preferences import from_50, of_50
 from ..ui.redraw import show_in_headers
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
@@ -33,7 +34,6 @@ _PIXELS = 400.0
 _FINE = 0.1
 _STEPS = 20
 """Steps of a tension's range to which Ctrl snaps."""
-_DIGITS = frozenset("0123456789.-")
 
 
 class TCB_OT_key_drag(bpy.types.Operator):
@@ -95,10 +95,8 @@ class TCB_OT_key_drag(bpy.types.Operator):
             step = (event.mouse_x - self._mouse) / self._pixels(context)
             self._moved += step * (_FINE if event.shift else 1.0)
             self._mouse = event.mouse_x
-        elif event.type == "BACK_SPACE" and event.value == "PRESS":
-            self._typed = self._typed[:-1]
-        elif event.value == "PRESS" and event.unicode in _DIGITS and event.unicode:
-            self._typed += event.unicode
+        elif (typed := typed_after(self._typed, event)) is not None:
+            self._typed = typed
         elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL"}:
             return {"RUNNING_MODAL"}
         self._apply(context, snap=event.ctrl)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys and buttons that are held or were pressed while a slider is set, which Blender does not pass to it.
+"""Keys and buttons that Blender does not pass on: those held or pressed while a slider is set, and typed numbers.
 
 An operator that is invoked gets the window's last event, and with it what is held; inside a property's setter too, also
 while Blender drags the slider.
@@ -15,6 +15,16 @@ import bpy
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
 _SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
 """Events by which a slider is set; Alt held with others, as with P, by which scripts are run, does not concern it."""
+_DIGITS = frozenset("0123456789.-")
+
+
+def typed_after(text: str, event: bpy.types.Event) -> str | None:
+    """Return the text of a number that is typed during a drag, as the event changes it; None: the event does not."""
+    if event.value != "PRESS":
+        return None
+    if event.type == "BACK_SPACE":
+        return text[:-1]
+    return text + event.unicode if event.unicode and event.unicode in _DIGITS else None
 
 
 @dataclass(frozen=True)

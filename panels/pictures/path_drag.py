@@ -19,6 +19,7 @@ from ...animation.on_path.recorded import Recorded
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
+from ...ui.modifier_keys import typed_after
 from ...ui.redraw import show_in_headers
 from . import overlay
 from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
@@ -32,7 +33,6 @@ else:
 
 _STILL = 3.0
 """Pixels, at a display scale of 1, by which a click may move without being a drag."""
-_DIGITS = frozenset("0123456789.-")
 _AXES = "XYZ"
 
 
@@ -287,10 +287,8 @@ class TCB_OT_path_drag(bpy.types.Operator):
             pointer.move(event)
         elif event.value == "PRESS" and event.type in _AXES:
             pointer.axis = "" if pointer.axis == event.type else event.type
-        elif event.value == "PRESS" and event.type == "BACK_SPACE":
-            pointer.typed = pointer.typed[:-1]
-        elif event.value == "PRESS" and event.unicode in _DIGITS and event.unicode:
-            pointer.typed += event.unicode
+        elif (typed := typed_after(pointer.typed, event)) is not None:
+            pointer.typed = typed
         else:
             return event.type in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
         return True
