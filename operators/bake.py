@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import bpy
@@ -18,9 +17,9 @@ from ..ui.bake_options import BakeOptions, declared
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .enable import warn_of_changes
+from .in_steps import Progress
 from .on_selection import OnSelection
 
-_SECONDS_BETWEEN_LINES = 2.0
 _BY_HANDLES = n_("Let the handles of your own keys play the TCB motion; keys that a bake put among them, if any, go")
 
 
@@ -77,25 +76,3 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_changes(self, report)
         return status
-
-
-IMPORT_STEPS = n_("{:d} of {:d} steps of the import done")
-
-
-class Progress:
-    """Progress of a bake: at the mouse pointer, and without a window in lines."""
-
-    def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
-        self.window_manager = window_manager
-        self.line = line
-        self.printed_at = time.monotonic()
-        window_manager.progress_begin(0, 100)
-
-    def __call__(self, done: int, total: int) -> None:
-        self.window_manager.progress_update(100 * done // max(1, total))
-        if bpy.app.background and time.monotonic() - self.printed_at > _SECONDS_BETWEEN_LINES:
-            self.printed_at = time.monotonic()
-            print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
-
-    def end(self) -> None:
-        self.window_manager.progress_end()

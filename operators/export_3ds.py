@@ -15,10 +15,9 @@ from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOpti
 from ..exchange.report import Exchanged
 from ..formats import three_ds
 from ..ui.reporting import Status
-from .bake import Progress
 from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, report_exchange
-from .in_steps import InSteps
+from .in_steps import InSteps, Progress
 
 OTHERS_ITEMS = (
     ("SAMPLE", "Sample", "A key every frame, of what they play"),

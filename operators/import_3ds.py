@@ -20,9 +20,8 @@ from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, report_notes
-from .bake import IMPORT_STEPS, Progress
 from .files import path_of, read_file
-from .in_steps import InSteps
+from .in_steps import IMPORT_STEPS, InSteps, Progress
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),

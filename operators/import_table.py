@@ -15,8 +15,8 @@ from ..animation.tables.import_table import TableKeys, import_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.reporting import Status, finish
-from .bake import IMPORT_STEPS, Progress
 from .files import path_of, read_file
+from .in_steps import IMPORT_STEPS, Progress
 
 ROTATION_ITEMS = (
     ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),

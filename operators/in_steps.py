@@ -12,14 +12,34 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.steps import Result, Steps, collector_paused
-from ..animation.translation import iface_, rpt_, translated
+from ..animation.translation import iface_, n_, rpt_, translated
 from ..ui.reporting import Status
-from .bake import Progress
 
 _AT_ONCE = 1.0
 """Seconds that work by hand takes before it lets Blender go on and looks for Esc."""
 _SLICE, _PAUSE = 0.2, 0.01
 """Seconds: of work from look to look, and between."""
+_SECONDS_BETWEEN_LINES = 2.0
+IMPORT_STEPS = n_("{:d} of {:d} steps of the import done")
+
+
+class Progress:
+    """Progress, by default of a bake: at the mouse pointer, and without a window in lines."""
+
+    def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
+        self.window_manager = window_manager
+        self.line = line
+        self.printed_at = time.monotonic()
+        window_manager.progress_begin(0, 100)
+
+    def __call__(self, done: int, total: int) -> None:
+        self.window_manager.progress_update(100 * done // max(1, total))
+        if bpy.app.background and time.monotonic() - self.printed_at > _SECONDS_BETWEEN_LINES:
+            self.printed_at = time.monotonic()
+            print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
+
+    def end(self) -> None:
+        self.window_manager.progress_end()
 
 
 class InSteps:

@@ -12,8 +12,7 @@ from ..ui import selection
 from ..ui.properties import reduce_angle, reduce_error
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
-from .bake import Progress
-from .in_steps import InSteps
+from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
 

@@ -19,7 +19,7 @@ from ..ui.bake_options import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, report_notes
-from .bake import Progress
+from .in_steps import Progress
 from .joint_check import active_part
 
 
