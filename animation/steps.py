@@ -8,11 +8,14 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from .translation import n_
+
 Result = TypeVar("Result")
 
 Progress = Callable[[int, int], None]
 """Called with the number of steps done and in all."""
 Steps = Generator[tuple[int, int], None, Result]
+IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 
 
 def run_steps(steps: Steps[Result], progress: Progress | None) -> Result:

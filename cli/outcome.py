@@ -134,9 +134,6 @@ class Total:
         )
 
 
-IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
-
-
 class Ticker:
     """Prints the progress of one file, but not too often."""
 

@@ -12,6 +12,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
+from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_steps, set_range
@@ -21,7 +22,7 @@ from ..formats import three_ds
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, report_notes
 from .files import path_of, read_file
-from .in_steps import IMPORT_STEPS, InSteps, Progress
+from .in_steps import InSteps, Progress
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),

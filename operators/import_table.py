@@ -11,12 +11,13 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..animation import AnimationError
 from ..animation.datablocks import bone_path
+from ..animation.steps import IMPORT_STEPS
 from ..animation.tables.import_table import TableKeys, import_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.reporting import Status, finish
 from .files import path_of, read_file
-from .in_steps import IMPORT_STEPS, Progress
+from .in_steps import Progress
 
 ROTATION_ITEMS = (
     ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),

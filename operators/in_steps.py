@@ -20,7 +20,6 @@ _AT_ONCE = 1.0
 _SLICE, _PAUSE = 0.2, 0.01
 """Seconds: of work from look to look, and between."""
 _SECONDS_BETWEEN_LINES = 2.0
-IMPORT_STEPS = n_("{:d} of {:d} steps of the import done")
 
 
 class Progress:

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.steps import IMPORT_STEPS
 from ...animation.translation import rpt_, translated
 from ...exchange.conversion import Conversion, axes_of, stretch_of
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
@@ -17,7 +18,7 @@ from ...formats import three_ds
 from ..arguments.parser import Job
 from ..blend_files import Source, UnusableError, check_target, save, version_of
 from ..log import write_result
-from ..outcome import IMPORT_STEPS, Outcome, Ticker
+from ..outcome import Outcome, Ticker
 from ..streams import signals_held_back
 
 

@@ -11,6 +11,7 @@ import bpy
 
 from ...animation import AnimationError, Report
 from ...animation.datablocks import bone_path
+from ...animation.steps import IMPORT_STEPS
 from ...animation.tables.export_table import TableContent, export_table
 from ...animation.tables.import_table import TableKeys, import_table
 from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
@@ -21,7 +22,7 @@ from ..arguments.parser import Job
 from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
 from ..choosing import choose, named
 from ..log import write_result
-from ..outcome import IMPORT_STEPS, Outcome, Ticker
+from ..outcome import Outcome, Ticker
 
 
 def import_keys(job: Job, number: int, outcome: Outcome) -> None:
