@@ -13,7 +13,6 @@ NOT_TCB = n_("not a TCB track; enable it first")
 NO_FLOAT_KEYS = n_("it has no keys on a float property")
 PLAYED_NOT_FINITE = n_("what it plays is not a finite number")
 VALUE_NOT_FINITE = n_("its value is not a finite number")
-ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
 
 
 class Note(str):

@@ -12,8 +12,10 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.fitting.reduction import Joint
+from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
+from ..errors import PLAYED_NOT_FINITE
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
@@ -81,7 +83,7 @@ def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
         if fcurve is not None:
             slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
-        raise track.error(rpt_("what it plays is not a finite number"))
+        raise track.error(rpt_(PLAYED_NOT_FINITE))
     return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, slopes, stays)
 
 
@@ -89,7 +91,7 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
     q = quaternions_of(track, raw)
     length = np.linalg.norm(q, axis=1, keepdims=True)
     if not length.all():
-        raise track.error(rpt_("the quaternion is zero, which is no rotation"))
+        raise track.error(rpt_(ZERO_QUATERNION))
     return rotations.unroll_signs(q / length)
 
 

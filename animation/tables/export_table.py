@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ...formats.headings import Form, Unit
 from ...formats.table import Property, Table
 from ...interp import rotations
+from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
 from ..bake.sample_limit import check_table
@@ -23,7 +24,6 @@ from ..errors import (
     NO_FLOAT_KEYS,
     PLAYED_NOT_FINITE,
     VALUE_NOT_FINITE,
-    ZERO_QUATERNION,
     AnimationError,
     LayeredActionError,
 )

@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from ...formats.table import Property, Table, TableError
 from ...interp import rotations
+from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import ZERO_QUATERNION, AnimationError, note_on
+from ..errors import AnimationError, note_on
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union

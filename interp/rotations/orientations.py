@@ -25,6 +25,8 @@ ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
 """Radians: smaller angles are no turn, but rounding."""
 
+ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
+
 
 def normalised(keys: Keys) -> Float64Array:
     """Return unit quaternions, or raise KeysError for a zero one."""
@@ -33,7 +35,7 @@ def normalised(keys: Keys) -> Float64Array:
     # Scaled first, since squares can overflow or vanish.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
-        raise keys.error(n_("the quaternion is zero, which is no rotation"), int(np.argmin(largest)))
+        raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
     values: Float64Array = keys.values / largest
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
     return values
