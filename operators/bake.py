@@ -31,8 +31,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     keep_look: BoolProperty(
         name="Keep Look",
-        description="Where no track is TCB yet all become so: with the parameters with which keys play most as they do "
-        "now, as Enable TCB gives them; otherwise with the defaults. On where you press a button, off in scripts",
+        description="Make all tracks TCB where none is, with parameters fitted to their present motion, as Enable TCB "
+        "does; otherwise with the defaults. On where you press a button, off in scripts",
         options={"SKIP_SAVE"},
     )
     sample_limit: declared("sample_limit", IntProperty, min=1)
@@ -67,10 +67,11 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
+        # The bake itself makes all tracks TCB where none is, with the defaults.
         plain = plain_among(selected) if self.keep_look else {}
         progress = Progress(context.window_manager)
         try:
-            report = enable_and_bake(selected, plain, options, keep_look=True, progress=progress)
+            report = enable_and_bake(selected, plain, options, self.keep_look, progress)
         finally:
             progress.end()
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
