@@ -16,7 +16,7 @@ from ..exchange.report import Exchanged
 from ..formats import three_ds
 from ..ui.reporting import Status
 from .files import path_of, write_file
-from .import_3ds import TIMING_ITEMS, draw_options, report_exchange
+from .import_3ds import FileTiming, draw_options, report_exchange
 from .in_steps import InSteps, Progress
 
 OTHERS_ITEMS = (
@@ -26,7 +26,7 @@ OTHERS_ITEMS = (
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class EXPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Export objects and their animation to a 3D Studio file, with the keys' tension, continuity, bias and ease"""
 
     bl_idname = "export_anim.tcb_3ds"
@@ -42,14 +42,6 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ExportHelper):  # type
     )
     frame_start: FloatProperty(
         name="Start Frame", description="The frame that becomes frame 0 of the file", default=0.0
-    )
-    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
-    frame_rate: FloatProperty(
-        name="File Rate",
-        description="Frames a second in the file, which does not say it",
-        default=30.0,
-        min=1,
-        max=1000,
     )
     others: EnumProperty(name="Other Tracks", description="What to do with tracks that are not TCB", items=OTHERS_ITEMS)
     sample_limit: IntProperty(

@@ -54,8 +54,21 @@ OUTPUT_ITEMS = (
 )
 
 
+class FileTiming:
+    """How frames of the file become frames of the scene, or the other way round."""
+
+    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
+    frame_rate: FloatProperty(
+        name="File Rate",
+        description="Frames a second in the file, which does not say it",
+        default=30.0,
+        min=1,
+        max=1000,
+    )
+
+
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import the scene and the animation of 3D Studio files, with the keys' tension, continuity, bias and ease"""
 
     bl_idname = "import_anim.tcb_3ds"
@@ -73,14 +86,6 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type
     )
     frame_start: FloatProperty(
         name="Start Frame", description="The frame that the file's frame 0 comes to", default=0.0
-    )
-    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
-    frame_rate: FloatProperty(
-        name="File Rate",
-        description="Frames a second in the file, which does not say it",
-        default=30.0,
-        min=1,
-        max=1000,
     )
     use_scene_range: BoolProperty(
         name="Set Scene Range",
