@@ -148,7 +148,7 @@ def _collect(
         if enabled and track.in_use:
             report.errors.append(refusal)
         else:
-            job.notes.append(str(refusal))
+            job.notes.append(track.note(refusal.reason, refusal.frame))
 
 
 def job_of_edited(
