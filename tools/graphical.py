@@ -72,7 +72,10 @@ def steps():
         a.spaces.active.show_region_ui = True
         a.tag_redraw()
         # It slides in.
-        yield 0.5
+        width = 0
+        while width != region(a, 'UI').width:
+            width = region(a, 'UI').width
+            yield from drawn()
     region(a, 'UI').active_panel_category = {category!r}
     a.tag_redraw()
     yield from drawn()

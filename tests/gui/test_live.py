@@ -123,18 +123,31 @@ def steps():
         bag = found.action if bpy.app.version < (4, 4) else (
             found.action.layers[0].strips[0].channelbag(found.action_slot))
         return [k.co.y for k in bag.fcurves.find('location', index=2).keyframe_points]
+    scene = bpy.context.scene
+    def until(happened):
+        for _turn_of_blenders_loop in range(2000):
+            if happened():
+                return
+            yield 0.025
+        raise AssertionError("Blender does not play, or Live does not come to rest")
+    def next_frames():
+        for _frame in range(12):
+            before = scene.frame_current
+            yield from until(lambda: scene.frame_current != before)
+    from bl_ext.user_default.tcb_animation.ui.live import handlers
     before = heights()
     bpy.ops.screen.animation_play()
-    yield 0.5
+    yield from next_frames()
     action = bpy.data.objects['Cube'].animation_data.action
     found = bpy.data.objects['Cube'].animation_data
     bag = action if bpy.app.version < (4, 4) else action.layers[0].strips[0].channelbag(found.action_slot)
     bag.fcurves.find('location', index=2).keyframe_points[0].co_ui.y = 5.0
     action.update_tag()
-    yield 1.0
+    yield from next_frames()
     playing = heights()
     bpy.ops.screen.animation_cancel(restore_frame=False)
-    yield 1.0
+    yield from drawn()
+    yield from until(lambda: not handlers.is_pending())
     return playing[1:] == before[1:], heights()[1:] != before[1:]
 """)
     assert baked == (True, True)

@@ -147,10 +147,13 @@ handlers.warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 """)
     render = """
 def steps():
-    bpy.ops.render.render('INVOKE_DEFAULT')
-    yield 4.0
     from bl_ext.user_default.tcb_animation.ui.live import handlers
-    return handlers.shown
+    bpy.ops.render.render('INVOKE_DEFAULT')
+    yield from drawn()
+    for _turn_of_blenders_loop in range(2000):
+        if not bpy.app.is_job_running('RENDER') and not handlers.is_pending():
+            return handlers.shown
+        yield 0.025
 """
     assert playing.run(render) == [['"CubeAction": rotation_quaternion']]
     playing.shot(PICTURES / "handles_rendered.png")

@@ -51,11 +51,11 @@ bpy.ops.ed.undo_push(message='linear')
 def steps():
     bpy.context.scene.frame_set(1)
     bpy.ops.screen.animation_play()
-    yield 1.0
-    global played
-    played = bpy.context.scene.frame_current
+    for _turn_of_blenders_loop in range(2000):
+        yield 0.025
+        if bpy.context.scene.frame_current > 1:
+            break
     bpy.ops.screen.animation_cancel(restore_frame=False)
-    return played
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 

@@ -23,14 +23,14 @@ def steps():
     a = area('VIEW_3D')
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         bpy.ops.screen.area_split(direction='VERTICAL', factor=.62)
-    yield .5
+    yield from drawn()
     min((each for each in win().screen.areas if each.type == 'VIEW_3D'), key=lambda each: each.x).type = 'INFO'
-    yield .5
+    yield from drawn()
     a = area('VIEW_3D')
     a.spaces.active.show_region_toolbar = False
     region(a, 'UI').active_panel_category = 'TCB'
     a.tag_redraw()
-    yield .5
+    yield from drawn()
     return a.x + 60, win().height - a.y - a.height // 2
 """
 # The same half as high, so that the tab is longer; where the middle of the scroll bar's upper half is, and of the tabs.
