@@ -10,8 +10,7 @@ from ..animation.edit.selected_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.translation import rpt_
 from ..ui import selection
-from ..ui.reporting import Status, finish, for_each_of, poll_keys
-from .key_set import NO_KEYS
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
 
 _copied: list[tuple[str, list[CopiedKey]]] = []
 """The keys that were copied last, in order of frame, with the path of each track."""
@@ -41,7 +40,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         if not copied:
-            self.report({"ERROR"}, NO_KEYS)
+            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         _copied[:] = copied
         self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", _count()))
@@ -82,4 +81,4 @@ class TCB_OT_key_paste(bpy.types.Operator):
 
         report = for_each_of(chosen, paste_next)
         report.notes += notes
-        return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_KEYS)
+        return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_OWN_KEY_SELECTED)

@@ -25,9 +25,8 @@ from ..ui.key_fields import DESCRIPTIONS
 from ..ui.modifier_keys import typed_after
 from ..ui.preferences import from_50, of_50
 from ..ui.redraw import show_in_headers
-from ..ui.reporting import Status, finish, for_each_of, poll_keys
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
 from .key_select import PARAMETER_ITEMS
-from .key_set import NO_KEYS
 
 _PIXELS = 400.0
 """Movement of the mouse, at a resolution scale of 1, for the whole range of a tension."""
@@ -112,7 +111,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self.report({"ERROR"}, str(refusal))
             return False
         if not self._chosen:
-            self.report({"ERROR"}, NO_KEYS)
+            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
         return bool(self._chosen)
 
     def _set(self, keys: TrackKeys) -> None:

@@ -8,8 +8,7 @@ import bpy
 from ..animation.edit.selected_keys import reset
 from ..animation.translation import rpt_
 from ..ui import selection
-from ..ui.reporting import Status, finish, for_each_of, poll_keys
-from .key_set import NO_KEYS
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
 
 
 class TCB_OT_key_reset(bpy.types.Operator):
@@ -25,4 +24,4 @@ class TCB_OT_key_reset(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = for_each_of(selection.chosen_keys(context), reset)
-        return finish(self, report, rpt_("Reset {:s}", report.counts), NO_KEYS)
+        return finish(self, report, rpt_("Reset {:s}", report.counts), NO_OWN_KEY_SELECTED)

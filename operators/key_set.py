@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,17 +14,17 @@ from ..animation import find_track
 from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, key_at, put_back, set_parameters
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
-from ..animation.translation import n_, rpt_
+from ..animation.translation import rpt_
 from ..ui import preferences, selection
 from ..ui.key_fields import Of50, parameter
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 from ..ui.shared_number import is_mixed
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
-    """Set tension, continuity, bias, ease and interpolation of the selected keys, or in the 3D viewport of the key in
-    the sidebar"""
+    """Set tension, continuity, bias, ease and interpolation of the selected keys; in the 3D viewport, of the key that
+    the sidebar shows"""
 
     bl_idname = "tcb.key_set"
     bl_label = "Set TCB Parameters"
@@ -72,7 +73,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             return self.execute(context)
         self._chosen = selection.chosen_keys(context)
         if not self._chosen:
-            self.report({"ERROR"}, NO_KEYS)
+            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         self._kept = [Kept.of(keys) for keys in self._chosen]
         for name, numbers in selection.chosen_parameters(context).items():
@@ -110,37 +111,38 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:
-        given = self._given()
-        has_velocity = self.properties.is_property_set("velocity")
-        interpolation = self.interpolation if self.properties.is_property_set("interpolation") else None
-        if not given and not has_velocity and interpolation is None:
+        properties = self.properties
+        if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
             names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
-            self.report({"ERROR"}, rpt_("none of {:s} is given", names))
+            self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
             return {"CANCELLED"}
+        return self._set_named(context) if self.track else self._set_selected(context)
+
+    def _set_selected(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
+        report = for_each_of(selection.chosen_keys(context), lambda keys: self._set(keys, defaults))
+        return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
-        def set_given(keys: TrackKeys) -> None:
-            velocity = self.velocity[: velocity_size(keys.track)] if has_velocity else ()
-            numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
-            set_parameters(keys, {**given, **numbers}, defaults, interpolation)
+    def _set_named(self, context: bpy.types.Context) -> Status:
+        """Set the key at the frame of the named track of each selected object, or bone."""
+        defaults = selection.default_parameters(context)
+        has_frame = self.properties.is_property_set("frame")
 
-        if not self.track:
-            chosen = selection.chosen_keys(context)
-            report = for_each_of(chosen, set_given)
-            return finish(self, report, rpt_("Set {:s}", report.counts), NO_KEYS)
+        def set_at_frame(datablock: bpy.types.ID, path: str) -> None:
+            frame = self.frame if has_frame else selection.action_frame(context, datablock)
+            self._set(key_at(datablock, find_track(datablock, path), frame), defaults)
 
-        def set_on(datablock: bpy.types.ID, path: str) -> None:
-            given_frame = self.properties.is_property_set("frame")
-            frame = self.frame if given_frame else selection.action_frame(context, datablock)
-            set_given(key_at(datablock, find_track(datablock, path), frame))
-
-        owners = selection.owners_of(context, self.track)
-        report = for_each_track(owners, self.track, set_on, keys=1)
+        report = for_each_track(selection.owners_of(context, self.track), self.track, set_at_frame, keys=1)
         return finish(self, report, rpt_("Set {:s}", report.counts))
+
+    def _set(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
+        """Give the keys all that is given."""
+        is_given = self.properties.is_property_set
+        velocity = self.velocity[: velocity_size(keys.track)] if is_given(VELOCITY) else ()
+        numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
+        interpolation = self.interpolation if is_given("interpolation") else None
+        set_parameters(keys, {**self._given(), **numbers}, defaults, interpolation)
 
     def _given(self) -> dict[str, float]:
         """Return the parameters that were set, without those that are mixed and kept."""
         return {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
-
-
-NO_KEYS = n_("None of your keys is selected: generated ones have no parameters")

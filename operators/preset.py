@@ -17,10 +17,9 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated
 from ..formats import preset
 from ..ui import selection
-from ..ui.reporting import Status, finish, for_each_of, poll_keys
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
 from ..ui.shared_number import is_mixed
 from .files import path_of, read_file
-from .key_set import NO_KEYS
 
 SUBFOLDER = "tcb_animation/key"
 
@@ -74,7 +73,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
             return {"CANCELLED"}
         report = give(context, given)
         done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path.name), report.counts)
-        return finish(self, report, done, NO_KEYS)
+        return finish(self, report, done, NO_OWN_KEY_SELECTED)
 
 
 def give(context: bpy.types.Context, given: Mapping[str, float]) -> Report:

@@ -40,7 +40,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
         given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not given:
             names = ", ".join(CHOICES)
-            self.report({"ERROR"}, rpt_("none of {:s} is given", names))
+            self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
             return {"CANCELLED"}
 
         owners = selection.owners_of(context, self.track)

@@ -15,11 +15,10 @@ from ...animation.edit.selected_keys import Kept, found_again, put_back, set_par
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tangents import tcb_of_tangents
-from ...operators.key_set import NO_KEYS
 from ...ui import selection
 from ...ui.key_fields import DESCRIPTIONS
 from ...ui.redraw import show_in_headers
-from ...ui.reporting import finish, for_each_of, poll_keys
+from ...ui.reporting import NO_OWN_KEY_SELECTED, finish, for_each_of, poll_keys
 from ...ui.shared_number import is_mixed
 from . import diagram, find_picture
 from .bitmap import Points
@@ -117,7 +116,7 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
         numbers = {name: getattr(self, name) for name in _NAMES}
         chosen = selection.chosen_keys(context)
         report = for_each_of(chosen, lambda keys: set_parameters(keys, numbers, defaults))
-        return finish(self, report, rpt_("Set {:s}", report.counts), NO_KEYS)
+        return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         region: Any = context.region

@@ -170,7 +170,7 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
     [
         (lambda: bpy.ops.tcb.key_set(track="location", frame=12, tension=0.5), '"Cube", location, frame 12: no key'),
         (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", scale: it has no track'),
-        (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "none of tension"),
+        (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "Nothing to set: give one of tension"),
         (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
         (lambda: bpy.ops.tcb.bake(frames="CUSTOM", frame_start=20, frame_end=10), "20 to 10 is empty"),
