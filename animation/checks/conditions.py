@@ -194,9 +194,9 @@ def check(
             result.errors.append(rpt_("not checked: {:s}", str(refusal)))
             continue
         result.objects += 1
-        look = _Look(seen, item, frames, result.notes)
-        result.samples += len(look.frames)
-        for condition in (look.camera, look.views, look.scales):
+        check = _ObjectCheck(seen, item, frames, result.notes)
+        result.samples += len(check.frames)
+        for condition in (check.camera, check.views, check.scales):
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
             except AnimationError as refusal:
@@ -210,7 +210,7 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
     return [item for item in bpy.data.objects if item.data == datablock]
 
 
-class _Look:
+class _ObjectCheck:
     """The check of one object."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[str]) -> None:
@@ -218,7 +218,7 @@ class _Look:
         self.item: Any = item
         self.frames = frames
         self.notes = notes
-        self.playing = PropertySampler(scene, item, frames)
+        self.sampler = PropertySampler(scene, item, frames)
 
     def camera(self) -> Iterator[Violation]:
         """Yield violations of a camera's own properties."""
@@ -227,7 +227,7 @@ class _Look:
         camera: Any = self.item.data
         least = _LEAST.get(camera.type, ())
         values = {
-            path: numbers[:, 0] for path, numbers in self.playing.values(camera, (*least, *_CLIPS, *_FOCUS)).items()
+            path: numbers[:, 0] for path, numbers in self.sampler.values(camera, (*least, *_CLIPS, *_FOCUS)).items()
         }
         for path in (*least, *_CLIPS):
             limit = camera.bl_rna.properties[path].hard_min
@@ -269,7 +269,7 @@ class _Look:
         if has_strips(self.item):
             bones = self.item.pose.bones if self.item.pose else ()
             paths |= {"scale", *(f"{bone_path(bone)}.scale" for bone in bones)}
-        for path, values in self.playing.values(self.item, sorted(paths)).items():
+        for path, values in self.sampler.values(self.item, sorted(paths)).items():
             yield from self._through_zero(path, values)
 
     def _resolves(self, path: str) -> bool:
@@ -330,7 +330,7 @@ class _Look:
                 place = f'"{self.item.name}", {path}'
                 self.notes.append(rpt_("{:s}: not checked: {:s}", place, str(unknown)))
                 continue
-            influence = self.playing.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
+            influence = self.sampler.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
             angle, part = _nearest(towards, poles)
             bad: BoolArray = (angle <= PARALLEL) & (np.maximum(influence[:-1], influence[1:]) > 0.0)
             for first, last in _runs(bad):

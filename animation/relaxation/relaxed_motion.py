@@ -336,9 +336,9 @@ class Motion:
                 raise
             thing = item.session_uid, bone
             if thing not in self._still:
-                stepping = DepsgraphSampler([thing], self.frames)
-                stepping.advance({item.session_uid: item}, self.scene, math.inf)
-                if any(mover.datablock.session_uid in stepping.read for mover in self.movers):
+                sampler = DepsgraphSampler([thing], self.frames)
+                sampler.advance({item.session_uid: item}, self.scene, math.inf)
+                if any(mover.datablock.session_uid in sampler.read for mover in self.movers):
                     raise
-                self._still[thing] = stepping.matrices(thing)
+                self._still[thing] = sampler.matrices(thing)
             return self._still[thing]

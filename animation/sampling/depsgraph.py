@@ -84,9 +84,9 @@ def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Fr
     try:
         return TransformSampler(frames).matrices(item, bone)
     except UnknownMotionError:
-        stepping = DepsgraphSampler([(item.session_uid, bone)], frames)
-        stepping.advance({item.session_uid: item}, scene, math.inf)
-        return stepping.matrices((item.session_uid, bone))
+        sampler = DepsgraphSampler([(item.session_uid, bone)], frames)
+        sampler.advance({item.session_uid: item}, scene, math.inf)
+        return sampler.matrices((item.session_uid, bone))
 
 
 def _matrix(item: Any, bone: str) -> Any:

@@ -59,7 +59,7 @@ void main()
 """
 
 
-class Look(NamedTuple):
+class PathStyle(NamedTuple):
     """How a path is drawn."""
 
     by_speed: bool
@@ -71,12 +71,12 @@ class Look(NamedTuple):
 class Picture:
     """A path as batches: its lines, and its points."""
 
-    def __init__(self, path: Path, look: Look) -> None:
-        self.look = look
-        colours = _speed_colours(path.speeds) if look.by_speed else _repeated(look.colour, len(path.points))
+    def __init__(self, path: Path, style: PathStyle) -> None:
+        self.style = style
+        colours = _speed_colours(path.speeds) if style.by_speed else _repeated(style.colour, len(path.points))
         start = path.start
-        if look.window is not None:
-            path = path.within(*look.window)
+        if style.window is not None:
+            path = path.within(*style.window)
             colours = colours[path.start - start :][: len(path.points)]
         self._path, self._colours = path, colours
         keys = len(path.keys)

@@ -29,7 +29,7 @@ class Search:
         self.pixels: Pixels | None = None
         """What the region shows; None before it was drawn."""
 
-    def look(self, region: Any) -> None:
+    def read_pixels(self, region: Any) -> None:
         if region.as_pointer() != self._region:
             return
         size = region.width, region.height
@@ -86,7 +86,7 @@ def _on_drawn() -> None:
     if _search is None:
         return
     try:
-        _search.look(region)
+        _search.read_pixels(region)
     finally:
         if _search.pixels is not None:
             _search = None

@@ -27,7 +27,7 @@ from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.live import handlers
-from .draw_paths import PATH, Colour, Look, Picture, draw, draw_numbers
+from .draw_paths import PATH, Colour, PathStyle, Picture, draw, draw_numbers
 from .paths import Path, Plan, Trace, path, plan
 from .pick import Picked, Shown, end_of, on_screen
 
@@ -71,7 +71,7 @@ class _State:
     wanted: dict[Wanted, None] = field(default_factory=dict)
     stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
     """Paths that Blender has to step through frames for, and why."""
-    stepping: DepsgraphSampler | None = None
+    sampler: DepsgraphSampler | None = None
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
     inputs: Inputs = field(default_factory=Inputs)
@@ -92,7 +92,7 @@ def status(context: bpy.types.Context) -> str:
         return iface_("Paths can't be drawn: the system console says why")
     if _state.stepped:
         reason = next(iter(_state.stepped.values()))[1]
-        part = _state.stepping.part if _state.stepping is not None else 0.0
+        part = _state.sampler.part if _state.sampler is not None else 0.0
         return iface_("{:s}: stepping through frames, {:.0%}", reason, part)
     shown = {(obj.session_uid, bone) for obj, bone in _shown_objects(context)}
     notes = sorted({kept.note for (owner, _), kept in _state.kept.items() if kept.note and owner in shown})
@@ -174,9 +174,9 @@ def _draw_paths(context: bpy.types.Context) -> None:
         if kept is not None:
             _state.kept.move_to_end(wanted)
             colour = path_colour(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
-            look = Look(settings.by_speed, colour, _window(scene))
-            if kept.picture is None or kept.picture.look != look:
-                kept.picture = Picture(kept.path, look)
+            style = PathStyle(settings.by_speed, colour, _window(scene))
+            if kept.picture is None or kept.picture.style != style:
+                kept.picture = Picture(kept.path, style)
             kept.picture.mark(scene.frame_current if settings.playhead else None)
             pictures.append(kept.picture)
             if _state.hovered is not None and _state.hovered.thing == wanted[0] and is_tool_active(context):
@@ -334,7 +334,7 @@ def _by_curves(objects: dict[int, Any]) -> None:
             matrices = world.matrices(obj, bone)
         except UnknownMotionError as unknown:
             _state.stepped[wanted] = planned, str(unknown)
-            _state.stepping = None
+            _state.sampler = None
             continue
         made = path(planned, planned.frames, matrices, trace, _tail(obj, bone))
         _state.kept[wanted] = _Kept(made, world.read(obj, bone), "", mark)
@@ -346,23 +346,23 @@ def _by_stepping(objects: dict[int, Any]) -> None:
         (uid, bone), _ = wanted
         if uid not in objects or (bone and bone not in objects[uid].pose.bones):
             del _state.stepped[wanted]
-            _state.stepping = None
+            _state.sampler = None
     if not _state.stepped:
         return
-    if _state.stepping is None:
+    if _state.sampler is None:
         frames = np.unique(np.concatenate([planned.frames for planned, _ in _state.stepped.values()]))
-        _state.stepping = DepsgraphSampler([owner for owner, _ in _state.stepped], frames)
-    stepping = _state.stepping
+        _state.sampler = DepsgraphSampler([owner for owner, _ in _state.stepped], frames)
+    sampler = _state.sampler
     scene: Any = bpy.context.scene
-    stepping.advance(objects, scene, _PIECE)
-    if not stepping.is_done:
+    sampler.advance(objects, scene, _PIECE)
+    if not sampler.is_done:
         return
     for wanted, (planned, reason) in _state.stepped.items():
         (uid, bone), trace = wanted
-        made = path(planned, stepping.frames, stepping.matrices(wanted[0]), trace, _tail(objects[uid], bone))
-        _state.kept[wanted] = _Kept(made, stepping.read, reason)
+        made = path(planned, sampler.frames, sampler.matrices(wanted[0]), trace, _tail(objects[uid], bone))
+        _state.kept[wanted] = _Kept(made, sampler.read, reason)
     _state.stepped.clear()
-    _state.stepping = None
+    _state.sampler = None
 
 
 def _tail(obj: Any, bone: str) -> float:
@@ -393,7 +393,7 @@ def _redraw() -> None:
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Mark the paths that depend on something that changed."""
     _state.inputs = Inputs()
-    if not _state.kept and _state.stepping is None:
+    if not _state.kept and _state.sampler is None:
         return
     changed = {
         update.id.original.session_uid
@@ -415,8 +415,8 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
                 kept.inputs = None
             if number < _state.drawn:
                 _want(wanted)
-    if _state.stepping is not None and not changed.isdisjoint(_state.stepping.read):
-        _state.stepping = None
+    if _state.sampler is not None and not changed.isdisjoint(_state.sampler.read):
+        _state.sampler = None
 
 
 @handlers.persistent
@@ -425,7 +425,7 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     for kept in _state.kept.values():
         kept.stale = True
     _state.inputs = Inputs()
-    _state.stepping = None
+    _state.sampler = None
     _redraw()
 
 
