@@ -15,7 +15,7 @@ from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
-from ..ui.key_fields import refusal_to_move
+from ..ui.key_fields import reason_not_moved
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
 from .track_text import settings_error, track_label
@@ -35,7 +35,7 @@ class MessagesPanel:
     def poll(cls, context: bpy.types.Context) -> bool:
         # Blender asks before it draws the first panel.
         redraw.begin()
-        if any(track.enabled for _, track in selection.active_tracks(context)) or _refusal(context):
+        if any(track.enabled for _, track in selection.active_tracks(context)) or _reason_not_moved(context):
             return True
         return any(is_live(action) or notes_of(action) for action in selection.active_actions(context))
 
@@ -45,7 +45,7 @@ class MessagesPanel:
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
         column = self.layout.column(align=True)
-        messages, free, refusal = _messages(context), _LINES, _refusal(context)
+        messages, free, reason = _messages(context), _LINES, _reason_not_moved(context)
         for number, (text, notes) in enumerate(messages):
             lines, after = len(wrapped(context, text)), len(messages) - number - 1
             # The last line counts those that have no room; the first has room always.
@@ -54,7 +54,7 @@ class MessagesPanel:
                 column.label(text=rest, translate=False)
                 free -= 1
                 break
-            draw_text(column, context, text, "ERROR" if text == refusal else "INFO")
+            draw_text(column, context, text, "ERROR" if text == reason else "INFO")
             note_seen(notes)
             free -= lines
         for _ in range(free):
@@ -69,15 +69,15 @@ def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
     others = baked_otherwise(context, only_live=True)
     if others:
         messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB changes {:s}", others), []))
-    refusal = _refusal(context)
-    if refusal:
-        messages.insert(0, (refusal, []))
+    reason = _reason_not_moved(context)
+    if reason:
+        messages.insert(0, (reason, []))
     return messages
 
 
-def _refusal(context: bpy.types.Context) -> str:
+def _reason_not_moved(context: bpy.types.Context) -> str:
     """Return why the field of the frame moved no key; here, so that no field below that one moves away."""
-    return refusal_to_move(selection.chosen_keys(context))
+    return reason_not_moved(selection.chosen_keys(context))
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

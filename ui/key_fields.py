@@ -315,7 +315,7 @@ class _FrameField:
         after = _frames(selection.chosen_keys(context))
         self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
 
-    def refusal(self, chosen: list[TrackKeys]) -> str:
+    def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
         """Return why these keys could not be moved where they were last told to; empty where they were."""
         if self._refused is None or self._refused[0] != _identity(chosen):
             return ""
@@ -325,9 +325,9 @@ class _FrameField:
 _frame_field = _FrameField()
 
 
-def refusal_to_move(chosen: list[TrackKeys]) -> str:
+def reason_not_moved(chosen: list[TrackKeys]) -> str:
     """Return why these keys could not be moved where the field of their frame last told them to; empty otherwise."""
-    return _frame_field.refusal(chosen)
+    return _frame_field.reason_not_moved(chosen)
 
 
 def key_frame() -> Any:
