@@ -152,7 +152,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     if _is_layered(datablock):
         # An error where it would be done to other actions; nothing is known of the tracks but the table.
         table = read_table(data.action)
-        return work in ("enable-and-bake", "enable") or bool(table.error or table.places)
+        return work in ("enable-and-bake", "enable") or bool(table.error or table.rows_of_tracks)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")

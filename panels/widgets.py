@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..animation.bake.plans.splines import options_of
+from ..animation.bake.plans.splines import setting_names
 from ..animation.store.parameters import velocity_size
 from ..animation.store.tracks import Track
 from ..ui import preferences, selection
@@ -144,5 +144,5 @@ def _common_choices(tracks: Sequence[Track]) -> list[str]:
     for track in tracks:
         # A rotation's method says itself where it can't turn as far as the keys.
         always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
-        names = [name for name in names if name in always or name in options_of(track, track.settings)]
+        names = [name for name in names if name in always or name in setting_names(track, track.settings)]
     return names

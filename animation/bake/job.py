@@ -63,7 +63,7 @@ def collected_jobs(
                 check_not_tweaked(datablock)
             channels = channels_of(datablock)
             original = baked_from.get(channels.action)
-            if original is not None and not read_table(channels.action).places:
+            if original is not None and not read_table(channels.action).rows_of_tracks:
                 # Its keys are no longer TCB: enabled anew they would play another motion.
                 text = rpt_('its action was baked from "{:s}": go Back to Original, then bake', original.name)
                 raise AnimationError(name_of(datablock), text)
@@ -110,7 +110,7 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     """
     # Where the table is damaged, the tracks' states are not known.
     enabled = [track for track in tracks if track.enabled or track.table.error]
-    had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
+    had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.rows_of_tracks)
     return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
 
 

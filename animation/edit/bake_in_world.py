@@ -24,7 +24,7 @@ from ..bake.job import too_near_keys
 from ..bake.pipeline import bake
 from ..bake.plans.rotation_channels import followed
 from ..bake.plans.sample_frames import Sampling
-from ..bake.plans.splines import options_of, quaternions_of, track_splines
+from ..bake.plans.splines import quaternions_of, setting_names, track_splines
 from ..bake.sample_limit import samples_of_channel, too_many
 from ..datablocks import bone_path
 from ..errors import FRAME_NOT_FINITE, KEYED_APART, AnimationError
@@ -152,7 +152,7 @@ class _Motion:
     def __init__(self, item: bpy.types.Object, bone: str, track: Track, options: Options) -> None:
         if function_of(track) is not None:
             raise track.error(rpt_("a frame function plays it; mute that first"))
-        if "velocities" in options_of(track, track.settings):
+        if "velocities" in setting_names(track, track.settings):
             raise track.error(rpt_("its velocities are given in its parent's axes; choose another method"))
         kept = read_own_keys(track)
         if len({own.keys.frames.tobytes() for own in kept.values()}) > 1:

@@ -250,7 +250,7 @@ def _update_table(action: bpy.types.Action, states: list[State], damaged: list[i
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
         update(action, removed=gone)
-        if not read_table(action).places:
+        if not read_table(action).rows_of_tracks:
             remove_table(action)
     elif states:
         update(action, states=states)

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.plans.splines import options_of
+from ..bake.plans.splines import setting_names
 from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
@@ -99,7 +99,7 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 def goes_by_velocities(track: Track) -> bool:
     """Return whether the track's method takes velocities of its keys; False where its settings can't be read."""
     try:
-        return "velocities" in options_of(track, track.settings)
+        return "velocities" in setting_names(track, track.settings)
     except AnimationError:
         return False
 
@@ -511,7 +511,7 @@ class Kept:
             for index, each in read_own_keys(track).items():
                 remove_traces(track.channels[index], each)
             update(channels.action, removed=[track.state.identity])
-            if not read_table(channels.action).places:
+            if not read_table(channels.action).rows_of_tracks:
                 remove_table(channels.action)
 
     def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:

@@ -134,7 +134,7 @@ class Watch:
         paths = [track.path for track in baked]
         if self.reader is None or not self.reader.is_of(paths):
             self.reader = _KeyReader(paths, self._points_of(baked))
-        marks = dict(zip(paths, self.reader.places(), strict=True))
+        marks = dict(zip(paths, self.reader.read_coordinates(), strict=True))
         suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
         self.key_places, self.unsure = marks, list(marks)
         if not suspected:
@@ -190,7 +190,7 @@ class Watch:
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
         reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
-        self.key_places |= zip(taken, reader.places(written), strict=True)
+        self.key_places |= zip(taken, reader.read_coordinates(written), strict=True)
         self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
         for path, track in taken.items():
@@ -376,9 +376,9 @@ class _KeyReader:
         """Return whether it reads these tracks, and these have as many keys as when it was made."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
-    def places(self, written: Keyframes | None = None) -> list[bytes]:
+    def read_coordinates(self, written: Keyframes | None = None) -> list[bytes]:
         """Read frames and values of all keys of each track."""
-        return [places for (places,) in self.read(("co",), written)]
+        return [coordinates for (coordinates,) in self.read(("co",), written)]
 
     def read(self, names: Sequence[str], written: Keyframes | None = None) -> list[tuple[bytes, ...]]:
         """Read attributes of all keys of each track, or take those `written`."""
@@ -407,7 +407,7 @@ def _state_mark(track: Track, every: Points) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
-    return zlib.crc32(_KeyReader([track.path], [every]).places()[0], zlib.crc32(repr(chosen).encode())) or 1
+    return zlib.crc32(_KeyReader([track.path], [every]).read_coordinates()[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:

@@ -277,7 +277,7 @@ def clear_orphans(action: bpy.types.Action) -> None:
     layers, are left alone.
     """
     table = read_table(action)
-    if table.error or not (len(table.rows) or table.places) or layered_reason(action):
+    if table.error or not (len(table.rows) or table.rows_of_tracks) or layered_reason(action):
         return
     kept = _rows_in_use(action, table)
     if kept.tobytes() == table.rows.tobytes():
@@ -314,7 +314,7 @@ def play_restored(action: bpy.types.Action) -> None:
     if table.error:
         return
     states = []
-    for slot, path in table.places:
+    for slot, path in table.rows_of_tracks:
         with suppress(ValueError):
             state = table.state(slot, path)
             if state is not None and state.settings.digest == RESTORED:

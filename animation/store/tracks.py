@@ -95,7 +95,7 @@ class Track:
     @property
     def is_at_home(self) -> bool:
         """Return whether the table has the track at its slot and path: it was not renamed, or moved with its slot."""
-        return (self.slot, self.path) in self.table.places
+        return (self.slot, self.path) in self.table.rows_of_tracks
 
     @property
     def locked(self) -> bool:

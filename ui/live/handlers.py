@@ -466,12 +466,12 @@ def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     """Return the actions of the datablocks in which no track is TCB yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
-    return [action for action in actions if action.is_editable and not read_table(action).places]
+    return [action for action in actions if action.is_editable and not read_table(action).rows_of_tracks]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     """Switch Live on for the actions that have TCB tracks now, and bake these first, all at once, which is faster."""
-    enabled = [action for action in actions if read_table(action).places]
+    enabled = [action for action in actions if read_table(action).rows_of_tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     report = bake_many(users, _options_for(users))
     for action in enabled:
@@ -495,7 +495,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 def _make_tcb(action: bpy.types.Action) -> None:
     """Make all tracks of an action TCB, with the motion kept as far as can be, where none is; as the buttons do."""
-    if read_table(action).places:
+    if read_table(action).rows_of_tracks:
         return
     users = users_of(action)
     report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults_for(users))

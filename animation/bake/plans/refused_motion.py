@@ -99,7 +99,9 @@ def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: F
         )
 
 
-def refusal(track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()) -> AnimationError:
+def error_of_keys(
+    track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()
+) -> AnimationError:
     """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])

@@ -26,7 +26,7 @@ from ...store.recording import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated
-from .refused_motion import check_finite, check_frames, check_range, check_size, check_speed, check_turns, refusal
+from .refused_motion import check_finite, check_frames, check_range, check_size, check_speed, check_turns, error_of_keys
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _vector(
             keys = Keys(frames[run].astype(np.float64), values[run], **parameters)
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
-            raise refusal(track, error, frames[run], components) from error
+            raise error_of_keys(track, error, frames[run], components) from error
     spline: Spline = splines[0]
     if len(runs) > 1:
         spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
@@ -144,7 +144,7 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
     return made
 
 
-def options_of(track: Track, settings: Settings) -> tuple[str, ...]:
+def setting_names(track: Track, settings: Settings) -> tuple[str, ...]:
     """Return the names of the settings that the method's splines take, as in `Method`."""
     method = METHODS[settings.method]
     return method.rotation_options if track.is_rotation else method.value_options
@@ -152,14 +152,14 @@ def options_of(track: Track, settings: Settings) -> tuple[str, ...]:
 
 def bends_by_parameters(track: Track, settings: Settings) -> bool:
     """Return whether tension, continuity and bias of the keys have an effect; ease always has one."""
-    by_angles = "angles" in options_of(track, settings)
+    by_angles = "angles" in setting_names(track, settings)
     return (settings.angles if by_angles else settings.method) == Settings.method
 
 
 def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, Any]:
     """Return the arguments of the method's class besides keys and cycle, by name."""
-    options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
-    if "velocities" in options_of(track, settings):
+    options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
+    if "velocities" in setting_names(track, settings):
         options["velocities"] = _velocities(track, own, frames)
     if "angles" in options:
         options["angles"] = METHODS[settings.angles]
@@ -295,7 +295,7 @@ def _rotation_spline(
         keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
         return made(keys, settings.cycle, **options), turns
     except KeysError as error:
-        raise refusal(track, error, frames) from error
+        raise error_of_keys(track, error, frames) from error
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:

@@ -74,9 +74,11 @@ class KeyedOver:
         A value of 0 does not change, so a single segment may have too few keys to recognize the mirror.
         """
         chosen = self.history.keys.select_control_point & np.isfinite(self.history.before)
-        told = chosen & (self.history.before != 0.0)
+        decisive = chosen & (self.history.before != 0.0)
         is_mirror = (
-            told.sum() >= FEWEST and (told & ~self.history.generated).any() and told[self.history.generated].any()
+            decisive.sum() >= FEWEST
+            and (decisive & ~self.history.generated).any()
+            and decisive[self.history.generated].any()
         )
         if is_mirror and (self.history.now[chosen] == -self.history.before[chosen]).all():
             return chosen

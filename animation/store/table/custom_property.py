@@ -146,7 +146,7 @@ class Table:
         return frozenset(self.arrays["tracks"]["identity"].tolist())
 
     @cached_property
-    def places(self) -> Mapping[tuple[int, str], int]:
+    def rows_of_tracks(self) -> Mapping[tuple[int, str], int]:
         """Return the rows of the tracks, by slot and path."""
         slots = self.arrays["tracks"]["slot"].tolist()
         return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
@@ -176,24 +176,24 @@ class Table:
 
     def state(self, slot: int, path: str) -> State | None:
         """Read the track of that slot and path; raise ValueError where it is damaged."""
-        place = self.places.get((slot, path))
+        place = self.rows_of_tracks.get((slot, path))
         return None if place is None else self._state(place, slot, path)
 
     def identity_at(self, slot: int, path: str) -> int | None:
         """Read the identity of the track of that slot and path, damaged or not."""
-        place = self.places.get((slot, path))
+        place = self.rows_of_tracks.get((slot, path))
         return None if place is None else int(self.arrays["tracks"]["identity"][place])
 
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], only_baked: bool) -> bool:
         """Return whether a slot has tracks whose paths start with one of these."""
         return any(
             own == slot and path.startswith(starts) and (not only_baked or self.arrays["tracks"]["baked"][place])
-            for (own, path), place in self.places.items()
+            for (own, path), place in self.rows_of_tracks.items()
         )
 
     def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
         """Read the track of that identity, with its slot and path; an empty list where it is missing or damaged."""
-        for key, place in self.places.items():
+        for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 try:
                     return [(key, self._state(place, *key))]
@@ -422,7 +422,7 @@ def _check(table: Table) -> None:
         counts = channels[name]
         if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[name]):
             raise ValueError(name)
-    if len(table.places) != len(tracks) or len(table.identities) != len(tracks):
+    if len(table.rows_of_tracks) != len(tracks) or len(table.identities) != len(tracks):
         raise ValueError("tracks")
     if (tracks["baked"] < 0).any() or (tracks["baked"] > _APPROXIMATE).any():
         raise ValueError("tracks")
