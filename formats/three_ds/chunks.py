@@ -127,7 +127,7 @@ def _at(offset: int, message: str) -> Text:
     return n_("byte {:d}: {:s}", offset, message)
 
 
-def packed(layout: struct.Struct, *values: float) -> bytes:
+def pack(layout: struct.Struct, *values: float) -> bytes:
     """Pack the values as the file has them.
 
     Raises

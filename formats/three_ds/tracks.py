@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array
 from ..messages import Text, n_
-from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
+from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, pack
 from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -225,7 +225,7 @@ def track_bytes(track: Track) -> bytes:
     kept = flags & _HAS_PARAMETERS
     if count and not named and (kept == kept[0]).all():
         content = bytearray(_packed_keys(track, slice(None), int(kept[0])).tobytes())
-        return packed(_TRACK_HEADER, track.flags, *track.reserved, count) + content
+        return pack(_TRACK_HEADER, track.flags, *track.reserved, count) + content
     sizes = np.array(_key_sizes(components))[flags & 0xFF]
     steps = sizes + [len(name) + 1 for name in track.names] if named else sizes
     starts = np.cumsum(steps) - steps
@@ -237,7 +237,7 @@ def track_bytes(track: Track) -> bytes:
     if named:
         for start, shown in zip((starts + sizes).tolist(), track.names, strict=True):
             content[start : start + len(shown)] = shown
-    return packed(_TRACK_HEADER, track.flags, *track.reserved, count) + content
+    return pack(_TRACK_HEADER, track.flags, *track.reserved, count) + content
 
 
 def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) -> npt.NDArray[np.void]:

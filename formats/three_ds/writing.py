@@ -24,7 +24,7 @@ from .chunks import (
     Chunk,
     ThreeDSError,
     check_array,
-    packed,
+    pack,
 )
 from .scene import NODE_KINDS, TRACK_KINDS, Camera, Editor, Keyframer, Light, Mesh, Node, Object, Scene, Spotlight
 from .tracks import track_bytes
@@ -42,7 +42,7 @@ def write(scene: Scene) -> bytes:
         If something has no place in the file (a name with a zero in it, more than 65,535 vertices, a parameter without
         its flag); it names the node or object.
     """
-    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, packed(LONG, scene.version))]
+    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
     if scene.editor is not None:
         parts.append(_editor(scene.editor))
     if scene.keyframer is not None:
@@ -54,12 +54,12 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     parts = []
     if keyframer.header is not None:
         header = keyframer.header
-        content = packed(WORD, header.revision) + _string(header.name) + packed(FRAME, header.length)
+        content = pack(WORD, header.revision) + _string(header.name) + pack(FRAME, header.length)
         parts.append(_chunk(idents.KFHDR, content))
     if keyframer.segment is not None:
-        parts.append(_chunk(idents.KFSEG, packed(TWO_FRAMES, *keyframer.segment)))
+        parts.append(_chunk(idents.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
     if keyframer.current_frame is not None:
-        parts.append(_chunk(idents.KFCURTIME, packed(FRAME, keyframer.current_frame)))
+        parts.append(_chunk(idents.KFCURTIME, pack(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
         with _named(_A_NODE, node.name.decode("latin-1")):
             parts.append(_node(node))
@@ -67,9 +67,9 @@ def _keyframer(keyframer: Keyframer) -> bytes:
 
 
 def _node(node: Node) -> bytes:
-    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, packed(WORD, node.node_id))]
+    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, pack(WORD, node.node_id))]
     parent = NO_PARENT if node.parent is None else node.parent
-    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + packed(NODE_HEADER, *node.flags, parent)))
+    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
         parts.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
     if node.instance_name is not None:
@@ -83,9 +83,9 @@ def _node(node: Node) -> bytes:
 def _editor(editor: Editor) -> bytes:
     parts = []
     if editor.mesh_version is not None:
-        parts.append(_chunk(idents.MESH_VERSION, packed(LONG, editor.mesh_version)))
+        parts.append(_chunk(idents.MESH_VERSION, pack(LONG, editor.mesh_version)))
     if editor.master_scale is not None:
-        parts.append(_chunk(idents.MASTER_SCALE, packed(FLOAT, editor.master_scale)))
+        parts.append(_chunk(idents.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
     for obj in editor.objects:
         with _named(_AN_OBJECT, obj.name.decode("latin-1")):
             parts.append(_object(obj))
@@ -117,14 +117,14 @@ def _mesh(mesh: Mesh) -> bytes:
         check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
         check_array("face_flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
-        content = packed(WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
+        content = pack(WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
         parts.append(_chunk(idents.FACE_ARRAY, content))
     return _chunk(idents.N_TRI_OBJECT, _among(parts, mesh.chunks))
 
 
 def _camera(camera: Camera) -> bytes:
     places = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
-    content = places + packed(TWO_FLOATS, camera.roll, camera.lens)
+    content = places + pack(TWO_FLOATS, camera.roll, camera.lens)
     return _chunk(idents.N_CAMERA, content + _among([], camera.chunks))
 
 
@@ -133,21 +133,21 @@ def _light(light: Light) -> bytes:
     if light.color is not None:
         parts.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
     if light.multiplier is not None:
-        parts.append(_chunk(idents.DL_MULTIPLIER, packed(FLOAT, light.multiplier)))
+        parts.append(_chunk(idents.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
     if light.spotlight is not None:
         parts.append(_spotlight(light.spotlight))
     return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _among(parts, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
-    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, packed(FLOAT, spotlight.roll))]
-    cones = packed(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
+    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
+    cones = pack(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
     content = _floats(spotlight.target, (3,)) + cones + _among(parts, spotlight.chunks)
     return _chunk(idents.DL_SPOTLIGHT, content)
 
 
 def _chunk(ident: int, content: bytes) -> bytes:
-    return packed(HEADER, ident, HEADER.size + len(content)) + content
+    return pack(HEADER, ident, HEADER.size + len(content)) + content
 
 
 def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
@@ -169,7 +169,7 @@ def _floats(array: npt.NDArray[np.float32], shape: tuple[int, ...]) -> bytes:
 
 
 def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
-    return packed(WORD, len(table)) + _floats(table, (len(table), columns))
+    return pack(WORD, len(table)) + _floats(table, (len(table), columns))
 
 
 def _of(kinds: Mapping[str, int], kind: str) -> int:

@@ -190,7 +190,7 @@ class _Segments(NamedTuple):
         return _Segments(self.begin[columns], self.frames[:, columns], self.eases[:, columns])
 
 
-class _Fitted(NamedTuple):
+class _SegmentFits(NamedTuple):
     """The fit of N segments. Errors are those of each of c channels, or of all together."""
 
     flips: Float64Array
@@ -212,7 +212,7 @@ class _Fitted(NamedTuple):
         return np.ascontiguousarray(rows, dtype=np.float64)
 
     @classmethod
-    def of_rows(cls, rows: Float64Array, channels: int) -> _Fitted:
+    def of_rows(cls, rows: Float64Array, channels: int) -> _SegmentFits:
         """Return the fit from the rows that `rows_of` returns."""
         handles = rows[:, -4 * channels :].T.reshape(2, 2, channels, -1).astype(np.float32)
         errors, places = np.split(rows[:, 2 : -4 * channels].T, 2)
@@ -236,7 +236,7 @@ class _Fitting:
         flips, jumps = np.ones(count), np.zeros(count, dtype=np.bool_)
         for part in self._parts():
             begin, (start, end), _ = part
-            fitted = self._fitted(part)
+            fitted = self._fit_unless_known(part)
             flips[begin + 1], jumps[begin + 1] = fitted.flips, fitted.jumps
             errors[begin] = fitted.errors.T
             worst[begin] = (start + fitted.places * (end - start)).T
@@ -259,7 +259,7 @@ class _Fitting:
             eases = ease.normalised(parameters[4, begin], parameters[3, begin + 1])
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 
-    def _fitted(self, part: _Segments) -> _Fitted:
+    def _fit_unless_known(self, part: _Segments) -> _SegmentFits:
         """Return the fit of segments; take that of known ones from the cache."""
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
         few = len(part.begin) <= _FEW
@@ -276,16 +276,16 @@ class _Fitting:
             derivatives,
             probes,
         )
-        names = [blake2b(self._kind + each.tobytes(), digest_size=16).digest() for each in _Fitted.rows_of(about)]
+        names = [blake2b(self._kind + each.tobytes(), digest_size=16).digest() for each in _SegmentFits.rows_of(about)]
         new = self._known.missing(names)
         if new:
             rest = part.take(np.array(new))
             values = self._sampled(rest, PLACES) if exact is None else exact[..., new]
             fresh = self._fit(rest, values, derivatives[..., new])
-            self._known.learn([names[place] for place in new], _Fitted.rows_of(fresh))
-        return _Fitted.of_rows(self._known.recall(names), self._numbers.shape[1])
+            self._known.learn([names[place] for place in new], _SegmentFits.rows_of(fresh))
+        return _SegmentFits.of_rows(self._known.recall(names), self._numbers.shape[1])
 
-    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array) -> _Fitted:
+    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array) -> _SegmentFits:
         """Return the fit of segments from exact values and derivatives."""
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives)
@@ -297,7 +297,9 @@ class _Fitting:
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
         shape = (2, channels, len(part.begin))
-        return _Fitted(flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape))
+        return _SegmentFits(
+            flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape)
+        )
 
     def _evaluated(self, part: _Segments, w: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""

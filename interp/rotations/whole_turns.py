@@ -104,12 +104,12 @@ class WholeTurns:
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
             along_change, across_change = self.turn_changes(segment[at], u[at])
-            carried = turned(across, velocities[:, at])
+            turned_velocity = turned(across, velocities[:, at])
             winding = velocity_of_exp(across, across_rate)
-            inner = turned(along, winding + carried)
+            inner = turned(along, winding + turned_velocity)
             change = (
                 acceleration_of_exp(across, across_rate, across_change)
-                + cross(winding, carried)
+                + cross(winding, turned_velocity)
                 + turned(across, accelerations[:, at])
             )
             accelerations[:, at] = along_change + cross(along_rate, inner) + turned(along, change)

@@ -110,7 +110,7 @@ class Skeleton:
         self.error = error
         self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
-        self.wanted = self.places(self.poses())
+        self.wanted = self.points_of(self.poses())
         self.keys: dict[int, KeySet] = {}
         self.moving = [number for number, joint in enumerate(joints) if joint.animated]
 
@@ -130,7 +130,7 @@ class Skeleton:
             found.append(placed if joint.parent < 0 else found[joint.parent] @ placed)
         return np.stack(found)
 
-    def places(self, poses: Float64Array) -> Float64Array:
+    def points_of(self, poses: Float64Array) -> Float64Array:
         """Return where all points are, shape (points, frames, 3)."""
         found = [
             np.einsum("fij,pj->pfi", matrices[:, :3, :3], joint.points) + matrices[:, :3, 3]
@@ -140,10 +140,10 @@ class Skeleton:
 
     def distances(self) -> Float64Array:
         """Return how far each point is from where it was, shape (points, frames)."""
-        distances: Float64Array = np.linalg.norm(self.places(self.poses()) - self.wanted, axis=2)
+        distances: Float64Array = np.linalg.norm(self.points_of(self.poses()) - self.wanted, axis=2)
         return distances
 
-    def reach(self) -> Float64Array:
+    def distances_of_points(self) -> Float64Array:
         """Return how far away each joint's points are, but for a few frames, shape (joints,)."""
         poses = self.poses()
         found = np.zeros(len(self.joints))
@@ -159,7 +159,7 @@ class Skeleton:
         """
         joint, under = self.joints[number], self.under[number]
         poses = self.poses()
-        places = self.places(poses)
+        places = self.points_of(poses)
         far = np.linalg.norm(places - self.wanted, axis=2)[under].max(axis=0, initial=0.0)
         limit = np.full(len(far), self.error) if is_strict else np.maximum(self.error, far)
         above = joint.offset if joint.parent < 0 else poses[joint.parent] @ joint.offset
@@ -211,7 +211,7 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
         it was than the skeleton's error, at any frame, where Hermite's splines play the keys.
     """
-    reach = skeleton.reach()
+    reach = skeleton.distances_of_points()
     yield from _begin(skeleton, reach)
     moving = skeleton.moving
     done = 0
