@@ -284,7 +284,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
         VELOCITIES_EXAMPLES,
     )
     for verb in (bake, enable):
-        _add_look(verb)
+        _add_keep_look(verb)
     for verb in (bake, restore, apply, remove, enable, reduce, import_table):
         _add_output(verb)
     _add_output(velocities, where=_TO_BLEND_OR_TABLE)
@@ -359,7 +359,7 @@ def _add_objects(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_look(verb: argparse.ArgumentParser) -> None:
+def _add_keep_look(verb: argparse.ArgumentParser) -> None:
     look = verb.add_mutually_exclusive_group()
     look.add_argument(
         "--keep-look",

@@ -99,7 +99,7 @@ class Tracks:
             raise
         except AnimationError:
             found = []
-        self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
+        self._tracks = {track.path: track for track in found if track.in_use and _unmuted_fcurves(track)}
         self._own: dict[str, dict[int, OwnKeys]] = {}
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
@@ -224,14 +224,14 @@ class Tracks:
     def _played(self, track: Track, splines: list[TrackSpline], frames: Float64Array) -> Float64Array:
         """Evaluate the components at the frames, shape (frames, components)."""
         values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
-        for index, fcurve in _playing(track).items():
+        for index, fcurve in _unmuted_fcurves(track).items():
             values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
         for spline in splines:
             values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
         return values
 
 
-def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
+def _unmuted_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
     """Return the components' F-curves that are not muted."""
     return {
         index: fcurve
@@ -242,7 +242,7 @@ def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
 
 def _is_played_by_splines(track: Track) -> bool:
     """Check whether the keys are played at their own frames, and nothing else plays."""
-    plays_all = len(_playing(track)) == len(track.channels)
+    plays_all = len(_unmuted_fcurves(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None
 
 
