@@ -16,7 +16,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock, read
+from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock, read
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_keys_to_write, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
@@ -36,8 +36,6 @@ from ..store.tracks import Track, find_tracks, tracks_among
 from ..translation import rpt_
 from . import restore
 from .choose import find_track, writable
-
-_SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,7 +470,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
     """Deselect all keys of the F-curves, and their handles."""
     for fcurve in fcurves:
         none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
-        for name in _SELECTION:
+        for name in FLAGS:
             fcurve.keyframe_points.foreach_set(name, none)
 
 
@@ -481,7 +479,7 @@ def select(keys: TrackKeys) -> None:
     for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)
-        for name in _SELECTION:
+        for name in FLAGS:
             fcurve.keyframe_points.foreach_set(name, getattr(held, name) | there)
 
 
