@@ -555,7 +555,10 @@ def _by_frame(
 
 
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
-    """Return frames brought into [first, last]; a whole number of periods away means the last key."""
+    """Return frames brought into [first, last]; a whole number of periods away means the last key.
+
+    Source: docs/formulas.md, "Cycles".
+    """
     outside = (frames < first) | (frames > last)
     if last == first or not outside.any():
         return frames
@@ -573,7 +576,10 @@ def _wrapped_one(frame: float, first: float, last: float) -> float:
 
 
 class Timing:
-    """The local parameter of every segment as a function of the frame, ease included."""
+    """The local parameter of every segment as a function of the frame, ease included.
+
+    Source: docs/formulas.md, "Local parameter".
+    """
 
     def __init__(self, tracks: KeyBatch) -> None:
         end = tracks.segment_end

@@ -133,7 +133,10 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
 
 
 def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate bias and swap eases of keys whose order is reversed, as by a mirror or a negative scale in time."""
+    """Negate bias and swap eases of keys whose order is reversed, as by a mirror or a negative scale in time.
+
+    Source: docs/formulas.md, "Reversed time".
+    """
     written = _written(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
         return own

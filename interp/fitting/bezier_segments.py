@@ -19,6 +19,7 @@ def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64A
     """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
 
     `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
+    Source: docs/formulas.md, "Bezier form of a cubic".
     """
     powers: Float64Array = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
     powers[2] += chord

@@ -110,7 +110,10 @@ def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Arra
 
 
 def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
-    """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key."""
+    """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key.
+
+    Source: docs/formulas.md, "Signs and paths".
+    """
     counts = tracks.last - tracks.first + 1
     flips = np.ones(len(tracks.frames))
     flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0

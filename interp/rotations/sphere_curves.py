@@ -363,7 +363,10 @@ class RotationSegments:
         self.whole_turns = whole_turns
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives by u, shape (components, samples).
+
+        Source: docs/formulas.md, "Angular velocity and acceleration".
+        """
         if nu == 0:
             values = self._curve.value(segment, u)
             return values if self.whole_turns is None else self.whole_turns.add_to_values(values, segment, u)

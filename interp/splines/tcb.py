@@ -402,7 +402,10 @@ def _segment_controls(
 
 
 def _controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
-    """Return the control quaternions of de Casteljau segments (docs/formulas.md, "De Casteljau on the sphere")."""
+    """Return the control quaternions of de Casteljau segments.
+
+    Source: docs/formulas.md, "De Casteljau on the sphere" and "Ends of rotation tracks".
+    """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)

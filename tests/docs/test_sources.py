@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^#+ (.*)$", FORMULAS, re.MULTILINE)
+SECTIONS = re.findall(r"^### (.*)$", FORMULAS, re.MULTILINE)
 PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS.split("## Sources")[1].split("## Notation")[0]))
 """The titles in its list of sources."""
 
@@ -33,16 +34,22 @@ def read(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def sources() -> Iterator[tuple[str, str]]:
-    """Yield each file of the product with what its docstrings say after "Source:", up to the end of the paragraph."""
+def paragraphs() -> Iterator[tuple[str, str]]:
+    """Yield each file of the product with the paragraphs of its docstrings."""
     for file in texts():
         place = file.relative_to(ROOT)
         if file.suffix == ".py" and place.parts[0] not in NOT_PRODUCT:
             for node in ast.walk(ast.parse(read(file))):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     for paragraph in re.split(r"\n\s*\n", ast.get_docstring(node) or ""):
-                        for source in re.split(r"\bSources?:", " ".join(paragraph.split()))[1:]:
-                            yield str(place), source
+                        yield str(place), " ".join(paragraph.split())
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield each file of the product with what its docstrings say after "Source:", up to the end of the paragraph."""
+    for place, paragraph in paragraphs():
+        for source in re.split(r"\bSources?:", paragraph)[1:]:
+            yield place, source
 
 
 def test_a_source_names_a_heading_or_a_publication():
@@ -56,6 +63,14 @@ def test_a_heading_that_is_cited_anywhere_is_there():
         text = re.sub(r"\s*\n\s*(?:# )?", " ", read(file))
         names = {name for cited in CITED.findall(text) for name in NAME.findall(cited)}
         assert file == Path(__file__).resolve() or names <= {*HEADINGS}, file
+
+
+def test_each_section_of_the_formulas_is_cited_by_a_docstring():
+    cited = {
+        name for _, paragraph in paragraphs() for names in CITED.findall(paragraph) for name in NAME.findall(names)
+    }
+    assert [section for section in SECTIONS if section not in cited] == []
+    assert len(SECTIONS) > 50
 
 
 def test_headings_of_the_formulas_are_told_apart_by_their_names():
