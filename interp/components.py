@@ -86,7 +86,7 @@ class BaseSpline(ABC):
         return Prepared([self])
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
-        """Evaluate.
+        """Evaluate values or derivatives at frames.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Derivative:
 
 
 class ComponentSpline(BaseSpline):
-    """A track of numbers.
+    """The base class of tracks of numbers, whose components are splines by themselves.
 
     Parameters
     ----------

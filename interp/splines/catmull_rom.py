@@ -46,7 +46,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers.
+    """A track of numbers with the velocities of central differences at its keys.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations.
+    """A track of rotations with the angular velocities of central differences at its keys.
 
     Parameters
     ----------

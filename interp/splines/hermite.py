@@ -21,7 +21,7 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers.
+    """A track of numbers with given velocities at its keys.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations.
+    """A track of rotations with given angular velocities at its keys.
 
     Parameters
     ----------

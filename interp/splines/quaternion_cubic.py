@@ -27,7 +27,7 @@ _PARTS = 64
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations.
+    """A track of rotations on the Catmull-Rom spline of quaternion components, normalised.
 
     Parameters
     ----------

@@ -46,7 +46,10 @@ class Adjust(NamedTuple):
 
 
 def adjust(tracks: KeyBatch) -> Adjust:
-    """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames, levelled by |C|."""
+    """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames.
+
+    It is drawn to 1/2 as |C| grows.
+    """
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
     level = 1.0 - np.abs(tracks.parameters[1])
@@ -156,17 +159,17 @@ class VectorSpline(ComponentSpline):
 class _KeyTurns(NamedTuple):
     """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
 
-    number: Float64Array
+    counts: Float64Array
     axis: Float64Array
 
     @property
     def signs(self) -> Float64Array:
         """Return the signs that they give the keys' quaternions, shape (n,)."""
-        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
+        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.counts, 2.0)))
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations.
+    """A track of rotations by tension, continuity and bias: controls on the sphere, as 3D Studio has them.
 
     Parameters
     ----------
@@ -286,8 +289,8 @@ class RotationSpline(OrientationSpline):
         spline._set(path=cast(Path, checked_choice("path", path, get_args(Path))))
         if spline.path == "AS_KEYED":
             size = np.abs(angle[1:]) + _NEARLY_WHOLE
-            number = np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi))
-            spline._set(_turns=_KeyTurns(number, turned_axes[1:]))
+            counts = np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi))
+            spline._set(_turns=_KeyTurns(counts, turned_axes[1:]))
         return spline
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -337,7 +340,10 @@ class RotationSpline(OrientationSpline):
         return angles, axes
 
     def with_keys(self, keys: Keys) -> RotationSpline:
-        """Return the same spline with other keys, not checked: of the same frames, and unit quaternions."""
+        """Return the same spline with other keys.
+
+        `keys` must have the same frames, and unit quaternions; neither is checked.
+        """
         spline = copy(self)
         spline._set(keys=keys)
         return spline
@@ -345,7 +351,7 @@ class RotationSpline(OrientationSpline):
     @property
     def has_whole_turns(self) -> bool:
         """Return whether a segment turns by more than the arc between its keys."""
-        return self._turns is not None and bool(self._turns.number.any())
+        return self._turns is not None and bool(self._turns.counts.any())
 
     @property
     def batch(self) -> Hashable:
@@ -377,6 +383,7 @@ class RotationSpline(OrientationSpline):
         whole_turns = None
         if any(spline._turns is not None for spline in splines):
             turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
+            # So each segment begins at its key's own quaternion, and with its whole turns ends at that of the next.
             controls *= np.where(turned, signs, 1.0)
             whole_turns = _whole_turns_of(splines, tracks)
         return RotationSegments(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
@@ -471,7 +478,7 @@ def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Whol
     axis = np.zeros((3, len(tracks.frames)))
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
-            count[first:last] = spline._turns.number
+            count[first:last] = spline._turns.counts
             axis[:, first:last] = spline._turns.axis.T
     if not count.any():
         return None
