@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.bake.plans.handles import is_keyed_whole
+from ..animation.datablocks import animation_data
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
@@ -105,7 +106,7 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
     options = handlers.sidebar_options(context.scene)
     names = []
     for datablock, track in selection.active_tracks(context):
-        animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
+        animation: Any = animation_data(datablock)
         if track.baked and (is_live(animation.action) or not only_live) and not settings_error(track):
             kept = track.settings.options
             if kept is not None and not (_plays_handles(kept, options) or kept == options):

@@ -105,13 +105,13 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
 
 def new_action(datablock: bpy.types.ID, name: str) -> Channels:
     """Assign a new action without F-curves to the datablock, in place of one that it may have."""
-    made: Any = datablock
-    animation = made.animation_data_create()
+    animated: Any = datablock
+    animation = animated.animation_data_create()
     action: Any = bpy.data.actions.new(name)
     animation.action = action
     if not HAS_SLOTS:
         return Channels(action, 0, action)
-    slot = action.slots.new(datablock.id_type, made.name)
+    slot = action.slots.new(datablock.id_type, datablock.name)
     animation.action_slot = slot
     strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
     return Channels(action, slot.handle, strip.channelbag(slot, ensure=True))
@@ -145,14 +145,14 @@ def ensured_channels(datablock: bpy.types.ID) -> Channels:
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
     """Assign `action`, and in versions with slots its slot of that handle, to `datablock`."""
-    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
+    animation: Any = animation_data(datablock)
     animation.action = action
     if HAS_SLOTS:
         animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)
 
 
 def evaluate_anew(action: bpy.types.Action) -> None:
-    """Let Blender show at the current frame what the action's keys now are.
+    """Make Blender evaluate the action anew at the current frame.
 
     `update_tag` without more does not, where keys were written all at once.
     """

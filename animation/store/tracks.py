@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
-from ..datablocks import name_of
+from ..datablocks import animation_data, name_of
 from ..errors import LOCKED, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
@@ -348,7 +348,7 @@ def _is_present(action: int, state: State) -> bool:
 
 
 def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
-    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
+    animation: Any = animation_data(datablock)
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks:
         # A rotation is one value: a driver of one component changes the meaning of the keys of the others.
