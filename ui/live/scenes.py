@@ -13,7 +13,7 @@ from .. import selection
 
 
 def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
-    """Return the default parameters of the scene of the datablocks: the first window's, or else another, or any."""
+    """Return the default parameters of the first scene with the datablocks; of the context's where there is none."""
     return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
 
 
@@ -34,10 +34,15 @@ def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
         yield bpy.context.scene
         return
     for scene in dict.fromkeys((*shown_scenes(), *bpy.data.scenes)):
-        if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
-            part in users for obj in scene.objects for part in of_object(obj)
-        ):
+        if _is_of(scene, users):
             yield scene
+
+
+def _is_of(scene: bpy.types.Scene, users: list[bpy.types.ID]) -> bool:
+    """Check whether a datablock is the scene, one of its objects, or a part of one."""
+    if any(scene == user or user == scene.objects.get(user.name) for user in users):
+        return True
+    return any(part in users for obj in scene.objects for part in of_object(obj))
 
 
 def shown_scenes() -> list[Any]:
