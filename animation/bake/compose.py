@@ -131,7 +131,7 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray
     return Composed(arrays | stamp, layout, placed)
 
 
-def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
+def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
     """Return the same motion as plain keys, without stamps and identities."""
     joined = Joined.of(own)
     layout = _layout_of(own, generated)

@@ -10,13 +10,7 @@ import bpy
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in
 from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.keyframes import (
-    NAMES,
-    NO_KEYS,
-    Keyframes,
-    Write,
-    extrapolate,
-)
+from ..fcurves.keyframes import NAMES, NO_KEYS, Keyframes, Write, extrapolate
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.live_switch import switch_off
@@ -25,7 +19,7 @@ from ..store.paths import FRAME_FUNCTION, track_of
 from ..store.recording import plain_keys, remove_traces
 from ..store.table.custom_property import remove_table
 from ..translation import rpt_
-from .compose import plain_keys as composed_plain_keys
+from .compose import composed_plain_keys
 from .job import Job
 from .notes import count_track, note_doubts, note_of_one_bake
 from .plans.protocol import Baked, ChannelKeys, TrackPlan
@@ -45,29 +39,29 @@ def write_new_actions(jobs: Sequence[Job], every: Sequence[list[Baked]]) -> Repo
             action = copies[original] = original.copy()
             action.name = f"{original.name}.baked"
             switch_off(action)
-        copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
-        report.add(_write_plain(job, copy, baked))
+        channels = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
+        report.add(_write_plain(job, channels, baked))
         for datablock in job.datablocks:
             assign(datablock, action, job.channels.slot_handle)
             report.notes.append(
                 rpt_('"{:s}" now uses the action "{:s}"; "{:s}" is kept', datablock.name, action.name, original.name)
             )
     for original, action in copies.items():
-        for bag in channels_in(action):
-            _take_away_traces(bag)
+        for channels in channels_in(action):
+            _remove_functions_and_traces(channels)
         remove_table(action)
         if original.library is None:
             set_aside(original, action)
     return report
 
 
-def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
+def _write_plain(job: Job, channels: Channels, every: Sequence[Baked]) -> Report:
     report = Report.on(job.datablocks)
     report.notes += job.notes
-    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    with scratch_curves.kept(), selecting(copy.action) as keys:
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
+    with scratch_curves.kept(), selecting(channels.action) as keys:
         for plan, baked in zip(job.plans, every, strict=True):
-            report.curve_keys += _write_plain_track(plan, baked, copy, fcurves, keys.write)
+            report.curve_keys += _write_plain_track(plan, baked, channels, fcurves, keys.write)
             count_track(report, plan, baked)
             note_of_one_bake(report, plan, baked)
             note_doubts(report, plan.track, plan.own.values())
@@ -77,38 +71,38 @@ def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
 def _write_plain_track(
     plan: TrackPlan,
     baked: Baked,
-    copy: Channels,
+    channels: Channels,
     fcurves: Mapping[tuple[str, int], bpy.types.FCurve],
     write: Write,
 ) -> int:
     """Write the keys of a track's channels; return how many keys were added to those that the bake has made.
 
-    `fcurves`: the F-curves of the copy, by path and index; those that it lacks are made.
+    `fcurves`: the F-curves of `channels`, by path and index; those that it lacks are made.
     """
-    channels: dict[int, Keyframes] = {}
+    keys: dict[int, Keyframes] = {}
     groups: dict[int, ChannelKeys] = {}
     for group in baked.channels:
         own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
-        channels |= zip(group.components, composed_plain_keys(own, group), strict=True)
+        keys |= zip(group.components, composed_plain_keys(own, group), strict=True)
         groups |= dict.fromkeys(group.components, group)
     track = plan.track
     outside = {
         index: "CONSTANT" if group.holds_outside or index not in plan.own else track.extrapolation(index)
         for index, group in groups.items()
     }
-    written: Mapping[int, Keyframes] = channels
+    written: Mapping[int, Keyframes] = keys
     if not track.is_rotation and not any(group.repeats for group in groups.values()):
-        written = with_common_frames(channels, {index: each == "LINEAR" for index, each in outside.items()})
-    for index, keys in written.items():
-        fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
+        written = with_common_frames(keys, {index: each == "LINEAR" for index, each in outside.items()})
+    for index, keyframes in written.items():
+        fcurve = fcurves.get((track.path, index)) or channels.new(track.path, index, track.group_name)
         extrapolate(fcurve, outside[index])
-        write(fcurve, keys, NAMES)
+        write(fcurve, keyframes, NAMES)
         repeat(fcurve, groups[index].repeats)
         remove_cycles(fcurve)
-    return sum(map(len, written.values())) - sum(map(len, channels.values()))
+    return sum(map(len, written.values())) - sum(map(len, keys.values()))
 
 
-def _take_away_traces(channels: Channels) -> None:
+def _remove_functions_and_traces(channels: Channels) -> None:
     """Remove frame functions, and the stamps and identities of keys that were not in this bake."""
     for fcurve in [each for each in channels if each.data_path == FRAME_FUNCTION or track_of(each.data_path)]:
         channels.remove(fcurve)
