@@ -34,7 +34,7 @@ from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
 from .relaxed_motion import Motion, Mover, Part, to_come
-from .wanted_conditions import TOLERANCE, Wanted, target_bone, targets_of
+from .wanted_conditions import TOLERANCE, Wanted
 
 _FINER = 4
 """The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
@@ -181,10 +181,10 @@ def relax(  # noqa: PLR0913
     >>> done.reached, done.keys, round(done.before, 2)
     (True, 2, 0.72)
     """
-    for owner, name in ((item, bone), *((target, target_bone(wanted)) for target in targets_of(wanted))):
+    for owner, name in ((item, bone), *wanted.targets):
         if name and (owner.pose is None or name not in owner.pose.bones):
             raise AnimationError(owner.name, rpt_("it has no bone {!r}", name))
-    if item in targets_of(wanted) and target_bone(wanted) == bone:
+    if (item, bone) in wanted.targets:
         if bone:
             raise AnimationError(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
         raise AnimationError(item.name, rpt_("the target is the object itself: choose another"))
@@ -198,7 +198,11 @@ def relax(  # noqa: PLR0913
         raise AnimationError(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
     movers += to_come(movers, item, bone, defaults or {})
     part = Part(item, bone, np.array(point, dtype=np.float64))
-    owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *targets_of(wanted)]
+    owners: list[bpy.types.ID] = [
+        item,
+        *(mover.datablock for mover in movers),
+        *(target for target, _ in wanted.targets),
+    ]
     unknown_names = set(weights or {}) - {mover.owner_name for mover in movers}
     if unknown_names:
         raise AnimationError(

@@ -13,10 +13,13 @@ from ..translation import rpt_
 TOLERANCE = 1e-3
 """World units, or for rotation limits radians."""
 
+Targets = tuple[tuple[bpy.types.Object, str], ...]
+"""Objects that a condition goes by, each with the name of its bone; "": the object itself."""
+
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The condition that the point stays at a point of another object, or of a bone of it.
+    """The condition that the relaxed point stays at a point of another object, or of a bone of it.
 
     Examples
     --------
@@ -30,10 +33,14 @@ class StaysAt:
     def __post_init__(self) -> None:
         check_fields(self)
 
+    @property
+    def targets(self) -> Targets:
+        return ((self.target, self.bone),)
+
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """The condition that the point stays at least `height` units above a plane: an object's XY plane or the world's.
+    """The condition that the relaxed point stays at least `height` units above an object's XY plane, or the world's.
 
     Examples
     --------
@@ -46,10 +53,14 @@ class StaysAbove:
     def __post_init__(self) -> None:
         check_fields(self)
 
+    @property
+    def targets(self) -> Targets:
+        return () if self.plane is None else ((self.plane, ""),)
+
 
 @dataclass(frozen=True)
 class KeepsApart:
-    """The condition that the point keeps at least this distance from a point of another object, or of a bone of it.
+    """The condition that the relaxed point keeps at least this distance from a point of another object or bone.
 
     Examples
     --------
@@ -63,6 +74,10 @@ class KeepsApart:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    @property
+    def targets(self) -> Targets:
+        return ((self.target, self.bone),)
 
 
 @dataclass(frozen=True)
@@ -86,15 +101,9 @@ class TurnsWithin:
             if low is not None and high is not None and low > high:
                 raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
 
+    @property
+    def targets(self) -> Targets:
+        return ()
+
 
 Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
-
-
-def targets_of(wanted: Wanted) -> list[bpy.types.Object]:
-    if isinstance(wanted, StaysAbove):
-        return [] if wanted.plane is None else [wanted.plane]
-    return [] if isinstance(wanted, TurnsWithin) else [wanted.target]
-
-
-def target_bone(wanted: Wanted) -> str:
-    return wanted.bone if isinstance(wanted, StaysAt | KeepsApart) else ""
