@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..animation.bake.plans.sample_frames import APART as LEAST_APART
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..animation.translation import counted, n_, rpt_
 from ..formats.three_ds import Track
@@ -21,7 +22,7 @@ AddNote = Callable[[str], None]
 """Takes a note on what was found and done."""
 
 APART = 0.02
-"""Frames between keys that share one in the file: Blender merges keys nearer than 0.01."""
+"""Frames between keys that share one in the file, which is more than the least."""
 _ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
 """Radians. A turn that is less than a whole one by at most the second is a small one backwards, as exporters write it;
 one within the first of a whole one is whole."""
@@ -80,12 +81,11 @@ def still(value: npt.ArrayLike) -> Keys:
 
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of numbers, with values as in the file; None where none can be used."""
-    values = track.values.astype(np.float64)
-    finite = _finite_rows(values)
-    order = _order(track, finite, add_note)
+    values = _in_float64(track.values)
+    order, frames = _placed(track, _finite_rows(values), conversion, add_note)
     if not len(order):
         return None
-    return _keys(track, order, values[order], conversion, add_note)
+    return _keys(track, order, frames, values[order], add_note)
 
 
 def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
@@ -93,9 +93,9 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
 
     `shorter` turns by the shorter way where the file turns by more than half a turn.
     """
-    values = track.values.astype(np.float64)
+    values = _in_float64(track.values)
     finite = _finite_rows(values)
-    order = _order(track, finite, add_note)
+    order, frames = _placed(track, finite, frame.conversion, add_note)
     if not len(order):
         return None
     angles = np.where(finite, -values[:, 0], 0.0)
@@ -112,14 +112,16 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     else:
         angles[1:] = _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
-        # A key that is left out or goes back in time takes its turn with it.
-        orientations = rotations.turns_to_rotations(angles, axes)[order]
-        angles, axes = rotations.rotations_to_turns(orientations)
+        # A key after one that is left out, or that goes back in time, turns from another one than in the file.
+        follows = np.diff(order, prepend=-1) == 1
+        turns = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
+        angles = np.where(follows, angles[order], turns[0])
+        axes = np.where(follows[:, np.newaxis], axes[order], turns[1])
     axes = frame.axes(axes)
     if not frame.conversion.keeps_axes:
         first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
-    return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, add_note)
+    return _keys(track, order, frames, np.column_stack((angles, axes)), add_note)
 
 
 def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
@@ -133,9 +135,30 @@ def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
     return np.where(small, -np.sign(angles) * missing, angles)
 
 
+def _in_float64(numbers: npt.NDArray[np.float32]) -> Float64Array:
+    """Return the numbers in float64, without the kinds of NaN at whose conversion NumPy warns."""
+    return np.where(np.isnan(numbers), np.float32(np.nan), numbers).astype(np.float64)
+
+
 def _finite_rows(values: Float64Array) -> BoolArray:
     rows: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
     return rows
+
+
+def _placed(
+    track: Track, finite: BoolArray, conversion: Conversion, add_note: AddNote
+) -> tuple[npt.NDArray[np.intp], Float64Array]:
+    """Return the indices of the keys to use, by frame, and their frames in the scene."""
+    order = _order(track, finite, add_note)
+    frames = conversion.frames(track.frames[order])
+    together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
+    if len(together):
+        at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
+        add_note(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
+        for key in together[::-1]:
+            frames[key] = frames[key + 1] - APART
+    kept = are_told_apart(frames, add_note)
+    return order[kept], frames[kept]
 
 
 def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
@@ -153,17 +176,26 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
     return order
 
 
+def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
+    """Return which keys Blender tells from those after them, of which the last is kept; note the others."""
+    rounded = frames.astype(np.float32).astype(np.float64)
+    apart = np.ones(len(frames), dtype=np.bool_)
+    if (np.diff(rounded) > LEAST_APART).all():
+        return apart
+    after = np.inf
+    for key in range(len(rounded) - 1, -1, -1):
+        apart[key] = after - rounded[key] > LEAST_APART
+        after = rounded[key] if apart[key] else after
+    singular = n_("{:d} key nearer than {:g} frames to the next, which Blender can't tell apart: left out")
+    plural = n_("{:d} keys nearer than {:g} frames to the next, which Blender can't tell apart: left out")
+    add_note(counted(int((~apart).sum()), singular, plural, LEAST_APART))
+    return apart
+
+
 def _keys(
-    track: Track, order: npt.NDArray[np.intp], values: Float64Array, conversion: Conversion, add_note: AddNote
+    track: Track, order: npt.NDArray[np.intp], frames: Float64Array, values: Float64Array, add_note: AddNote
 ) -> Keys:
-    frames = conversion.frames(track.frames[order])
-    together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
-    if len(together):
-        at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
-        add_note(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
-        for key in together[::-1]:
-            frames[key] = frames[key + 1] - APART
-    parameters = track.parameters[:, order].astype(np.float64)
+    parameters = _in_float64(track.parameters[:, order])
     inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
     outside = (parameters != inside).any(axis=0)
     if outside.any():

@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import EULER_ORDERS, rotation_property
@@ -189,6 +190,6 @@ def _gives_turns(mode: str, values: Float64Array, turns: Keys) -> bool:
 def _sampled(turns: Keys, construction: tcb.Construction) -> Keys:
     first, last = turns.frames[0], turns.frames[-1]
     frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
-    frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > 0.01)]
+    frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > APART)]
     values = rotations.unroll_signs(spline_of(turns, construction)(frames))
     return replace(turns, frames=frames, values=values, parameters=np.zeros((5, len(frames))))

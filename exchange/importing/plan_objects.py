@@ -16,7 +16,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
-from ..clean_keys import AddNote, Keys, turn_keys, vector_keys
+from ..clean_keys import AddNote, Keys, are_told_apart, turn_keys, vector_keys
 from ..conversion import Conversion, Frame
 from ..mesh_import import local_points, mirrors
 from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
@@ -255,7 +255,7 @@ def _add_track(planned: Planned, track: Track, choices: Choices, note_track: Add
         turns = turn_keys(track, frame, choices.shorter_turns, note_track)
         planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
     elif track.kind == "HIDE":
-        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion)
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
         if track.cycle != "SINGLE":
             note_track(rpt_("its cycle is left: it ends with its last key"))
     elif track.kind == "MORPH":
@@ -299,15 +299,17 @@ def _drop_note(_what: str) -> None:
     """Drop a note: one key needs none."""
 
 
-def _hidden_keys(track: Track, hidden: bool, conversion: Conversion) -> Keys:
+def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
     """Return keys of visibility: each key of the file inverts it; before the first it is as the node's flag says."""
     frames = np.sort(track.frames, kind="stable")
     before = min(0, int(frames[0]) - 1)
     states = (np.arange(len(frames) + 1) + hidden) % 2
     frames = np.concatenate(([before], frames))
     last = np.append(np.diff(frames) > 0, True)
-    values = states[last, np.newaxis].astype(np.float64)
-    return Keys(conversion.frames(frames[last]), values, np.zeros((5, len(values))))
+    scene_frames = conversion.frames(frames[last])
+    apart = are_told_apart(scene_frames, add_note)
+    values = states[last][apart, np.newaxis].astype(np.float64)
+    return Keys(scene_frames[apart], values, np.zeros((5, len(values))))
 
 
 def _add_points(planned: list[Planned], notes: list[str]) -> None:

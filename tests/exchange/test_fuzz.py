@@ -12,6 +12,7 @@ import random
 import sys
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import Any
 
 import bpy
 import numpy as np
@@ -26,12 +27,16 @@ SEED = 7
 MOST = 400_000
 """Calls of functions without progress, Python's and NumPy's, of which 47,000 are the most in 500 files."""
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
-CHOICES = {
+RATES = ((24, 1.0), (1, 1.0), (1, 100.0), (240, 1.0))
+"""Of scenes: frames a second, and what that is divided by."""
+CHOICES: dict[str, tuple[str | float, ...]] = {
     "output": ("HANDLES", "SAMPLES", "CURVES", "NONE"),
     "target": ("CREATE", "CREATE", "MATCH"),
     "rotations": ("QUATERNION", "EULER"),
     "between": ("BY_FILE", "SQUAD"),
     "timing": ("FRAMES", "TIME"),
+    "frame_rate": (1.0, 30.0, 30.0, 1000.0),
+    "frame_start": (0.0, 0.0, 0.5, -1e6, 1e6),
     "axis_up": ("Z", "Z", "Y"),
 }
 
@@ -60,7 +65,7 @@ class Waiting:
     end = __call__
 
 
-def harm(path: Path, options: dict[str, str], importing: ModuleType, monkeypatch: pytest.MonkeyPatch) -> str:
+def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch: pytest.MonkeyPatch) -> str:
     """Import the file; what is wrong with how that went, or nothing."""
     waiting = Waiting()
     monkeypatch.setattr(importing, "Progress", lambda *_: waiting)
@@ -77,6 +82,7 @@ def harm(path: Path, options: dict[str, str], importing: ModuleType, monkeypatch
     return f"{waiting.most:,} calls without progress" if waiting.most > MOST else ""
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypatch, tmp_path: Path) -> None:
     importing = importlib.import_module(f"{tcb_animation.__name__}.operators.import_3ds")
     seeds = make_all_seeds()
@@ -89,6 +95,7 @@ def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypat
         # What was imported stays for a while, so that there is something to match.
         if number % 10 == 0:
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = rng.choice(RATES)
         reason = harm(path, options, importing, monkeypatch)
         if reason:
             FOLDER.mkdir(parents=True, exist_ok=True)

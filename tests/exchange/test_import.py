@@ -340,6 +340,59 @@ def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> N
     assert '"Box": position track: keys share frame 20' in said()
 
 
+def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Import, said) -> None:
+    bpy.context.scene.render.fps = 1
+    frames = (0, 1000, 1004, 1008, 2000, 3000)
+    turns = [
+        (frame, -math.radians(angle), 0, 0, 1) for frame, angle in zip(frames, (0, 20, 5, 5, 10, 300), strict=True)
+    ]
+    node = three_ds.Node(
+        "OBJECT",
+        b"Box",
+        tracks=(
+            track("POSITION", *((frame, number, 0, 0) for number, frame in enumerate(frames))),
+            track("ROTATION", *turns),
+        ),
+    )
+    seen = three_ds.Node("OBJECT", b"Seen", tracks=(track("HIDE", (1000,), (1004,), (2000,)),))
+    bring(scene(node, seen, objects=(box(b"Box"), box(b"Seen"))), timing="TIME", frame_rate=1000.0)
+    left_out = "2 keys nearer than 0.0125 frames to the next, which Blender can't tell apart: left out"
+    lines = said()
+    for kind in ("position", "rotation"):
+        assert f'"Box": {kind} track: {left_out}' in lines
+    assert '"Seen": hide track: 1 key nearer' in lines
+    assert [world("Box", frame)[0, 3] for frame in (0, 1.008, 2, 3)] == pytest.approx([0, 3, 4, 5], abs=1e-5)
+    angles = np.degrees([math.atan2(*turned(frame)[1::-1, 0]) for frame in (1.008, *np.linspace(2, 3, 25))])
+    assert angles[:2] == pytest.approx([30, 40], abs=1e-3)
+    assert np.ptp(np.unwrap(angles[1:], period=360.0)[[0, -1]]) == pytest.approx(300, abs=1e-3), (
+        "none goes the short way"
+    )
+    hidden = next(curve for curve in fcurves(bpy.data.objects["Seen"]) if curve.data_path == "hide_render")
+    assert [hidden.evaluate(frame) for frame in (0, 1.5, 2.5)] == [0, 0, 1]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_numbers_that_signal_in_a_damaged_file_bring_no_warning_of_numpy(bring: Import, said) -> None:
+    signalling = np.array(0x7F800001, np.uint32).view(np.float32)
+    tense = {2: (0.5, 0, 0, 0, 0)}
+    places = track("POSITION", (0, 0, 0, 0), (10, 1, 2, 3), (20, 3, 2, 1), parameters=tense)
+    places.values[1, 1:2] = places.parameters[0, 2:] = signalling
+    turns = track("ROTATION", (0, 0, 0, 0, 1), (10, 1, 0, 0, 1), (20, 1, 0, 0, 1), parameters=tense)
+    turns.values[1, :1] = turns.parameters[0, 2:] = signalling
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, turns)), objects=(box(b"Box"),)))
+    lines = said()
+    for kind in ("position", "rotation"):
+        assert f"{kind} track: 1 key without a finite value" in lines
+        assert f"{kind} track: 1 key with parameters out of range" in lines
+
+
+@pytest.mark.parametrize("rate", [30.0, 1000.0])
+def test_real_files_are_imported_at_any_rate(shared_data: Path, bring: Import, rate: float) -> None:
+    bpy.context.scene.render.fps = 1
+    for name in ("tcb_fixture_lib3ds.3ds", "mak_running.3DS"):
+        bring(three_ds.read((shared_data / name).read_bytes()), timing="TIME", frame_rate=rate, output="HANDLES")
+
+
 def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
     places = track("POSITION", (0, 0, 0, 0), (9, math.nan, 0, 0), (20, 5, 0, 0), parameters={2: (1.5, 0, 0, 0, 0)})
     late = track("SCALE", (20, 2, 2, 2), (0, 1, 1, 1))
