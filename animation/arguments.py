@@ -19,7 +19,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import bpy
-import numpy as np
 
 from ..interp.keys import LOWEST, PARAMETERS
 from .translation import n_, rpt_
@@ -29,6 +28,8 @@ _R = TypeVar("_R")
 
 LARGEST = float(np.finfo(np.float32).max)
 """The largest number that Blender's properties and F-curves, and .3ds files, hold."""
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""From halfway after the largest float32 on numbers round to infinity."""
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
 
 
@@ -201,7 +202,8 @@ def _number(name: str, value: object) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
-    if abs(number) > LARGEST:
+    # Blender gives its largest float, whose shortest decimal lies above it.
+    if abs(number) >= _TOO_LARGE:
         raise ValueError(rpt_("{:s} {:g} is more than float32 holds", name, number))
     return number
 

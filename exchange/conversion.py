@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
 
+from ..animation.arguments import Positive, checked
+from ..animation.fcurves.frames import LAST_FRAME
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
 from ..interp import rotations
@@ -78,9 +80,25 @@ def axes_of(forward: str, up: str) -> Float64Array:
     return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
 
 
-def stretch_of(scene: bpy.types.Scene, rate: float) -> float:
-    """Return the frames of the scene for one of a file at that rate, so that keys keep their time."""
-    return float(scene.render.fps / scene.render.fps_base / rate)
+@checked
+def conversion_of(
+    scene: bpy.types.Scene,
+    axis_forward: str,
+    axis_up: str,
+    global_scale: Positive,
+    frame_start: float,
+    frame_rate: Positive | None,
+) -> Conversion:
+    """Return the conversion that the options of an import or export ask for.
+
+    `frame_rate` is that of the file where keys keep their time; None: they keep their frames. Raises ValueError, which
+    names the option.
+    """
+    if abs(frame_start) > LAST_FRAME:
+        raise ValueError(rpt_("frame_start {:g} is beyond Blender's last frame, {:,}", frame_start, LAST_FRAME))
+    rate: float = scene.render.fps / scene.render.fps_base
+    stretch = 1.0 if frame_rate is None else rate / frame_rate
+    return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
-from ..animation.translation import n_
-from ..exchange.conversion import Conversion, axes_of, stretch_of
+from ..animation.translation import n_, translated
+from ..exchange.conversion import conversion_of
 from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
 from ..exchange.report import Exchanged
 from ..formats import three_ds
@@ -71,9 +71,13 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         given: Any = self
         scene: Any = context.scene
         objects = context.selected_objects if self.use_selection else scene.objects
-        stretch = stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0
-        axes = axes_of(given.axis_forward, given.axis_up)
-        conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
+        rate = self.frame_rate if self.timing == "TIME" else None
+        axes = given.axis_forward, given.axis_up
+        try:
+            conversion = conversion_of(scene, *axes, 1.0 / self.global_scale, self.frame_start, rate)
+        except ValueError as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
         options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
         return self.start(
             context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish

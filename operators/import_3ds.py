@@ -14,7 +14,7 @@ from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
-from ..exchange.conversion import Conversion, axes_of, stretch_of
+from ..exchange.conversion import conversion_of
 from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_steps, set_range
 from ..exchange.report import Exchanged
 from ..exchange.rotation_keys import Choices
@@ -139,6 +139,11 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         )
 
     def execute(self, context: bpy.types.Context) -> Status:
+        try:
+            options = self._options(context)
+        except ValueError as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
         scenes = {}
         for path in self._paths():
             try:
@@ -152,7 +157,6 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         modes: Any = bpy.ops.object.mode_set
         if context.mode != "OBJECT" and modes.poll():
             modes(mode="OBJECT")
-        options = self._options(context)
         scene: Any = context.scene
         collection: Any = context.collection
         self._is_alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
@@ -184,12 +188,9 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     def _options(self, context: bpy.types.Context) -> ImportOptions:
         given: Any = self
         scene: Any = context.scene
-        conversion = Conversion(
-            axes=axes_of(given.axis_forward, given.axis_up),
-            scale=self.global_scale,
-            start=self.frame_start,
-            stretch=stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0,
-        )
+        rate = self.frame_rate if self.timing == "TIME" else None
+        axes = given.axis_forward, given.axis_up
+        conversion = conversion_of(scene, *axes, self.global_scale, self.frame_start, rate)
         choices = Choices(self.rotations == "EULER", self.use_shorter_turns, given.between)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output, self.sample_limit)
 

@@ -55,18 +55,18 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         given: Any = self
         path = path_of(given.filepath)
         try:
+            how = TableKeys(
+                self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
+            )
             read = table.read(read_file(path))
-        except OSError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
         except table.TableError as error:
             self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
             return {"CANCELLED"}
+        except (ValueError, OSError) as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
         obj = context.object
         assert obj is not None
-        how = TableKeys(
-            self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
-        )
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
             report = import_table(obj, read, how, active_bone(context), progress)

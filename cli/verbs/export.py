@@ -10,7 +10,6 @@ import bpy
 
 from ...animation import AnimationError, Report
 from ...animation.translation import translated
-from ...exchange.conversion import Conversion, stretch_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...formats import three_ds
 from ..arguments.parser import Job
@@ -18,7 +17,7 @@ from ..blend_files import UnusableError, check_target, open_file, save
 from ..choosing import named
 from ..log import write_result
 from ..outcome import Outcome, Ticker
-from .import_files import file_axes
+from .import_files import conversion_for
 
 
 def export_file(job: Job, number: int, outcome: Outcome) -> None:
@@ -34,8 +33,7 @@ def export_file(job: Job, number: int, outcome: Outcome) -> None:
     if outcome.errors:
         return
     given = job.exchange
-    stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
-    conversion = Conversion(file_axes(given), 1.0 / given["scale"], given["start"], stretch)
+    conversion = conversion_for(given, scene, 1.0 / given["scale"])
     try:
         options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
         made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))

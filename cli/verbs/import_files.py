@@ -8,10 +8,9 @@ from typing import Any
 
 import bpy
 
-from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import IMPORT_STEPS
 from ...animation.translation import rpt_, translated
-from ...exchange.conversion import Conversion, axes_of, stretch_of
+from ...exchange.conversion import Conversion, conversion_of
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
 from ...exchange.rotation_keys import Choices
 from ...formats import three_ds
@@ -52,19 +51,15 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
 
 
 def _options(given: dict[str, Any], scene: bpy.types.Scene) -> ImportOptions:
-    conversion = Conversion(
-        axes=file_axes(given),
-        scale=given["scale"],
-        start=given["start"],
-        stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
-    )
+    conversion = conversion_for(given, scene, given["scale"])
     choices = Choices(given["euler"], given["shorter_turns"], given["between"])
     return ImportOptions(conversion, choices, output=given["bake"], sample_limit=given["sample_limit"])
 
 
-def file_axes(given: dict[str, Any]) -> Float64Array:
-    """Return the axes of the file that were asked for. Raises UnusableError."""
+def conversion_for(given: dict[str, Any], scene: bpy.types.Scene, scale: float) -> Conversion:
+    """Return the conversion that was asked for, with Blender units a unit of the file. Raises UnusableError."""
+    rate = given["rate"] if given["keep_time"] else None
     try:
-        return axes_of(given["forward"], given["up"])
+        return conversion_of(scene, given["forward"], given["up"], scale, given["start"], rate)
     except ValueError as error:
         raise UnusableError(str(error)) from error

@@ -19,6 +19,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds
+from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion, Frame
 from ..importing.new_objects import WATTS
@@ -128,7 +129,12 @@ def export_steps(
         ends.frame_set(ends.frame_start)
         left = left_of_objects(shown)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
-    start, end = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end])).astype(int).tolist()
+    segment = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end]))
+    if np.abs(segment).max() > LAST_FRAME:
+        report.notes.append(
+            rpt_("the scene's frames go beyond the file's last, {:,}: it plays as far as that", LAST_FRAME)
+        )
+    start, end = np.clip(segment, -LAST_FRAME, LAST_FRAME).astype(int).tolist()
     header = three_ds.Header(_REVISION, _made_in(gathered), end)
     keyframer = three_ds.Keyframer(tuple(nodes), header, (start, end), start)
     written = three_ds.Scene(editor, keyframer)

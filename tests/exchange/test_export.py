@@ -750,3 +750,40 @@ def test_rotations_that_go_between_keys_as_in_3ds_max_name_it(give: Export, anim
     assert """"Third": the file can't say that its rotation goes between keys otherwise than most""" in said()
     animation.choose(first, "rotation_euler", construction="DE_CASTELJAU")
     assert give().keyframer.header.name != b"MAXSCENE"
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        *(({name: math.nan}, f"{name} nan is not a finite number") for name in ("global_scale", "frame_start")),
+        ({"frame_rate": math.nan, "timing": "TIME"}, "frame_rate nan is not a finite number"),
+        ({"frame_start": 1e30}, r"frame_start 1e\+30 is beyond Blender's last frame, 1,048,574"),
+    ],
+)
+@pytest.mark.parametrize("operator", ["import_anim", "export_anim"])
+def test_options_that_make_no_sense_are_named(
+    animation, tmp_path: Path, operator: str, options: dict, error: str
+) -> None:
+    keyed("Box", animation)
+    path = save(tmp_path / "made.3ds", family(ids=True))
+    before = Path(path).read_bytes()
+    with pytest.raises(RuntimeError, match=f"^Error: {error}$"):
+        getattr(bpy.ops, operator).tcb_3ds(filepath=path, **options)
+    assert Path(path).read_bytes() == before
+    assert [item.name for item in bpy.data.objects] == ["Box"]
+
+
+def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
+    keyed("Box", animation)
+    with pytest.raises(RuntimeError, match=r"Error: \. can't be read"):
+        bpy.ops.import_anim.tcb_3ds(filepath="")
+    with pytest.raises(RuntimeError, match=r"Error: \. can't be written: it is no name of a file"):
+        bpy.ops.export_anim.tcb_3ds(filepath="")
+
+
+def test_frames_after_the_last_of_a_file_are_told(give: Export, animation, said) -> None:
+    keyed("Box", animation)
+    bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = 1, 1000.0
+    given = give(timing="TIME", frame_rate=1000.0)
+    assert given.keyframer.segment == (1_000_000, 1 << 24)
+    assert "the scene's frames go beyond the file's last, 16,777,216: it plays as far as that" in said()

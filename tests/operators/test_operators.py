@@ -49,6 +49,17 @@ def test_enable_bake_restore_and_remove_leave_the_curves_as_they_were(keyed, num
     assert not cube.animation_data.action.keys()
 
 
+@pytest.mark.parametrize("option", ["step", "value_tolerance", "rotation_tolerance"])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_a_number_too_large_for_blender_is_its_largest_to_a_bake(keyed, numbers, output: str, option: str):
+    cube = keyed("Cube")
+    for _ in range(2):
+        assert bpy.ops.tcb.bake(output=output, **{option: 1e308}) == {"FINISHED"}
+    assert numbers(cube, "location", "tension") == {}
+    with pytest.raises(RuntimeError, match=f"Error: {option} nan is not a finite number"):
+        bpy.ops.tcb.bake(output=output, **{option: math.nan})
+
+
 def test_apply_keeps_the_keys_of_a_bake_as_plain_ones(keyed):
     cube = keyed("Cube")
     bpy.ops.tcb.bake()

@@ -51,6 +51,16 @@ def test_a_fault_in_the_file_is_told_with_its_place(keyed, file):
         bpy.ops.import_anim.tcb_table(filepath=file("frame,x\n1,1\n2,abc"))
 
 
+def test_what_is_no_frame_or_no_file_is_told(keyed, file):
+    keyed("Cube")
+    bpy.ops.tcb.enable()
+    with pytest.raises(RuntimeError, match="Error: frame_start nan is not a finite number"):
+        bpy.ops.import_anim.tcb_table(filepath=file("frame,x\n1,1\n2,5"), frame_start=np.nan)
+    for operator in (bpy.ops.export_anim.tcb_table, bpy.ops.export_anim.tcb_velocities):
+        with pytest.raises(RuntimeError, match=r"Error: \. can't be written: it is no name of a file"):
+            operator(filepath="")
+
+
 def test_files_that_can_not_be_read_or_written_are_named(keyed):
     keyed("Cube")
     bpy.ops.tcb.enable()
