@@ -220,12 +220,15 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
         return []
     node = Gathered(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
     find_source(node, options.conversion)
-    background = _plain_background(world)
+    background = _background(world)
+    path = None if background is None else _path_of_color(background)
     is_keyed = any(curve.data_path == "color" for curve in _curves_of(world))
-    if background is None or is_keyed or node.source is not None:
+    if path is None or is_keyed or node.source is not None:
         node.colored = world, "color"
     else:
-        node.colored = world.node_tree, background
+        node.colored = world.node_tree, path
+    if background is not None and path is None and not is_keyed and node.source is None:
+        node.add_note(rpt_("its nodes make the color of its background: the ambient light has its viewport color"))
     if world.node_tree is not None:
         left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
@@ -233,17 +236,27 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     return [node]
 
 
-def _plain_background(world: Any) -> str | None:
-    """Return the path, in the world's nodes, of the color of a plain background; None where other nodes make it."""
+def _background(world: Any) -> Any:
+    """Return the node, of the world's, whose result is seen; None where nodes play nothing."""
     # From Blender 5.0 on a world always uses its nodes.
     plays = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
     output = world.node_tree.get_output_node("ALL") if plays else None
-    if output is None or not output.inputs["Surface"].is_linked:
+    return (
+        output.inputs["Surface"].links[0].from_node if output is not None and output.inputs["Surface"].links else None
+    )
+
+
+def _path_of_color(background: Any) -> str | None:
+    """Return the path, in the world's nodes, of the color of a plain background; None where other nodes make it."""
+    if background.bl_idname != "ShaderNodeBackground":
         return None
-    background = output.inputs["Surface"].links[0].from_node
-    if background.bl_idname != "ShaderNodeBackground" or background.inputs["Color"].is_linked:
-        return None
-    return f"{background.inputs['Color'].path_from_id()}.default_value"
+    color = background.inputs["Color"]
+    if color.links:
+        source = color.links[0].from_node
+        if source.bl_idname != "ShaderNodeRGB" or source.mute or color.links[0].is_muted:
+            return None
+        color = color.links[0].from_socket
+    return f"{color.path_from_id()}.default_value"
 
 
 def _kind(obj: Any) -> str:

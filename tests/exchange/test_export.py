@@ -714,6 +714,31 @@ def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, b
     assert f'"Sky": its nodes are animated, which is left: {path}' in said()
 
 
+def test_the_color_that_a_node_gives_to_the_background_is_the_ambient_light(
+    give: Export, animation, background, said
+) -> None:
+    tree = background.id_data
+    rgb = tree.nodes.new("ShaderNodeRGB")
+    rgb.outputs[0].default_value = (0.875, 0.125, 0.25, 1.0)
+    tree.links.new(rgb.outputs[0], background.inputs["Color"])
+    assert give().nodes[0].track("COLOR").values.tolist() == [[0.875, 0.125, 0.25]]
+    path = f"{rgb.outputs[0].path_from_id()}.default_value"
+    key(tree, path, [(0, (0, 0, 0, 1)), (30, (0, 1, 0.5, 1))])
+    animation.bake(tree)
+    assert give().nodes[0].track("COLOR").values.tolist() == [[0, 0, 0], [0, 1, 0.5]]
+    assert '"Sky": its nodes' not in said()
+
+
+@pytest.mark.parametrize("kind", ["ShaderNodeTexSky", "ShaderNodeGamma"])
+def test_a_background_that_other_nodes_color_is_told(give: Export, background, said, kind: str) -> None:
+    tree = background.id_data
+    other = tree.nodes.new(kind)
+    tree.links.new(other.outputs[0], background.inputs["Color"])
+    background.inputs["Color"].default_value = (0, 0, 0, 1)
+    assert give().nodes[0].track("COLOR").values.tolist() == [list(bpy.context.scene.world.color)]
+    assert '"Sky": its nodes make the color of its background: the ambient light has its viewport color' in said()
+
+
 def everything_animated(animation) -> None:
     keyed("A long name", animation)
     keyed("Child", animation).parent = bpy.data.objects["A long name"]
