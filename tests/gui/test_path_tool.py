@@ -20,15 +20,27 @@ PACKAGE = "bl_ext.user_default.tcb_animation"
 
 DRAGS = int(os.environ.get("TCB_DRAGS", "3"))
 
+# A quarter of the viewport: drawn without a graphics card, a whole one takes its time at every move of the mouse.
+SMALL = """
+def steps():
+    for direction in ('VERTICAL', 'HORIZONTAL'):
+        a = area('VIEW_3D')
+        with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+            bpy.ops.screen.area_split(direction=direction, factor=.5)
+        yield .2
+        min((each for each in win().screen.areas if each.type == 'VIEW_3D'), key=lambda a: (a.x, a.y)).type = 'INFO'
+        yield .2
+    a = area('VIEW_3D')
+    a.spaces.active.show_region_ui = a.spaces.active.show_region_toolbar = False
+    yield from drawn()
+"""
+
 WITH_TOOL = """
 def steps():
     cube = bpy.data.objects['Cube']
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
     a = area('VIEW_3D')
-    # Drawn without a graphics card, these take their time.
-    a.spaces.active.show_region_ui = a.spaces.active.overlay.show_floor = False
-    a.spaces.active.shading.type = 'WIREFRAME'
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         bpy.ops.wm.tool_set_by_id(name='tcb.path_tool')
     bpy.ops.ed.undo_push(message='tool')
@@ -49,6 +61,11 @@ def on_screen(points):
     return [(float(x) + r.x, win().height - 1 - r.y - float(y)) for x, y in places]
 def kept():
     return next(iter(overlay._state.kept.values())).path
+"""
+
+MIDDLE = """
+r = region(area('VIEW_3D'), 'WINDOW')
+result = r.x + r.width // 2, win().height - r.y - r.height // 2
 """
 
 EVERYTHING = """
@@ -104,6 +121,7 @@ def steps():
 
 @pytest.fixture
 def window(window: Any) -> Any:
+    window.run(SMALL)
     window.run(TOP_VIEW)
     window.run(WITH_TOOL)
     settle(window)
@@ -152,8 +170,8 @@ def press(window: Any, at: tuple[float, float]) -> None:
 
 
 def move(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    for step in range(1, 9):
-        x, y = (round(a + (b - a) * step / 8) for a, b in zip(start, end, strict=True))
+    for step in range(1, 5):
+        x, y = (round(a + (b - a) * step / 4) for a, b in zip(start, end, strict=True))
         window.xdotool("mousemove", x, y)
         turns(window)
 
@@ -244,7 +262,7 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
     frames += "result = animation.track_keys(o, 'location').frames.tolist()"
     knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
-    drag(window, knob, (knob[0] + 40, knob[1] - 40))
+    drag(window, knob, (knob[0] + 20, knob[1] - 20))
     window.shot(PICTURES / "path_tool_tangent.png")
     set_ = window.run(
         "from bl_ext.user_default.tcb_animation import animation\n"
@@ -253,8 +271,8 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     )
     assert any(abs(number) > 0.05 for number in set_[:3])
     moved = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
-    assert abs(moved[0] - knob[0] - 40) < 6
-    assert abs(moved[1] - knob[1] + 40) < 6
+    assert abs(moved[0] - knob[0] - 20) < 4
+    assert abs(moved[1] - knob[1] + 20) < 4
 
     start = keys(window)[1]
     along = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[29:30])[0]")
@@ -264,13 +282,21 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     settle(window)
     assert window.run(frames) == [1.0, 30.0, 50.0]
 
+    start, ends = keys(window)[1], window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[33:35])")
+    window.xdotool("keydown", "ctrl", "keydown", "shift")
+    drag(window, start, tuple(np.mean(ends, axis=0)))
+    window.xdotool("keyup", "shift", "keyup", "ctrl")
+    settle(window)
+    (_, at, _) = window.run(frames)
+    assert 34.2 < at < 34.8
+
     between = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[9:10])[0]")
     window.click((round(between[0]), round(between[1])), times=2)
     settle(window)
-    assert window.run(frames) == [1.0, 10.0, 30.0, 50.0]
+    assert window.run(frames) == [1.0, 10.0, at, 50.0]
     window.key("x", at=(round(between[0]), round(between[1])))
     settle(window)
-    assert window.run(frames) == [1.0, 30.0, 50.0]
+    assert window.run(frames) == [1.0, at, 50.0]
     assert "Traceback" not in log(window)
 
 
@@ -339,9 +365,10 @@ def test_numbers_move_the_key_and_a_swift_hand_loses_nothing(window):
 
     # Every drag ends under the cursor, is one step of undo, and is done again the same, to the last bit.
     random = np.random.default_rng(7)
+    middle = window.run(MIDDLE)
     for _ in range(DRAGS):
         start = keys(window)[1]
-        end = (650 + int(random.integers(-180, 180)), 480 + int(random.integers(-180, 180)))
+        end = (middle[0] + int(random.integers(-180, 180)), middle[1] + int(random.integers(-90, 90)))
         dash(window, start, end)
         assert np.abs(np.subtract(cube(window), end)).max() <= 1.0
         states.append(everything(window))

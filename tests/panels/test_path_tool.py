@@ -58,6 +58,25 @@ def test_what_is_behind_the_eye_is_not_hit(pictures, shown):
     assert pictures.pick.pick([shown], behind, SIZE, (100, 50), 1.0) is None
 
 
+def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_that_it_has_gone_on(pictures):
+    def context(region):
+        return SimpleNamespace(region=SimpleNamespace(as_pointer=lambda: region))
+
+    def event(x, y, before=None):
+        """At a place of the window; the region begins at (10, 20)."""
+        there = {"mouse_x": x, "mouse_y": y, "mouse_region_x": x - 10, "mouse_region_y": y - 20}
+        before_x, before_y = before or (x, y)
+        return SimpleNamespace(mouse_prev_x=before_x, mouse_prev_y=before_y, **there)
+
+    drag = pictures.path_drag
+    drag.see(context(1), event(110, 120))
+    late, at_rest = event(170, 150, before=(110, 120)), event(170, 150)
+    assert drag.pressed_at(context(1), late) == (100, 100)
+    assert drag.pressed_at(context(1), at_rest) == (160, 130)
+    # In another viewport it has not been seen.
+    assert drag.pressed_at(context(2), late) == (160, 130)
+
+
 def test_a_path_has_the_colour_of_its_bone(pictures):
     rig = new_rig("one", "two", "three")
     rig.pose.bones["one"].color.palette = "CUSTOM"
