@@ -26,7 +26,7 @@ from .translation import n_, rpt_
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-LARGEST = float(np.finfo(np.float32).max)
+LARGEST = 2.0**128 - 2.0**104
 """The largest number that Blender's properties and F-curves, and .3ds files, hold."""
 _TOO_LARGE = 2.0**128 - 2.0**103
 """From halfway after the largest float32 on numbers round to infinity."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import Straight
-from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..fcurves.keyframes import INTERPOLATION, EnumArray, Float64Array, IndexArray
 from ..fcurves.keying import key_curve
 
+_CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDING = 2.0**-22
 """Of the difference of two float32 numbers on neighbouring frames, as a part of the largest."""
 
@@ -41,21 +41,27 @@ def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
 
 
 def key_straight(
-    fcurve: bpy.types.FCurve, frames: Float64Array, samples: Float64Array, straight: Straight, slopes: Float64Array
+    fcurve: bpy.types.FCurve,
+    frames: Float64Array,
+    samples: Float64Array,
+    rows: IndexArray,
+    types: EnumArray,
+    slopes: Float64Array,
 ) -> None:
     """Replace the curve's keys by Linear and Constant ones, with Bezier ones at ends where these would go on otherwise.
 
     A first Bezier key plays the line to a key a frame after it.
     """
-    rows, is_held = straight.rows, straight.is_held
-    starts, ends = (False, False) if fcurve.extrapolation != "LINEAR" else _differ(samples, straight, slopes)
+    starts = ends = False
+    if fcurve.extrapolation == "LINEAR":
+        starts, ends = _differ(samples, rows, types[0] == _CONSTANT, slopes)
     if starts and rows[1] > 1:
-        rows, is_held = np.insert(rows, 1, 1), np.insert(is_held, 1, is_held[0])
+        rows, types = np.insert(rows, 1, 1), np.insert(types, 1, types[0])
     key_curve(fcurve, frames[rows], samples[rows], "LINEAR")
-    types = np.where(is_held, INTERPOLATION["CONSTANT"], INTERPOLATION["LINEAR"])
+    types = types.copy()
     types[[0, -1]] = np.where([starts, ends], INTERPOLATION["BEZIER"], types[[0, -1]])
     points = fcurve.keyframe_points
-    points.foreach_set("interpolation", types.astype(np.uint8))
+    points.foreach_set("interpolation", types)
     if starts:
         points[0].handle_right_type = points[1].handle_left_type = "VECTOR"
     if starts or ends:
@@ -63,10 +69,10 @@ def key_straight(
     fcurve.update()
 
 
-def _differ(samples: Float64Array, straight: Straight, slopes: Float64Array) -> tuple[bool, bool]:
+def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
     """Return whether Linear and Constant keys would go on with other slopes, before them and after them."""
-    plain = [(samples[b] - samples[a]) / (b - a) for a, b in (straight.rows[:2], straight.rows[-2:])]
-    if straight.is_held[0]:
+    plain = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
+    if is_held:
         plain[0] = 0.0
     differ = np.abs(np.subtract(plain, slopes)) > _ROUNDING * np.abs(samples).max()
     return bool(differ[0]), bool(differ[1])

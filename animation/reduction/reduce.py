@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Part, Reduced, Skeleton, Straight, find_straight, reduce_skeleton, reduce_tracks
+from ...interp.fitting.reduction import Part, Skeleton, reduce_skeleton, reduce_tracks
 from ..arguments import Positive, checked
 from ..bake.pipeline import bake
 from ..datablocks import name_of
@@ -21,28 +21,14 @@ from ..fcurves.channels import Channels, assign, channels_in, channels_of, users
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
-from ..fcurves.keying import key_curve
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..steps import Steps, run_steps
 from ..store.live_switch import switch_off
-from ..store.own_keys import read_all_own_keys
-from ..store.recording import Numbers, enable_read
 from ..store.table.options import Options
-from ..store.table.rows import velocity_of
-from ..store.table.settings import Settings
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
-from .dense import (
-    Dense,
-    frames_of,
-    is_posed,
-    joints_of,
-    keys_of_values,
-    places_of,
-    sampled,
-    slopes_of_keys,
-)
-from .extrapolation import extrapolate, key_straight
+from .dense import Dense, frames_of, is_posed, joints_of, places_of, sampled
+from .new_keys import NewKeys, draw_lines, unbaked, write
 
 _STEPS = 100
 _MARGIN = 0.98
@@ -50,9 +36,8 @@ _MARGIN = 0.98
 ERROR = 0.005
 """Units: half a centimetre in metres."""
 ANGLE = math.radians(0.5)
-
-_Found = tuple[Dense, Reduced, int]
-"""A track, the keys of its group, and which part of these it is."""
+_SPARSE = 4
+"""Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
 
 
 @dataclass
@@ -122,8 +107,8 @@ def reduce(
 ) -> Reduction:
     """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
 
-    The keys of a bone's, or object's, location, rotation and scale are at the same frames. The datablock plays a new
-    action; the original is kept with a fake user.
+    The keys of a bone's, or object's, location, rotation and scale are at the same frames; but tracks whose curves were
+    made from few keys get these back. The datablock plays a new action; the original is kept with a fake user.
 
     Parameters
     ----------
@@ -205,8 +190,8 @@ class _Search:
         self._kept: list[Dense] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
-        self._found: list[_Found] = []
-        self._straight: dict[str, Straight] = {}
+        self._unbaked: dict[str, NewKeys] = {}
+        self._new: list[NewKeys] = []
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
@@ -220,31 +205,44 @@ class _Search:
     def run(self) -> Generator[float, None, None]:
         """Search for the keys of all tracks that move; yield which part is done."""
         error = _MARGIN * self._error
+        moving = [dense for dense in self._every if not dense.is_still]
+        for dense in moving:
+            keys = unbaked(dense, self._angle if dense.track.is_rotation else error)
+            if keys is not None:
+                self._unbaked[dense.track.path] = keys
+                dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
+            yield 0.0
+        self._new += [self._unbaked[dense.track.path] for dense in moving if dense.stays]
         if self._places is not None:
             joints, animated = joints_of(self._datablock, [*self._every, *self._kept], self._frames)
-            keys = yield from reduce_skeleton(Skeleton(joints, error))
-            self._found += [
-                (dense, keys[number], part) for number, own in animated.items() for part, dense in enumerate(own)
-            ]
-        done = {dense.track.path for dense, *_ in self._found}
+            keys_of = yield from reduce_skeleton(Skeleton(joints, error))
+            for number, own in animated.items():
+                self._new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
+        done = {keys.dense.track.path for keys in self._new}
         groups: dict[str, list[Dense]] = {}
-        for dense in self._every:
-            if not dense.is_still and dense.track.path not in done:
+        for dense in moving:
+            if dense.track.path not in done:
                 shared = dense.part in ("location", "rotation", "scale")
                 groups.setdefault(dense.owner if shared else dense.track.path, []).append(dense)
         for own in groups.values():
-            limits = [self._angle if dense.track.is_rotation else error for dense in own]
-            parts = [
-                Part(dense.values[np.newaxis], np.array([limit]), dense.track.is_rotation)
-                for dense, limit in zip(own, limits, strict=True)
-            ]
-            (one,) = reduce_tracks(parts)
-            straight = find_straight(np.concatenate([dense.raw for dense in own], axis=1))
-            if straight is not None and len(straight.rows) < len(one.rows):
-                self._straight |= dict.fromkeys([dense.track.path for dense in own], straight)
-            else:
-                self._found += [(dense, one, part) for part, dense in enumerate(own)]
+            self._new += self._fewest(own, error)
             yield 1.0
+        done = {keys.dense.track.path for keys in self._new}
+        self._new += [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
+
+    def _fewest(self, own: Sequence[Dense], error: float) -> list[NewKeys]:
+        """Return the keys that tracks have in common, or those that they were made from if these are fewer."""
+        limits = [self._angle if dense.track.is_rotation else error for dense in own]
+        parts = [
+            Part(dense.values[np.newaxis], np.array([limit]), dense.track.is_rotation)
+            for dense, limit in zip(own, limits, strict=True)
+        ]
+        (one,) = reduce_tracks(parts)
+        before = [self._unbaked.get(dense.track.path) for dense in own]
+        made = [keys for keys in before if keys is not None]
+        if len(made) == len(own) and max(len(keys.rows) for keys in made) < len(one.rows):
+            return made
+        return [NewKeys.fitted(dense, one, part) for part, dense in enumerate(own)]
 
     def take_back(self) -> None:
         """Let the datablock play its own action again, and remove the copy."""
@@ -258,14 +256,17 @@ class _Search:
         result, datablock = self._result, self._datablock
         _count(result, self._tracks, before=True)
         copy = _copy(datablock, self._channels, result)
-        _write(datablock, copy, self._every, self._found, self._frames)
-        _write_straight(copy, self._every, self._straight, self._frames)
+        write(datablock, copy, self._new, self._frames)
         result.notes += [
-            rpt_('"{:s}" moves on lines and steps: its keys are Linear or Constant, not TCB', path)
-            for path in self._straight
+            rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
+            for keys in self._new
+            if keys.settings is None and len(keys.rows) > 1
         ]
-        paths = [dense.track.path for dense, *_ in self._found]
-        result.notes += bake([datablock], Options(output="HANDLES"), {datablock: paths}).refused if paths else []
+        paths = [keys.dense.track.path for keys in self._new if keys.settings is not None]
+        if paths:
+            result.notes += bake([datablock], Options(output="HANDLES"), {datablock: paths}).refused
+        if lines := draw_lines(copy, self._new):
+            bake([datablock], Options(output="HANDLES"), {datablock: lines})
         own = {dense.track.path for dense in self._every}
         now = [track for track in find_tracks(datablock, channels_of(datablock)) if track.path in own]
         _count(result, now, before=False)
@@ -323,54 +324,6 @@ def _copy(datablock: bpy.types.ID, channels: Channels, result: Reduction) -> Cha
         original.use_fake_user = True
     assign(datablock, copy, channels.slot_handle)
     return next(bag for bag in channels_in(copy) if bag.slot_handle == channels.slot_handle)
-
-
-def _write(
-    datablock: bpy.types.ID, copy: Channels, every: Sequence[Dense], found: Sequence[_Found], frames: Float64Array
-) -> None:
-    """Write the keys into the copy, and make these tracks TCB with velocities."""
-    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    by_path = {dense.track.path: (dense, keys, part) for dense, keys, part in found}
-    for dense in every:
-        path, given = dense.track.path, by_path.get(dense.track.path)
-        at, values = frames[:1], dense.raw[:1]
-        if given is not None:
-            _, keys, part = given
-            at, values = frames[keys.rows], keys_of_values(dense, keys.values[part])
-        slopes = slopes_of_keys(dense, values[[0, -1]])
-        for index in range(values.shape[1]) if dense.track.is_rotation else dense.track.channels:
-            fcurve = fcurves.get((path, index))
-            if fcurve is None and given is None:
-                continue
-            keyed = fcurve or copy.new(path, index, dense.track.group_name)
-            key_curve(keyed, at, values[:, index])
-            extrapolate(keyed, slopes[:, index])
-    tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
-    numbers = [_velocities(track, by_path[track.path]) for track in tracks]
-    settings = [Settings(method="HERMITE")] * len(tracks)
-    enable_read([(copy, track) for track in tracks], read_all_own_keys(tracks), settings, numbers)
-
-
-def _write_straight(
-    copy: Channels, every: Sequence[Dense], found: Mapping[str, Straight], frames: Float64Array
-) -> None:
-    """Write the keys of lines and steps into the copy, of the channels that have F-curves."""
-    by_path = {dense.track.path: dense for dense in every}
-    for fcurve in copy:
-        straight = found.get(fcurve.data_path)
-        if straight is not None:
-            dense, index = by_path[fcurve.data_path], fcurve.array_index
-            key_straight(fcurve, frames, dense.raw[:, index], straight, dense.slopes[:, index])
-
-
-def _velocities(track: Track, found: _Found) -> dict[int, Numbers]:
-    """Return the velocities for each channel: of rotations all three, of other tracks its own."""
-    _, keys, part = found
-    columns = keys.velocities[part].T
-    if track.is_rotation:
-        turning: Numbers = {velocity_of(index): column for index, column in enumerate(columns)}
-        return {index: turning for index in track.channels}  # noqa: C420
-    return {index: {velocity_of(0): columns[index]} for index in track.channels}
 
 
 def _count(result: Reduction, tracks: Sequence[Track], before: bool) -> None:

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from interp import Keys, rotations
-from interp.fitting.reduction import Joint, Part, Reduced, Skeleton, find_straight, reduce_skeleton, reduce_tracks
+from interp.fitting.reduction import Joint, Part, Reduced, Skeleton, reduce_skeleton, reduce_tracks
 from interp.splines import hermite
 
 
@@ -230,19 +230,3 @@ def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
         at[own] += turned[own].apply([0.0, 0.75, 0.0])
     assert np.linalg.norm(at[1] - at[0], axis=1).max() <= 1.05 * error
     assert sum(len(keys.rows) for keys in found.values()) < 0.3 * 3 * count
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_corners_of_lines_are_found_as_numpy_draws_them(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    rows = np.cumsum(np.concatenate(([0], random.integers(2, 30, size=20))))
-    corners = random.uniform(-5.0, 5.0, size=(len(rows), 2))
-    samples = np.stack([np.interp(np.arange(rows[-1] + 1), rows, own) for own in corners.T], axis=1)
-    found = find_straight(samples.astype(np.float32).astype(np.float64))
-    assert found is not None
-    assert found.rows.tolist() == rows.tolist()
-    assert not found.is_held.any()
-
-
-def test_a_curve_so_slow_that_it_looks_straight_from_frame_to_frame_is_none() -> None:
-    assert find_straight(np.sin(np.arange(20000.0) / 20000.0)[:, np.newaxis]) is None

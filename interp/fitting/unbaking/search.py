@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The search for the keys of baked curves: the shortest way from the first sample to the last by curves that fit.
+
+From a key all windows up to some length are fitted at once. A window is taken where it fits to the samples' noise, and
+a longer one is off by far more: where curves only happen to be that smooth the error grows little by little.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...batch import IndexArray
+from ...keys import Float64Array
+from .curves import Curves, Windows
+from .fits import Fits, fit, fit_eased, spread_rows, straight
+
+HOLD, LINE, CURVE, EASED = 0, 1, 2, 3
+_COSTS = (1.0, 1.0, 2.0, 3.0)
+"""Of a segment: of its key, and the tangents and eases that it takes."""
+_BLOCK = {LINE: 120, CURVE: 120, EASED: 60}
+"""Lengths of windows that are tried at once."""
+_SPREAD = 9
+_SPREAD_EASED = 17
+"""Rows of a window that are looked at first."""
+_MAYBE = 2.0
+"""Where these are off by at most so much, all are looked at."""
+_SHARP = 8.0
+"""Windows two frames longer than one that fits are off by at least so much."""
+_LEAST = {LINE: 2, CURVE: 4, EASED: 6}
+"""The shortest windows that tell anything: those with more numbers than they determine."""
+_ALTERNATIVES = 3
+"""Of the windows that fit only the longest can end at the next key; with noise it may be a frame or two before."""
+_UNTOLD = 3
+"""The most frames of a segment that nothing tells of, and the most of these in a row."""
+_LESS, _LEAST_LESS = 0.02, 0.01
+"""Costs that decide between ways with as many keys."""
+
+
+class Path(NamedTuple):
+    """Keys at `rows` (n,), and the kinds of the segments between them (n-1,)."""
+
+    rows: IndexArray
+    kinds: IndexArray
+
+
+class _Step(NamedTuple):
+    """A segment that may follow: its end, its kind, what it costs, and whether the samples tell of it."""
+
+    end: int
+    kind: int
+    cost: float
+    is_told: bool
+
+
+def find_path(curves: Curves, is_eased: bool = False) -> Path | None:
+    """Return the keys between which curves play the samples to their noise, or None where there are none."""
+    count = curves.count
+    cost = np.full(count, np.inf)
+    before, kind, untold = (np.zeros(count, dtype=np.intp) for _ in range(3))
+    cost[0] = 0.0
+    for row in range(count - 1):
+        if not np.isfinite(cost[row]):
+            continue
+        # With eases much would be looked at in vain: they begin with what the samples tell.
+        may_guess = bool(untold[row] < _UNTOLD and (row or not is_eased))
+        for step in _steps(curves, row, may_guess, is_eased):
+            total = cost[row] + step.cost
+            if total < cost[step.end] - 1e-12:
+                cost[step.end], before[step.end], kind[step.end] = total, row, step.kind
+                untold[step.end] = 0 if step.is_told else untold[row] + 1
+    if not np.isfinite(cost[-1]):
+        return None
+    rows = [count - 1]
+    while rows[-1]:
+        rows.append(int(before[rows[-1]]))
+    at = np.array(rows[::-1])
+    return Path(at, kind[at[1:]])
+
+
+def _steps(curves: Curves, row: int, may_guess: bool, is_eased: bool) -> list[_Step]:
+    """Return the segments that may begin at a row."""
+    found = _holds(curves, row)
+    for kind in (LINE, CURVE, EASED) if is_eased else (LINE, CURVE):
+        found += _told(curves, row, kind)
+    if may_guess and all(step.end <= row + _LEAST[CURVE] for step in found):
+        ends = range(row + 1, min(row + _UNTOLD, curves.count - 1) + 1)
+        found += [
+            _Step(end, kind, _COSTS[kind] + 0.1, False) for end in ends for kind in [LINE if end == row + 1 else CURVE]
+        ]
+    return found
+
+
+def _holds(curves: Curves, row: int) -> list[_Step]:
+    """Return the hold that begins at a row: up to its last sample, or to a step in the next frame."""
+    moving = np.flatnonzero(~curves.stays[row:])
+    length = int(moving[0]) if len(moving) else curves.count - 1 - row
+    if not length:
+        return []
+    end, cost = row + length, _COSTS[HOLD]
+    found = [_Step(end, HOLD, cost - _LESS, length > 1)]
+    if end + 1 < curves.count:
+        found.append(_Step(end + 1, HOLD, cost - 2.0 * _LESS, True))
+    return found
+
+
+def _told(curves: Curves, row: int, kind: int) -> list[_Step]:
+    """Return the longest segments of a kind that begin at a row and fit."""
+    found: list[_Step] = []
+    start = row + _LEAST[kind]
+    while start < curves.count:
+        ends = np.arange(start, min(start + _BLOCK[kind], curves.count))
+        first = np.full(len(ends), row)
+        windows = Windows(first, ends, spread_rows(first, ends, _SPREAD_EASED if kind == EASED else _SPREAD))
+        errors = _errors(curves, windows, kind)
+        taken = [
+            _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, True)
+            for end in ends[errors <= _MAYBE][: -_ALTERNATIVES - 1 : -1].tolist()
+            if (error := float(_errors(curves, Windows.between(row, end), kind)[0])) <= 1.0
+        ]
+        if taken:
+            found = taken
+        if not taken or taken[0].end < ends[-1]:
+            break
+        start = int(ends[-1]) + 1
+    if not found:
+        return []
+    longest = found[0].end
+    beyond = longest + 2
+    if beyond < curves.count and _errors(curves, Windows.between(row, beyond), kind)[0] < _SHARP:
+        return []
+    return [step._replace(cost=step.cost + _tie(curves, row, step, longest)) for step in found]
+
+
+def _tie(curves: Curves, row: int, step: _Step, longest: int) -> float:
+    """Return what is added to the cost of a segment that could be longer at one of its ends."""
+    cost = _LESS if step.end < longest else 0.0
+    if row and _errors(curves, Windows.between(row - 1, step.end), step.kind)[0] <= 1.0:
+        cost += _LESS
+    return cost
+
+
+def _errors(curves: Curves, windows: Windows, kind: int) -> Float64Array:
+    return straight(curves, windows) if kind == LINE else fit_kind(curves, windows, kind).errors
+
+
+def fit_kind(curves: Curves, windows: Windows, kind: int) -> Fits:
+    """Return the fit of curves with eases, or without."""
+    return fit_eased(curves, windows) if kind == EASED else fit(curves, windows)
