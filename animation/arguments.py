@@ -105,12 +105,12 @@ def check_fields(options: Any) -> None:
 
 
 @functools.cache
-def _annotations(of: object) -> dict[str, Any]:
+def _annotations(of: object) -> dict[str, object]:
     # Resolved at the first call: annotations may name classes that are defined later.
     return get_type_hints(of, include_extras=True)
 
 
-def _fitting(name: str, wanted: object, value: object) -> Any:
+def _fitting(name: str, wanted: object, value: object) -> object:
     """Return the value converted to the wanted type; raise TypeError or ValueError, which name the argument."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
@@ -137,7 +137,7 @@ def _fitting(name: str, wanted: object, value: object) -> Any:
     return _instance(name, wanted, value)
 
 
-def _container(name: str, wanted: Any, value: Any) -> Any:
+def _container(name: str, wanted: Any, value: object) -> object:
     """Return a tuple, mapping or set with its items converted, as `_fitting` does."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is tuple and parts[-1] is not Ellipsis:
@@ -155,7 +155,7 @@ def _container(name: str, wanted: Any, value: Any) -> Any:
     return _instance(name, wanted, value)
 
 
-def _one_of(name: str, wanted: object, value: object) -> Any:
+def _one_of(name: str, wanted: object, value: object) -> object:
     others = [part for part in get_args(wanted) if part is not NoneType]
     if value is None and len(others) < len(get_args(wanted)):
         return None
@@ -169,11 +169,11 @@ def _one_of(name: str, wanted: object, value: object) -> Any:
     raise _mistaken(name, wanted, value)
 
 
-def _each(name: str, wanted: object, values: Iterable[Any]) -> list[Any]:
+def _each(name: str, wanted: object, values: Iterable[object]) -> list[object]:
     return [_fitting(f"{name}[{number}]", wanted, value) for number, value in enumerate(values)]
 
 
-def _several(name: str, wanted: object, value: Any) -> list[Any]:
+def _several(name: str, wanted: object, value: Any) -> list[object]:
     """Return the elements of an iterable; raise TypeError for str and bytes, and for structs of Blender's."""
     if not isinstance(value, str | bytes | bpy.types.bpy_struct):
         # Blender's vectors can be iterated, but are not instances of Iterable.
@@ -182,7 +182,7 @@ def _several(name: str, wanted: object, value: Any) -> list[Any]:
     raise _mistaken(name, wanted, value)
 
 
-def _instance(name: str, wanted: Any, value: Any) -> Any:
+def _instance(name: str, wanted: Any, value: object) -> Any:
     if not isinstance(value, get_origin(wanted) or wanted):
         raise _mistaken(name, wanted, value)
     if isinstance(value, bpy.types.ID):

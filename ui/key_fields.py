@@ -111,7 +111,7 @@ def _way_of_value(component: int) -> _Way[KeptPlaces]:
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider = SharedSlider(LIMITS[name])
+    slider: SharedSlider[list[Kept]] = SharedSlider(LIMITS[name])
 
     def numbers() -> tuple[list[TrackKeys], Numbers]:
         return selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
@@ -162,10 +162,10 @@ _Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
 
 
 def _component_fields(
-    size: int, find: _Find, way_of: Callable[[int], _Way[Any]]
+    size: int, find: _Find, way_of: Callable[[int], _Way[Was]]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
     """Return getter and setter of numbers that keys have component by component."""
-    sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
+    sliders: list[SharedSlider[list[Was]]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
@@ -214,9 +214,9 @@ def _split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple
 
 
 def _slide(
-    slider: SharedSlider,
+    slider: SharedSlider[list[Was]],
     event: LastEvent,
-    way: _Way[Any],
+    way: _Way[Was],
     chosen: list[TrackKeys],
     numbers: Numbers,
     value: float,

@@ -14,19 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
+Kept = TypeVar("Kept")
+"""What is kept of the keys at the start of a drag."""
 
 _NOT_TYPED = 1e-8
 """A mean is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
 
 
 @dataclass(frozen=True)
-class _Change:
+class _Change(Generic[Kept]):
     keys: Hashable
     relative: bool
     before: Numbers
@@ -35,7 +37,7 @@ class _Change:
     shown: float
     steps: dict[np.float32, Numbers]
     """The numbers of the keys for each number that the slider showed since the start of the drag."""
-    start: tuple[np.float32, Any] | None
+    start: tuple[np.float32, Kept] | None
     """The slider's number at the start of the drag, and what was kept of the keys then; None after the drag."""
 
     def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
@@ -43,7 +45,7 @@ class _Change:
         return self.keys == keys and np.array_equal(self.after, np.float32(numbers))
 
 
-class SharedSlider:
+class SharedSlider(Generic[Kept]):
     """The slider of a number that each of several keys has, with its last change and the state of its drag.
 
     `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one.
@@ -51,7 +53,7 @@ class SharedSlider:
 
     def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf)) -> None:
         self._limits = limits
-        self._change: _Change | None = None
+        self._change: _Change[Kept] | None = None
 
     def shown(self, keys: Hashable, numbers: Numbers) -> float:
         """Return what the slider shows for the keys' numbers."""
@@ -69,7 +71,7 @@ class SharedSlider:
         numbers: Numbers,
         value: float,
         relative: bool,
-        keep: Callable[[], Any],
+        keep: Callable[[], Kept],
         held_on: bool = False,
         takes_back: bool = False,
     ) -> Numbers:
@@ -101,7 +103,7 @@ class SharedSlider:
         self._change = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, steps, start)
         return after
 
-    def kept(self, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
+    def kept(self, keys: Hashable, numbers: Numbers, value: float) -> Kept | None:
         """Return what was kept of the keys at the start of the drag, if the slider showed the value then."""
         last = self._last(keys, numbers)
         if last is None or last.start is None or last.start[0] != np.float32(value):
@@ -113,7 +115,7 @@ class SharedSlider:
         if self._change is not None:
             self._change = replace(self._change, steps={}, start=None)
 
-    def _last(self, keys: Hashable, numbers: Numbers) -> _Change | None:
+    def _last(self, keys: Hashable, numbers: Numbers) -> _Change[Kept] | None:
         """Return the last change of the keys, if nothing else has changed them since."""
         return self._change if self._change is not None and self._change.is_of(keys, numbers) else None
 

@@ -69,7 +69,7 @@ class TrackSpline:
         ]
 
 
-def last_place(numbers: npt.NDArray[Any]) -> Float64Array:
+def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
     """Return the distance of each number to the next float32."""
     steps: Float64Array = np.spacing(np.abs(numbers).astype(np.float32)).astype(np.float64)
     return steps

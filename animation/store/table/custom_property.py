@@ -319,7 +319,7 @@ def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) ->
     return ranks
 
 
-def _in_parts(rows: Written, counts: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> Written:
+def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray[np.intp]) -> Written:
     """Return the rows with their parts, of so many rows each, in another order."""
     ends = np.cumsum(counts, dtype=np.intp)
     taken = counts[order].astype(np.intp)
@@ -333,7 +333,7 @@ _BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
 
 
-def _checksum(array: npt.NDArray[Any]) -> int:
+def _checksum(array: npt.NDArray[np.generic]) -> int:
     return zlib.crc32(array.view(np.uint8).data)
 
 
@@ -443,7 +443,7 @@ def _check_rows(rows: Rows) -> None:
     _check_numbers(rows, "rows")
 
 
-def _check_channels(channels: npt.NDArray[Any], tracks: frozenset[int]) -> None:
+def _check_channels(channels: npt.NDArray[np.void], tracks: frozenset[int]) -> None:
     """Raise ValueError where channels are not what this schema writes."""
     for name, count in (("extrapolation", len(_EXTRAPOLATIONS)), ("flags", (_MADE | _EDITED) + 1)):
         if (channels[name] < 0).any() or (channels[name] >= count).any():
@@ -454,7 +454,7 @@ def _check_channels(channels: npt.NDArray[Any], tracks: frozenset[int]) -> None:
         raise ValueError("channels")
 
 
-def _check_numbers(array: npt.NDArray[Any], name: str) -> None:
+def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
     """Raise ValueError with the name where records of keys have a number that no key has."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)

@@ -108,7 +108,7 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     return parts[0] if len(parts) == 1 else np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
-def are_finite(records: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     """Return which records, of any structured type, have no float that is not finite."""
     finite = np.ones(len(records), dtype=np.bool_)
     for name in records.dtype.names or ():
