@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import bpy
 
@@ -82,7 +81,9 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     return bool(ranges)
 
 
-def _draw_place(layout: Any, context: bpy.types.Context, chosen: Sequence[TrackKeys], now: Mapping[int, float]) -> None:
+def _draw_place(
+    layout: bpy.types.UILayout, context: bpy.types.Context, chosen: Sequence[TrackKeys], now: Mapping[int, float]
+) -> None:
     """Draw the fields of frame and value; of keys of different properties that of the frame alone."""
     settings = sidebar_settings(context)
     row = layout.split(factor=SLIDER, align=True) if now else layout.row()

@@ -395,7 +395,7 @@ class _ObjectCheck:
         along = constraint.head_tail * target.pose.bones[bone].bone.length
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
-    def _own(self, constraint: Any, alone: bool) -> Matrices:
+    def _own(self, constraint: bpy.types.Constraint, alone: bool) -> Matrices:
         """Return the object's matrices before the constraint, or where that makes no difference, after it."""
         if alone:
             try:
@@ -405,7 +405,7 @@ class _ObjectCheck:
                     raise
         return self._matrices(self.item, "")
 
-    def _matrices(self, item: Any, bone: str) -> Matrices:
+    def _matrices(self, item: bpy.types.Object, bone: str) -> Matrices:
         return placed(self.scene, item, bone, self.frames)
 
     def _stretches(

@@ -86,13 +86,13 @@ class Inputs:
         posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
         return (*played, *placed, *led, *posed, *self._values(item, item, ""))
 
-    def _bone(self, item: Any, bone: Any) -> Mark:
+    def _bone(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Mark:
         rest = bone.bone
         inherits = rest.use_inherit_rotation, rest.inherit_scale, rest.use_local_location, rest.use_relative_parent
         at_rest = np.array(rest.matrix_local).tobytes(), rest.length, rest.use_connect, *inherits
         return *at_rest, _constraints(bone), *self._values(item, bone, bone_path(bone))
 
-    def _values(self, item: Any, owner: Any, path: str) -> Mark:
+    def _values(self, item: bpy.types.Object, owner: Any, path: str) -> Mark:
         curves = self._curves_of(item).get(path, [])
         moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves if plays(fcurve)}
         still = tuple(
@@ -103,7 +103,7 @@ class Inputs:
         )
         return owner.rotation_mode, still, *_played(curves)
 
-    def _curves_of(self, item: Any) -> dict[str, list[bpy.types.FCurve]]:
+    def _curves_of(self, item: bpy.types.Object) -> dict[str, list[bpy.types.FCurve]]:
         """Return the F-curves of the object, by the path of their owner."""
         if item.session_uid not in self._curves:
             found: dict[str, list[bpy.types.FCurve]] = {}

@@ -286,14 +286,14 @@ def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report:
     return gathered
 
 
-def _changes_shape(obj: Any) -> bool:
+def _changes_shape(obj: bpy.types.Object) -> bool:
     """Check whether an armature or shape keys may move the object's vertices."""
     keys = getattr(obj.data, "shape_keys", None)
     moved = keys is not None and keys.animation_data is not None
     return moved or any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
 
 
-def _depth(obj: Any) -> int:
+def _depth(obj: bpy.types.Object) -> int:
     depth = 0
     while obj.parent is not None:
         depth, obj = depth + 1, obj.parent

@@ -281,7 +281,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
     return items
 
 
-def _place_world(world: bpy.types.World, into: Any, report: Exchanged) -> None:
+def _place_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchanged) -> None:
     if into.world is None:
         into.world = world
     else:

@@ -24,12 +24,12 @@ Pixels = npt.NDArray[np.float32]
 class Search:
     """The next redraw of a region is looked at."""
 
-    def __init__(self, region: Any) -> None:
+    def __init__(self, region: bpy.types.Region) -> None:
         self._region = region.as_pointer()
         self.pixels: Pixels | None = None
         """What the region shows; None before it was drawn."""
 
-    def read_pixels(self, region: Any) -> None:
+    def read_pixels(self, region: bpy.types.Region) -> None:
         if region.as_pointer() != self._region:
             return
         size = region.width, region.height
@@ -45,7 +45,7 @@ _showing: set[int] = set()
 _handlers: list[tuple[Any, Any]] = []
 
 
-def search(region: Any) -> Search:
+def search(region: bpy.types.Region) -> Search:
     """Look at the region's next redraw, which begins when Blender gets to it."""
     global _search
     _search = Search(region)
@@ -74,7 +74,7 @@ def _has_the_keys_colour(pixels: Pixels) -> npt.NDArray[np.bool_]:
     return alike
 
 
-def is_shown(region: Any) -> bool:
+def is_shown(region: bpy.types.Region) -> bool:
     """Return whether the diagram was drawn in the region when that was drawn last."""
     return region.as_pointer() in _showing
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
@@ -114,7 +113,7 @@ def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: 
     return Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right)
 
 
-def _keys(obj: Any, bone: str, trace: Trace) -> Frames:
+def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
     """Return the frames of own keys that move the point by the object's or bone's own channels."""
     try:
         found = [key_frames(track) for track in moving_tracks(obj, bone, trace)]

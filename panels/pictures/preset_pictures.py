@@ -35,7 +35,7 @@ _numbers: dict[str, int] = {}
 """What Blender calls each preset, from 1: the same though others are made or deleted while it is chosen."""
 
 
-def draw_presets(layout: Any, context: bpy.types.Context) -> None:
+def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the curve of the chosen keys, on which a click shows the presets beside each other to choose from."""
     scene: Any = context.scene
     layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_SHOWN, scale_popup=_TO_CHOOSE)
