@@ -4,16 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from mathutils import Matrix
 
 from ...animation.on_path.points import Spot, Vector
 from .paths import Path, Trace
 
-_KEY, _KNOB, _LINE = 10.0, 8.0, 7.0
-"""Pixels, at a display scale of 1, within which something is hit."""
+_KEY, _TIP, _LINE = 10.0, 8.0, 7.0
+"""Pixels, at a display scale of 1, within which a key, the end of a tangent and a path are hit."""
+_KEYS_FIRST, _THEN_TIPS, _THEN_PATHS = range(3)
+"""What is taken where several things are within reach."""
+_LEAST_SQUARE = 1e-12
+"""Square pixels: of a segment that is seen as a point, so that nothing is divided by 0."""
+
+Part = Literal["KEY", "PATH", "handle_left", "handle_right"]
+"""What of a path: of a tangent, the end of the incoming or the outgoing one."""
 
 Places = npt.NDArray[np.float64]
 
@@ -32,19 +40,18 @@ class Picked(NamedTuple):
 
     thing: tuple[int, str]
     """The object's `session_uid`, and the name of its bone, or ""."""
-    part: str
-    """KEY, PATH, or of a tangent's end `handle_left` or `handle_right`."""
+    part: Part
     row: int
     """The row of the key; of a path -1."""
     frame: float
 
     def spot(self, scene: Any, shown: Shown) -> Spot:
-        """Return the key of the path."""
+        """Return the spot of the path, at any frame."""
         return Spot(scene, shown.item, shown.bone, shown.trace, self.frame)
 
 
 def pick(
-    every: Sequence[Shown], to_screen: Any, size: tuple[int, int], mouse: tuple[float, float], scale: float
+    every: Sequence[Shown], to_screen: Matrix, size: tuple[int, int], mouse: tuple[float, float], scale: float
 ) -> tuple[Picked, Shown] | None:
     """Return the nearest within reach of the mouse, keys before tangents and tangents before paths.
 
@@ -60,18 +67,18 @@ def pick(
                 found.append((rank, float(away[row]), Picked(thing, part, row, float(path.frames[row])), shown))
         frame, off = frame_near(path, to_screen, size, mouse)
         if off <= _LINE * scale:
-            found.append((2, off, Picked(thing, "PATH", -1, frame), shown))
+            found.append((_THEN_PATHS, off, Picked(thing, "PATH", -1, frame), shown))
     nearest = min(found, key=lambda each: each[:2], default=None)
     return None if nearest is None else nearest[2:]
 
 
-def frame_near(path: Path, to_screen: Any, size: tuple[int, int], mouse: tuple[float, float]) -> tuple[float, float]:
+def frame_near(path: Path, to_screen: Matrix, size: tuple[int, int], mouse: tuple[float, float]) -> tuple[float, float]:
     """Return the frame at which the path is nearest to the mouse, and how far off it is, in pixels."""
     places = on_screen(path.points, to_screen, size)
     if len(places) < 2:
         return float(path.start), np.inf
     starts, along, at = places[:-1], np.diff(places, axis=0), np.array(mouse)
-    square = np.maximum((along**2).sum(axis=1), 1e-12)
+    square = np.maximum((along**2).sum(axis=1), _LEAST_SQUARE)
     part = np.clip(((at - starts) * along).sum(axis=1) / square, 0.0, 1.0)
     away = np.linalg.norm(starts + part[:, np.newaxis] * along - at, axis=1)
     if not np.isfinite(away).any():
@@ -80,7 +87,7 @@ def frame_near(path: Path, to_screen: Any, size: tuple[int, int], mouse: tuple[f
     return path.start + row + float(part[row]), float(away[row])
 
 
-def on_screen(points: npt.ArrayLike, to_screen: Any, size: tuple[int, int]) -> Places:
+def on_screen(points: npt.ArrayLike, to_screen: Matrix, size: tuple[int, int]) -> Places:
     """Return where points (n, 3) of the world are in the region, in pixels, shape (n, 2); NaN behind the eye."""
     homogeneous = np.concatenate((np.asarray(points, dtype=np.float64), np.ones((len(np.asarray(points)), 1))), axis=1)
     x, y, _, w = np.array(to_screen, dtype=np.float64) @ homogeneous.T
@@ -104,14 +111,14 @@ def tangent_of(path: Path, picked: Picked) -> Vector:
     return tangent
 
 
-def _parts(path: Path) -> list[tuple[int, str, Places, float]]:
+def _parts(path: Path) -> list[tuple[int, Part, Places, float]]:
     """Return what can be hit, with its precedence; a tangent beside which there is no segment can't."""
     left, right = (
         np.where((reach > 0.0)[:, np.newaxis], path.keys + tangent, np.nan)
         for tangent, reach in zip((path.incoming, path.outgoing), path.reach, strict=True)
     )
     return [
-        (0, "KEY", path.keys.astype(np.float64), _KEY),
-        (1, "handle_left", left, _KNOB),
-        (1, "handle_right", right, _KNOB),
+        (_KEYS_FIRST, "KEY", path.keys.astype(np.float64), _KEY),
+        (_THEN_TIPS, "handle_left", left, _TIP),
+        (_THEN_TIPS, "handle_right", right, _TIP),
     ]
