@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,41 +122,19 @@ def restored_from(
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
     sides: dict[str, npt.NDArray[Any]] = {}
-    pulled: dict[str, BoolArray] = {}
+    dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
-        kind = f"{side}_type"
-        by_bake = (placed & bit).astype(np.bool_)
-        kinds = rows[kind]
-        now = getattr(own, side)
+        now, kinds, by_bake = getattr(own, side), rows[f"{side}_type"], (placed & bit).astype(np.bool_)
         if written is not None:
-            retyped = here & (getattr(own, kind) != written[kind])
-            offset, before = now - own.co, written[side] - written["co"]
-            size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
-            dragged = here & ~mirrored & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
-            # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
-            dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
-            # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
-            by_bake |= here & ~dragged & shifted
-            # Blender itself places handles of the types that the animator chose.
-            dragged &= ~np.isin(written[kind], _AUTOMATIC)
-            # Where the key moved too, its handles moved with it.
-            dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
-            automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
-            kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
-            kinds = np.where(retyped, getattr(own, kind), kinds)
-            # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
-            on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
-            unseen = by_bake & retyped & on_key
-            by_bake &= ~(dragged | retyped & ~unseen)
-            placed[unseen & automatic & (kinds == _ALIGNED)] |= UNSEEN
-            pulled[side] = dragged
-        if written is not None:
+            edited = _edited_side(own, rows, written, side, by_bake, here, mirrored, shifted)
+            kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
+            placed[edited.unseen] |= UNSEEN
             now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
-        sides |= {side: handle, kind: kinds.astype(np.uint8)}
-    for side, other, _ in _SIDES[::-1] if pulled else ():
-        aligned = pulled[side] & (sides[f"{side}_type"] == _ALIGNED) & (sides[f"{other}_type"] == _ALIGNED)
+        sides |= {side: handle, f"{side}_type": kinds.astype(np.uint8)}
+    for side, other, _ in _SIDES[::-1] if dragged else ():
+        aligned = dragged[side] & (sides[f"{side}_type"] == _ALIGNED) & (sides[f"{other}_type"] == _ALIGNED)
         if aligned.any():
             sides[other] = np.where(aligned[:, np.newaxis], _opposite(own.co, sides[side], sides[other]), sides[other])
     keys = own.with_(
@@ -167,6 +145,57 @@ def restored_from(
         **sides,
     )
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
+
+
+class _Side(NamedTuple):
+    """The handles on one side of keys after what was done to them since a bake."""
+
+    kinds: EnumArray
+    by_bake: BoolArray
+    """Which stand where the bake placed them."""
+    dragged: BoolArray
+    unseen: BoolArray
+    """Which are aligned, and stood on the key when the animator aligned them."""
+
+
+def _edited_side(
+    own: Keyframes,
+    rows: Rows,
+    written: Written,
+    side: str,
+    by_bake: BoolArray,
+    here: BoolArray,
+    mirrored: BoolArray,
+    shifted: BoolArray | bool,
+) -> _Side:
+    """Tell what was done since a bake to the handles on one side, of which it placed those that are `by_bake`."""
+    kind = f"{side}_type"
+    retyped = here & (getattr(own, kind) != written[kind])
+    offset, before = getattr(own, side) - own.co, written[side] - written["co"]
+    moved = here & ~mirrored & _is_moved(own, written, offset, before, by_bake)
+    # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
+    by_bake = by_bake | here & ~moved & shifted
+    # Blender itself places handles of the types that the animator chose, and moves handles with their key.
+    key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
+    dragged = moved & ~np.isin(written[kind], _AUTOMATIC) & key_stays
+    automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
+    kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
+    kinds = np.where(retyped, getattr(own, kind), kinds)
+    # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
+    on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
+    unseen = by_bake & retyped & on_key
+    by_bake &= ~(dragged | retyped & ~unseen)
+    return _Side(kinds, by_bake, dragged, unseen & automatic & (kinds == _ALIGNED))
+
+
+def _is_moved(
+    own: Keyframes, written: Written, offset: Float32Array, before: Float32Array, by_bake: BoolArray
+) -> BoolArray:
+    """Return which handles have another offset from their key than `before`, by more than rounding."""
+    size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
+    moved: BoolArray = (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+    # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
+    return moved & np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
 
 
 def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) -> EnumArray:
