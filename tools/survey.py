@@ -4,11 +4,11 @@
     python tools/survey.py FOLDER [--seconds 120] [--page docs/survey.md]
 
 All keyed properties of a .blend file are enabled with Keep Look; baked as samples, as curves and as handles, and
-restored each time; then TCB is removed. The baked scene is exported as .3ds and imported again. Every F-curve of the
-file is compared to the last bit, and its values. A .3ds file is imported, played by samples and by handles, exported,
-and imported again. Each file has a process of its own, with a time limit. `sources.csv` in the folder lists the sources
-of its subfolders: folder, repository, commit, license. With --page the tables are written into that page. Needs Blender
-as a Python module.
+restored each time; then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported
+as .3ds and imported again. Every F-curve of the file is compared to the last bit, and its values. A .3ds file is
+imported, played by samples and by handles, exported, and imported again. Each file has a process of its own, with a
+time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit, license. With
+--page the tables are written into that page. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -146,9 +146,10 @@ def of_blend(path: Path, row: Row) -> None:
     animation = module("animation")
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
     faults: list[str] = row["faults"]
+    datablocks = [datablock for datablock in animation.of_file() if datablock.library is None]
+    remove(datablocks)
     before = Curves()
     row |= {"curves": len(before.states), "keys": before.keys}
-    datablocks = [datablock for datablock in animation.of_file() if datablock.library is None]
 
     enabled = animation.enable_many(dict.fromkeys(datablocks), keep_look=True)
     row["looks"] = f"{enabled.looks_changed} of {enabled.looks_kept}"
@@ -173,9 +174,7 @@ def of_blend(path: Path, row: Row) -> None:
         told(faults, f"restore of {output.lower()}", found)
         restored += found
         otherwise = max(otherwise, before.played_otherwise(after))
-    for datablock in datablocks:
-        with contextlib.suppress(animation.AnimationError):
-            animation.remove(datablock)
+    remove(datablocks)
     after = Curves()
     removed = before.differing(after)
     told(faults, "remove", removed)
@@ -191,6 +190,14 @@ def of_blend(path: Path, row: Row) -> None:
         pairs = [(shown[name], again[name]) for name in shown.keys() & again.keys()]
         place, degrees = off(pairs)
         row |= {"exported": f"{len(pairs)} of {row['nodes']}", "off": number(place), "degrees": number(degrees)}
+
+
+def remove(datablocks: Sequence[Any]) -> None:
+    """Remove TCB from each that can be changed."""
+    animation = module("animation")
+    for datablock in datablocks:
+        with contextlib.suppress(animation.AnimationError):
+            animation.remove(datablock)
 
 
 def told(faults: list[str], step: str, differing: Sequence[str]) -> None:

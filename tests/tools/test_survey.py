@@ -88,6 +88,15 @@ def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tm
     ] * 3 + [2]
 
 
+def test_a_file_that_is_tcb_already_is_compared_as_it_was_before(ball, tcb_animation, tmp_path):
+    tcb_animation.animation.bake(ball)
+    (tmp_path / "files").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "files" / "tcb.blend"))
+    found, _ = rows(tmp_path / "files")
+    row = found["tcb.blend"]
+    assert (row["keys"], row["tracks"], row["restored"], row["removed"], row["faults"]) == (9, 1, 0, 0, [])
+
+
 def test_a_file_that_is_not_done_in_time_is_told(folder):
     found, _ = rows(folder, "--seconds", "0.01")
     assert {row["faults"][0] for row in found.values()} == {"not done within 0.01 s"}
