@@ -32,9 +32,9 @@ from .streams import Stop
 _RECORD = "\x1e"
 _PATIENCE = 10.0
 """Seconds that a worker has to remove what is half written before it is killed."""
-_STARTS = 2.0
+_STARTS = 4.0
 """Starts that the work left must last for another worker to be started: after one start, whole files may have left it
-nothing to do."""
+nothing to do, and where other programs keep all processors busy the start delays the files, by at most a fifth."""
 _SHORTEST_WAIT = 0.02
 """Seconds between two checks whether another worker is worth its start."""
 
