@@ -142,6 +142,26 @@ def steps():
     yield .5
 """
 
+# The tool Edit Paths, and on the screen the cube's keys and the end of the outgoing tangent of the one in the middle.
+EDIT_PATHS = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.wm.tool_set_by_id(name='{tool}')
+    yield from drawn()
+"""
+ON_PATH = f"""
+import sys
+pictures = sys.modules['{PACKAGE}.panels.pictures']
+a = area('VIEW_3D')
+r = region(a, 'WINDOW')
+with bpy.context.temp_override(window=win(), area=a, region=r):
+    (shown,) = pictures.overlay.shown_paths(bpy.context)
+points = [*shown.path.keys, (shown.path.keys + shown.path.outgoing)[1]]
+places = pictures.pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
+result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places.tolist()]
+"""
+
 
 class Box(NamedTuple):
     """A part of the window: pixels from its top left."""
@@ -232,6 +252,63 @@ def first_animation(window: Any, camera: Camera) -> None:
     window.run("bpy.ops.tcb.preset_apply(preset='corner')")
     camera.park()
     camera.take("first_corner", box)
+
+
+class Film:
+    """Pictures of a part of the window, with the mouse, that are shown one after the other."""
+
+    def __init__(self, camera: Camera, box: Box) -> None:
+        self.camera, self.box = camera, box
+        self.stills: list[bytes] = []
+
+    def drag(self, start: tuple[int, int], end: tuple[int, int], steps: int = 7) -> None:
+        """Drag by the mouse, a picture a step; the last one stays for a while."""
+        move = self.camera.window.xdotool
+        for x in (start[0] - 4, start[0]):
+            move("mousemove", x, start[1])
+            self.camera.window.run(_REST)
+        self._shoot(start, 3)
+        move("mousedown", 1)
+        for step in range(1, steps + 1):
+            at = tuple(round(a + (b - a) * step / steps) for a, b in zip(start, end, strict=True))
+            move("mousemove", *at)
+            self._shoot(at)
+        move("mouseup", 1)
+        self._shoot(end, 5)
+
+    def _shoot(self, at: tuple[int, ...], times: int = 1) -> None:
+        x, y = at
+        arrow = " ".join(f"{x + right},{y + down}" for right, down in ((0, 0), (0, 16), (4, 12), (11, 12)))
+        left, top, right, bottom = self.box
+        raw = ["-size", f"{SIZE[0]}x{SIZE[1]}", "-depth", "8", "rgb:-"]
+        draw = ["-fill", "white", "-stroke", "black", "-draw", f"polygon {arrow}"]
+        crop = ["-crop", f"{right - left}x{bottom - top}+{left}+{top}", "+repage", "miff:-"]
+        still = self.camera._still()
+        shot = subprocess.run(["convert", *raw, *draw, *crop], input=still, capture_output=True, check=True)
+        self.stills += [shot.stdout] * times
+
+    def save(self, name: str) -> None:
+        """Save it as a GIF."""
+        file = self.camera.folder / f"{name}.gif"
+        small = ["+dither", "-colors", "64", "-layers", "optimize"]
+        film = ["convert", "-delay", "16", "-loop", "0", "miff:-", *small, str(file)]
+        subprocess.run(film, input=b"".join(self.stills), check=True)
+        print(file)
+
+
+def edit_paths(window: Any, camera: Camera) -> None:
+    """Drag a key of the first animation's path, and the end of a tangent."""
+    window.run("bpy.ops.tcb.preset_apply(preset='smooth')")
+    window.run(EDIT_PATHS.format(tool="tcb.path_tool"))
+    camera.screen()
+    (left, top), _, (right, _), _ = places = window.run(ON_PATH)
+    _, (x, y), *_ = places
+    film = Film(camera, Box(left - 50, top - 60, right + 50, y + 110))
+    film.drag((x, y), (x - 90, y + 50))
+    end = window.run(ON_PATH)[3]
+    film.drag(end, (end[0] + 30, end[1] - 40))
+    film.save("edit_paths")
+    window.run(EDIT_PATHS.format(tool="builtin.select_box"))
 
 
 def click_until(window: Any, at: Any, condition: str) -> None:
@@ -358,13 +435,16 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 
+PICTURES = (first_animation, edit_paths, viewport, diagrams, options, preferences, graph_editor, dope_sheet)
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as build:
         archive = build_zip.build(Path(build))
         with graphical.installed(archive, SIZE) as window:
             camera = Camera(window, folder)
-            for pictures in (first_animation, viewport, diagrams, options, preferences, graph_editor, dope_sheet):
+            for pictures in PICTURES:
                 pictures(window, camera)
 
 
