@@ -44,7 +44,7 @@ def steps():
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         bpy.ops.wm.tool_set_by_id(name='tcb.path_tool')
     bpy.ops.ed.undo_push(message='tool')
-    for _ in range(20):
+    for _ in range(5):
         a.tag_redraw()
         yield 0.1
     return True
