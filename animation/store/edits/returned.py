@@ -113,8 +113,8 @@ class Returned:
                     found.factor * self.history.own_mean(self.history.own[own]) + found.offset,
                     off,
                 )
-        # Where generated keys that came there have that mean, an own one far away has it by chance.
-        if result is not None and (needs_own or result[-1] <= self.history.map_error):
+        # Where generated keys that came there have that mean, an own one from far away has it by chance.
+        if result is not None and (needs_own or result[-1] <= self.history.map_error or best[1] <= SNAP):
             yield result
 
     def _rounding(self, group: IndexArray) -> float:
