@@ -29,6 +29,7 @@ IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 Continuity = Literal["C0", "C1", "C2"]
+_CYCLES = get_args(Cycle)
 _Segment = TypeVar("_Segment", IndexArray, int)
 _U = TypeVar("_U", Float64Array, float)
 
@@ -204,7 +205,7 @@ def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
 
 def checked_cycle(cycle: str) -> Cycle:
     """Return the cycle, or raise ValueError if it is none."""
-    return cast(Cycle, checked_choice("cycle", cycle, get_args(Cycle)))
+    return cast(Cycle, checked_choice("cycle", cycle, _CYCLES))
 
 
 def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:

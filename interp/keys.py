@@ -233,8 +233,8 @@ class Keys:
         self._set(checked_frames, checked_values, parameters)
 
     def _set(self, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> None:
-        freeze((frames, values, parameters))
         for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
+            array.setflags(write=False)
             object.__setattr__(self, name, array)
         for name, row in zip(PARAMETERS, parameters, strict=True):
             object.__setattr__(self, name, row)
@@ -258,9 +258,12 @@ class Keys:
         """Return how to copy and pickle them: by three arrays, which are read-only again."""
         return Keys._of, (self.frames, self.values, self.parameters)
 
-    def with_values(self, values: Float64Array) -> Keys:
-        """Return the same keys with other values, which are not checked: finite, float64, shape (n, d)."""
-        return Keys._of(self.frames, values, self.parameters)
+    def with_values(self, values: Float64Array, parameters: Float64Array | None = None) -> Keys:
+        """Return the same keys with other values, which are not checked: finite, float64, shape (n, d).
+
+        `parameters`: as for `with_parameters`; None: the same.
+        """
+        return Keys._of(self.frames, values, self.parameters if parameters is None else parameters)
 
     def with_parameters(self, parameters: Float64Array) -> Keys:
         """Return the same keys with other parameters, which are not checked: in their ranges, shape (5, n)."""

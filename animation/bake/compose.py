@@ -82,7 +82,7 @@ class Composed:
     """The handles of the animator's keys that the bake placed, in the bits of the table, shape (channels, n)."""
 
     @property
-    def channels(self) -> list[Keyframes]:
+    def channels(self) -> Sequence[Keyframes]:
         """Return each channel's keys."""
         count, n = self.arrays["co"].shape[:2]
         every = {
@@ -110,16 +110,15 @@ class Composed:
         return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
 
 
-def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray) -> Composed:
+def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed:
     """Return the animator's keys of each channel, at the same frames in all, among the stamped generated ones.
 
     Baked segments are linear, or Bezier with FREE handles. `ends`: channels whose last key keeps its interpolation,
     which the animator chose.
     """
-    joined = Joined.of(own)
     layout = _layout_of(own, generated)
-    placed = _placed(joined, layout, generated)
-    arrays = _composed(joined, generated, layout, placed, "GENERATED")
+    placed = _placed(own, layout, generated)
+    arrays = _composed(own, generated, layout, placed, "GENERATED")
     _end_as_played(arrays, layout, ~ends)
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
@@ -127,14 +126,14 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray
         "period": np.broadcast_to(layout.frames, values.shape).copy(),
         "back": values.copy(),
     }
-    _put_own(stamp, joined, layout.rows)
+    _put_own(stamp, own, layout.rows)
     return Composed(arrays | stamp, layout, placed)
 
 
-def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
+def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Sequence[Keyframes]:
     """Return the same motion as plain keys, without stamps and identities."""
     joined = Joined.of(own)
-    layout = _layout_of(own, generated)
+    layout = _layout_of(joined, generated)
     placed = _placed(joined, layout, generated)
     arrays = _composed(joined, generated, layout, placed, "KEYFRAME")
     _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
@@ -144,9 +143,9 @@ def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> lis
     return Composed(arrays | unused, layout, placed).channels
 
 
-def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
+def _layout_of(own: Joined, generated: ChannelKeys) -> _Layout:
     linear = generated.derivatives is None and generated.handles is None
-    return _layout(own[0].frames, generated.frames, generated.baked, generated.held, linear)
+    return _layout(own.keys.frames[: own.counts[0]], generated.frames, generated.baked, generated.held, linear)
 
 
 @memoized

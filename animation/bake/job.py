@@ -17,6 +17,7 @@ from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store import original_actions
+from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
@@ -217,9 +218,10 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
     With `whole` one such track makes the result False.
     """
     planned = []
-    for track, own, options in job.kept:
+    functions = functions_of([track for track, _, _ in job.kept])
+    for (track, own, options), function in zip(job.kept, functions, strict=True):
         try:
-            planned.append(_track_plan(track, own, options))
+            planned.append(_track_plan(track, own, options, function))
         except AnimationError as refusal:
             report.errors.append(refusal)
             if whole:
@@ -231,11 +233,11 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
     return bool(job.plans)
 
 
-def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
+def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
     """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
     try:
         settings = track.settings
         settings = settings if settings.options is options else replace(settings, options=options)
-        return plan_track(track, settings, own, options)
+        return plan_track(track, settings, own, options, function)
     except KeysError as error:
         raise track.error(translated(error.message), error.frame) from error

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -78,7 +78,7 @@ class KeyTangents:
         for index, each in self.own.items():
             numbers = each.numbers.copy()
             numbers[self.rows[index], BENDING] = parameters
-            result[index] = replace(each, numbers=numbers)
+            result[index] = each.with_(numbers=numbers)
         return result
 
     def at(self, parameters: Float64Array) -> Tangents:

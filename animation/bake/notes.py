@@ -56,8 +56,11 @@ def _modifier_notes(track: Track) -> list[str]:
     """Return a note for each type of F-curve modifier, so that ten of them on a rig can be read."""
     components: dict[str, list[str]] = {}
     for fcurve in track.channels.values():
-        for kind in sorted({modifier.type for modifier in fcurve.modifiers} - {"CYCLES"}):
+        kinds = [modifier.type for modifier in fcurve.modifiers]
+        for kind in sorted({*kinds} - {"CYCLES"}) if kinds else ():
             components.setdefault(kind, []).append(str(fcurve.array_index))
+    if not components:
+        return []
     text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:s})")
     return [rpt_(text, kind, ", ".join(found)) for kind, found in components.items()]
 

@@ -13,7 +13,7 @@ key, or no key of the track has moved.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ..fcurves.keyframes import (
     read_joined,
 )
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys
+from ..store.own_keys import OwnKeys, own_end_to_end
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.table import identity
 from ..store.table import rows as rows_
@@ -92,19 +92,20 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
     for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
         if track.state is None or not track.state.channels:
             continue
-        for index, own in channels.items():
-            before = _written(track, index)
-            if before is None or len(before) != len(own.keys):
-                result[number] = True
-            elif not result[number]:
-                places.append(number)
-                owns.append(own)
-                written.append(before)
+        before = [_written(track, index) for index in channels]
+        known = [each for each in before if each is not None]
+        own = [*channels.values()]
+        if len(known) < len(own) or [*map(len, known)] != [len(each.identities) for each in own]:
+            result[number] = True
+            continue
+        places += [number] * len(own)
+        owns += own
+        written += known
     if places:
-        joined = Joined.of([own.keys for own in owns])
-        before, identities = rows_.joined(written, OWN), np.concatenate([own.identities for own in owns])
-        implies = identities != before["identity"]
-        stand = _stands(joined.keys, before)
+        together, wrote = own_end_to_end(owns), rows_.joined(written, OWN)
+        joined = Joined(together.keys, list(map(len, written)))
+        implies = together.identities != wrote["identity"]
+        stand = _stands(joined.keys, wrote)
         may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
         implies |= may_be_dragged & (flags[0] | flags[1])
         for row in np.flatnonzero(joined.sums(implies)).tolist():
@@ -164,7 +165,7 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     reversed_ = filled[:, _REVERSED] * _SIGNS
     numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
     numbers[mirrored, _PARAMETERS:] *= -1.0
-    return replace(own, numbers=numbers)
+    return own.with_(numbers=numbers)
 
 
 def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:

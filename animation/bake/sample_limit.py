@@ -56,7 +56,7 @@ def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys, except where cycles continue for long.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
-    alike = Counter(original.keys.frames.tobytes() for original in own.values())
+    alike = Counter(original.timing for original in own.values())
     return sum(number * count(sampling, np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
 
 

@@ -18,6 +18,7 @@ from ..fcurves.keyframes import (
     INTERPOLATION,
     NAMES,
     SIDES,
+    Joined,
     Keyframes,
     Write,
     extrapolate,
@@ -26,7 +27,7 @@ from ..fcurves.keyframes import (
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.digest import digest
-from ..store.own_keys import NO_OWN_KEYS, OwnKeys
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays, split
 from ..store.recording import Part, as_written, new_state, recorded
 from ..store.table import identity
@@ -100,7 +101,7 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
     owns, fresh = iter(named), iter(rows)
     result = []
     for job, own_states in zip(jobs, states, strict=True):
-        plans = [replace(plan, own={index: next(owns) for index in plan.own}) for plan in job.plans]
+        plans = [plan.with_own({index: next(owns) for index in plan.own}) for plan in job.plans]
         own_rows = joined([next(fresh) for plan in plans for _ in plan.own])
         result.append(replace(job, plans=plans, states=own_states, rows=own_rows))
     return result
@@ -158,10 +159,10 @@ def _written(
         _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write)
     for plan, state, baked, own in zip(plans, states, every, found, strict=True):
         channels = {index: own[index] for keys in baked.channels for index in keys.components}
-        settings = replace(plan.settings, digest=digest(plan.track, plan.settings, plan.own))
+        settings = plan.settings.with_digest(digest(plan.track, plan.settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
         track = plan.track
-        yield replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
+        yield State(state.identity, track.slot, track.path, settings, channels, error)
 
 
 def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> Iterator[list[tuple[int, ChannelKeys]]]:
@@ -174,7 +175,7 @@ def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> It
         for keys in baked.channels:
             own = [plan.own.get(index, NO_OWN_KEYS) for index in keys.components]
             stand = all(each.standing is not None for each in own)
-            alike.setdefault((own[0].keys.frames.tobytes(), stand, *keys.layout), []).append((number, keys))
+            alike.setdefault((own[0].timing, stand, *keys.layout), []).append((number, keys))
     for members in alike.values():
         _, first = members[0]
         count = max(1, _KEYS_AT_ONCE // (len(first.components) * (len(first.frames) + len(first.baked))))
@@ -187,13 +188,14 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
     extrapolation: Extrapolation | None = "CONSTANT" if keys.holds_outside else None
-    is_ended = np.array([each.is_ended for each in own])
-    composed = baked_keys([_played(each, keys) for each in own], keys, is_ended)
+    every, count = own_end_to_end(own), len(own[0].keys)
+    ends = every.ends_spline[count - 1 :: count] if count else np.zeros(len(own), dtype=np.bool_)
+    composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends)
     standing = [each.standing for each in own if each.standing is not None]
     names: Sequence[Sequence[str]] = [NAMES] * len(own)
     if len(standing) == len(own) and not len(keys.frames):
         names = composed.differing(standing)
-    noted = as_written(composed.own, own, composed.placed)
+    noted = as_written(composed.own, every, composed.placed)
     generated = np.empty(keys.values.shape, dtype=GENERATED)
     generated["frame"], generated["value"] = keys.frames, keys.values
     columns = zip(places, own, composed.channels, names, noted, generated, strict=True)
@@ -226,10 +228,11 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
 
 
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
-    """Return the own keys with their identities in all floats that the baked curve does not use."""
+    """Return the own keys of channels with their identities in all floats that the baked curves do not use."""
     # Ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
     if not any(kind in kinds for kind in BY_NUMBERS):
         return own.keys
-    played = np.where(group.baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    baked = np.tile(group.baked, len(kinds) // len(group.baked))
+    played = np.where(baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
     return identity.with_identities(own.keys, own.identities, played)

@@ -202,7 +202,7 @@ class _Motion:
         own = next(iter(self.kept.values()))
         at_keys = own.keys.co[:, 0].astype(np.float64)
         through = {
-            index: replace(own, keys=own.keys.with_(co=np.stack((at_keys, column), axis=1)))
+            index: own.with_(keys=own.keys.with_(co=np.stack((at_keys, column), axis=1)))
             for index, column in enumerate(values.T)
         }
         track, settings = self.track, self.track.settings

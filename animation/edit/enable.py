@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -193,7 +192,7 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
         text = rpt_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB")
         report.notes.append(track.note(text))
     return {
-        index: replace(own, chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
+        index: own.with_(chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
         for index, own in originals.items()
     }
 

@@ -368,7 +368,7 @@ def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys
     kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
     chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
-    return replace(own, keys=own.keys.with_(interpolation=kinds), chosen=chosen)
+    return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 
 def _put(channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows) -> None:
@@ -541,7 +541,7 @@ class Kept:
             same &= before.identities != 0
             identities = now.identities.copy()
             identities[np.flatnonzero(there)[same]] = before.identities[same]
-            found[index] = (now, replace(now, identities=identities))
+            found[index] = (now, now.with_(identities=identities))
         _put(channels, [(track, found)], NO_ROWS)
 
 

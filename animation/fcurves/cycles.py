@@ -37,6 +37,8 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
     """Add or reset our Cycles modifier, which repeats the curve endlessly, or remove it where it isn't `wanted`."""
     ours = _ours(fcurve)
+    if not (ours or wanted):
+        return
     for modifier in ours[1:] if wanted else ours:
         fcurve.modifiers.remove(modifier)
     if not wanted:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 
@@ -80,6 +81,13 @@ class Keyframes:
         """Return which keys have CONSTANT interpolation: a spline ends there, on both sides."""
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
+
+    @cached_property
+    def handles_apart(self) -> BoolArray:
+        """Return which keys have a handle that does not lie on the key, to the bit."""
+        co = _bits(self.co)
+        apart: BoolArray = (_bits(self.handle_left) != co) | (_bits(self.handle_right) != co)
+        return apart
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -190,13 +198,20 @@ class Part(Keyframes):
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
+    @cached_property
+    def handles_apart(self) -> BoolArray:
+        """Return which keys have a handle that does not lie on the key, to the bit."""
+        return self.every.handles_apart[self.rows]
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all attributes by name: in a third of the time of reading one after the other."""
         rows, every = self.rows, vars(self.every)
         if not every.keys() >= _DTYPES.keys():
-            return {name: getattr(self.every, name)[rows] for name in NAMES}
-        return {name: every[name][rows] for name in NAMES}
+            return {name: getattr(self, name) for name in NAMES}
+        arrays = {name: every[name][rows] for name in NAMES}
+        vars(self).update(arrays)
+        return arrays
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -243,6 +258,8 @@ class Joined:
 
     keys: Keyframes
     counts: list[int]
+    block: KeyBlock | None = None
+    """What has read them."""
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
@@ -271,7 +288,7 @@ class Joined:
         return np.repeat(array, self.counts)
 
     @property
-    def channels(self) -> list[Keyframes]:
+    def channels(self) -> list[Part]:
         """Return each channel's keys."""
         ends = accumulate(self.counts)
         return [Part(self.keys, slice(end - count, end)) for count, end in zip(self.counts, ends, strict=True)]
@@ -285,9 +302,7 @@ _REST = tuple(name for name in NAMES if name not in MARKS)
 def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
     """Read the keys of F-curves; attributes that are not among the names stay empty."""
     block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
-    arrays = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
-    arrays |= {name: block.read(name) for name in names}
-    return Joined(Keyframes(**{name: _shaped(name, array) for name, array in arrays.items()}), block.counts)
+    return Joined(NO_KEYS.with_(**{name: _shaped(name, block.read(name)) for name in names}), block.counts, block)
 
 
 class KeyBlock:
@@ -327,17 +342,17 @@ def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.reshape(-1, 2) if name in _PAIRS else array
 
 
-def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolArray) -> Joined:
+def read_rest(marks: Joined, chosen: BoolArray) -> Joined:
     """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
+    assert marks.block is not None
+    block = marks.block
     if chosen.all():
-        block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
         return Joined(marks.keys.with_(**{name: _shaped(name, block.read(name)) for name in _REST}), marks.counts)
     counts = marks.sums(chosen).tolist()
     arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in _REST}
     columns = [(name, _width(name), array) for name, array in arrays.items()]
     ends = accumulate(counts)
-    for fcurve, own, count, end in zip(fcurves, marks.of_channels(chosen), counts, ends, strict=True):
-        points = fcurve.keyframe_points
+    for points, own, count, end in zip(block.every, marks.of_channels(chosen), counts, ends, strict=True):
         start = end - count
         if not count:
             continue
@@ -381,8 +396,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
             points.foreach_set(name, getattr(keys, name).ravel())
         return
     arrays = keys.arrays
-    co, left, right = (_bits(arrays[name]) for name in ("co", *SIDES))
-    off = ((left != co) | (right != co)).nonzero()[0]
+    off = keys.handles_apart.nonzero()[0]
     few = len(off) * _FEW < len(keys)
     fresh = few or len(points) != len(keys)
     if fresh:

@@ -106,7 +106,7 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     )
     write(fcurve, merged(curve, generated))
     noted = np.ascontiguousarray(generated.co).view(GENERATED_KEY).ravel()
-    (written,) = as_written(curve.arrays, [own], own.placed)
+    (written,) = as_written(curve.arrays, own, own.placed[np.newaxis])
     return replace(before, edited=own.edited, own=written, generated=noted)
 
 

@@ -35,7 +35,7 @@ from ..fcurves.keyframes import (
 from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
 from ..store.digest import RESTORED, shape_of
-from ..store.frame_functions import function_of
+from ..store.frame_functions import function_of, functions_of
 from ..store.live_switch import is_live as is_switched_on
 from ..store.own_keys import read_all_own_keys
 from ..store.paths import remove_strays
@@ -142,7 +142,8 @@ class Watch:
             suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
             self.bake_inputs = names
         changed = []
-        for track, as_baked in zip(suspected, are_up_to_date(suspected), strict=True):
+        places = [marks[track.path] for track in suspected]
+        for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
             # The table must get the new path of a track that was renamed, or moved with its slot.
             if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
@@ -191,7 +192,7 @@ class Watch:
         self.points |= {path: _points(track) for path, track in taken.items()}
         reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
         self.key_places |= zip(taken, reader.read_coordinates(written), strict=True)
-        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), reader, written), strict=True)
+        self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
         for path, track in taken.items():
             # It has been read, and may be long.
@@ -367,7 +368,7 @@ class _KeyReader:
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
-        self._block = KeyBlock(list(chain(*tracks)))
+        self._block = KeyBlock(list(chain.from_iterable(tracks)))
         before = [0, *accumulate(self._block.counts)]
         self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
         """Where the keys of each track start among all, and where the last ones end."""
@@ -392,13 +393,13 @@ class _KeyReader:
 
 
 def _bake_inputs(
-    tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None
+    tracks: Sequence[Track], reader: _KeyReader, written: Keyframes | None = None
 ) -> list[tuple[object, ...]]:
     """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"], written)
-    for track, mark in zip(tracks, marks, strict=True):
-        settings, function = track.settings, function_of(track)
+    for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
+        settings = track.settings
         result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
     return result
 

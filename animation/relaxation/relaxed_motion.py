@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -71,7 +71,7 @@ class Mover:
         self.defaults = self.settings.options.defaults if track.baked and self.settings.options else defaults
         kept = read_own_keys(track)
         self.originals = {
-            index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
+            index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
             raise track.error(rpt_(KEYED_APART))
@@ -117,7 +117,7 @@ class Mover:
                     move[row, 1] = number - own.keys.values[row]
             # Handles move with their keys.
             places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
-            changed[index] = replace(own, keys=own.keys.with_(**places))
+            changed[index] = own.with_(keys=own.keys.with_(**places))
         return track_splines(self.track, self.settings, changed, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:

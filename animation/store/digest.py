@@ -6,9 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-import numpy as np
-
-from .frame_functions import function_of
+from .frame_functions import FrameFunction
 from .own_keys import OwnKeys
 from .table.settings import Settings
 from .tracks import Track
@@ -19,19 +17,18 @@ RESTORED = 2
 """The digest of a restored track: Live skips it until it is baked by hand, or Live is switched on again."""
 
 
-def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
+def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:
     """Return a number, never 0, that changes with the input of a bake.
 
-    The input: own keys and their parameters, settings, frame functions and the rotation mode.
+    The input: own keys and their parameters, settings, the frame function and the rotation mode.
     """
     parts = [repr(shape_of(track, settings)).encode()]
-    for index, channel in sorted(own.items()):
-        if np.count_nonzero(channel.identities) < len(channel.identities):
+    for index in sorted(own):
+        channel = own[index]
+        if not channel.are_named:
             # No bake has written a key without a row.
             return NEVER
-        arrays = (channel.identities, channel.keys.co, channel.ends_spline, channel.chosen)
-        parts += [b"%d" % index, *(array.tobytes() for array in arrays)]
-    function = function_of(track)
+        parts += [b"%d" % index, channel.content]
     if function is not None:
         parts.append(b"%d" % function.checksum)
     return max(zlib.crc32(b"".join(parts)), RESTORED + 1)

@@ -11,7 +11,7 @@ Source: docs/formulas.md, "Frame functions".
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -125,9 +125,18 @@ def _numbers(modifier: Any) -> Iterator[str]:
 
 def function_of(track: Track) -> FrameFunction | None:
     """Return the frame function that the track is played by; None where nothing changes its timing."""
-    levels = (_scene_curve(track.datablock), track.datablock_frame_curve, track.frame_curve)
-    curves = tuple(fcurve for fcurve in levels if fcurve is not None and _plays(fcurve))
-    return FrameFunction(curves) if curves else None
+    return functions_of([track])[0]
+
+
+def functions_of(tracks: Sequence[Track]) -> list[FrameFunction | None]:
+    """Return the frame function of each track; the scenes are searched once for each datablock."""
+    scene_curves = {datablock: _scene_curve(datablock) for datablock in {track.datablock for track in tracks}}
+    result: list[FrameFunction | None] = []
+    for track in tracks:
+        levels = (scene_curves[track.datablock], track.datablock_frame_curve, track.frame_curve)
+        curves = tuple([fcurve for fcurve in levels if fcurve is not None and _plays(fcurve)])
+        result.append(FrameFunction(curves) if curves else None)
+    return result
 
 
 def _plays(fcurve: bpy.types.FCurve) -> bool:
@@ -150,7 +159,7 @@ def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
     if datablock is None or isinstance(datablock, bpy.types.Scene):
         return None
     for scene in bpy.data.scenes:
-        # Called for every track on every redraw, and nearly no scene has one.
+        # Nearly no scene has one.
         if scene.animation_data is None:
             continue
         fcurve = curve_of(scene)

@@ -8,28 +8,31 @@ value are taken from the key itself; `restored_keys.py` gives what a bake has ch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...interp.keys import HIGHEST, LOWEST
 from ..errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     FLAGS,
-    INTERPOLATION,
     MARKS,
     NO_KEYS,
     BoolArray,
     EnumArray,
     Float32Array,
+    Float64Array,
     IndexArray,
     Joined,
     Keyframes,
+    Part,
+    end_to_end,
     merged,
     read_joined,
     read_rest,
@@ -63,7 +66,6 @@ _HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
-_STEPPED = bytes([INTERPOLATION["CONSTANT"]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +104,84 @@ class OwnKeys:
     standing: Keyframes | None = None
     """The keys of the F-curve as they were read, where it has only own keys."""
 
-    @property
+    @cached_property
+    def timing(self) -> bytes:
+        """Return the frames as bytes, which are equal where keys are at the same frames."""
+        return self.frames.tobytes()
+
+    @cached_property
+    def frames(self) -> Float32Array:
+        """Return the frames of the keys, contiguous."""
+        return np.ascontiguousarray(self.keys.frames)
+
+    @cached_property
+    def values(self) -> Float64Array:
+        """Return the values of the keys, contiguous."""
+        return np.array(self.keys.values, dtype=np.float64)
+
+    @cached_property
+    def filled(self) -> Float64Array:
+        """Return tension, continuity, bias and ease, 0 where none was set, shape (5, n)."""
+        parameters = self.parameters.T.astype(np.float64)
+        parameters[np.isnan(parameters)] = 0.0
+        return parameters
+
+    @cached_property
+    def are_in_range(self) -> bool:
+        """Return whether none of these is out of its range."""
+        return bool(((self.filled >= LOWEST) & (self.filled <= HIGHEST)).all())
+
+    @cached_property
     def parameters(self) -> Float32Array:
         """Return what was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
+
+    @property
+    def has_parameters(self) -> bool:
+        """Return whether any key has any of these."""
+        return b"\1" in self._have_parameters
+
+    @cached_property
+    def _have_parameters(self) -> bytes:
+        """Return 1 for each key that has any of these, 0 for each other."""
+        have: BoolArray = np.logical_or.reduce(~np.isnan(self.parameters), axis=1)
+        return have.tobytes()
+
+    @cached_property
+    def has_chosen(self) -> bool:
+        """Return whether the animator changed anything of them after they became TCB keys."""
+        return bool(np.count_nonzero(self.chosen))
+
+    @cached_property
+    def has_unseen(self) -> bool:
+        """Return whether Blender has to place handles of them."""
+        return bool(np.count_nonzero(self.placed & UNSEEN))
+
+    @cached_property
+    def bound(self) -> float:
+        """Return a number that no absolute value exceeds; NaN where one may not be a number."""
+        return float(np.abs(self.keys.values).max(initial=0.0))
+
+    @cached_property
+    def are_named(self) -> bool:
+        """Return whether each key has an identity."""
+        return bool(np.count_nonzero(self.identities) == len(self.identities))
+
+    @cached_property
+    def _contents(self) -> tuple[bytes, bytes, bytes, bytes]:
+        arrays = (self.identities, self.keys.co, self.ends_spline, self.chosen)
+        identities, places, ends, chosen = (array.tobytes() for array in arrays)
+        return identities, places, ends, chosen
+
+    @property
+    def content(self) -> bytes:
+        """Return identities, frames, values and what else of the keys a bake goes by."""
+        return b"".join(self._contents)
+
+    @property
+    def ends(self) -> bytes:
+        """Return what `ends_spline` returns as bytes."""
+        return self._contents[2]
 
     @cached_property
     def ends_spline(self) -> BoolArray:
@@ -113,29 +189,147 @@ class OwnKeys:
 
         In such a segment values are constant, or follow the interpolation that the animator chose.
         """
-        if not np.count_nonzero(self.chosen) and _STEPPED not in self.keys.interpolation.tobytes():
-            # Of most channels: a tenth of the time.
-            return np.zeros(len(self.chosen), dtype=np.bool_)
         ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
         return ends
 
-    def named(self, keys: Keyframes, identities: Identities, numbers: Float32Array) -> OwnKeys:
-        """Return the same keys with other identities and numbers, in a fifth of the time of `replace`."""
-        own = object.__new__(OwnKeys)
-        vars(own).update(vars(self), keys=keys, identities=identities, numbers=numbers)
-        return own
+    def with_(self, **arrays: Any) -> OwnKeys:
+        """Return the same keys with these arrays in place of their own."""
+        others = {each.name: getattr(self, each.name) for each in fields(OwnKeys) if each.name not in arrays}
+        return OwnKeys(**others, **arrays)
 
-    @property
-    def is_ended(self) -> bool:
-        """Return whether the last key has an interpolation that would end the spline, though no segment follows it."""
-        last = self.chosen[-1:].tobytes()
-        chosen = bool(last) and bool(last[0] & rows_.CHOSEN_INTERPOLATION)
-        return chosen or self.keys.interpolation[-1:].tobytes() == _STEPPED
+    def among(self, every: OwnKeys, span: slice) -> OwnKeys:
+        """Return the same keys with the arrays that those rows of `every` have."""
+        part = OwnPart(every, span, self.edited, self.standing)
+        vars(part).update(unrecorded=self.unrecorded, doubtful=self.doubtful)
+        return part
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """Return the keys of those rows: indices, or a mask."""
         identities, numbers, places = self.identities[rows], self.numbers[rows], self.rows[rows]
         return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], self.placed[rows], True)
+
+
+class OwnPart(OwnKeys):
+    """The own keys of one channel among those of many; an array is cut out of theirs when it is first read.
+
+    `every` has the keys of all channels, concatenated, and `span` are the rows of the channel.
+    """
+
+    every: OwnKeys
+    span: slice
+
+    def __init__(self, every: OwnKeys, span: slice, edited: bool, standing: Keyframes | None) -> None:
+        vars(self).update(
+            every=every, span=span, edited=edited, standing=standing, unrecorded=_NO_FRAMES, doubtful=_NO_FRAMES
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _ARRAYS:
+            raise AttributeError(name)
+        array = getattr(self.every, name)[self.span]
+        vars(self)[name] = array
+        return array
+
+    @cached_property
+    def keys(self) -> Keyframes:
+        """Return the keys, of which each attribute is cut out when it is first read, too."""
+        return Part(self.every.keys, self.span)
+
+    @cached_property
+    def timing(self) -> bytes:
+        """Return the frames as bytes, which are equal where keys are at the same frames."""
+        return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]
+
+    @property
+    def frames(self) -> Float32Array:
+        """Return the frames of the keys, contiguous."""
+        return self.every.frames[self.span]
+
+    @property
+    def values(self) -> Float64Array:
+        """Return the values of the keys, contiguous."""
+        return self.every.values[self.span]
+
+    @property
+    def filled(self) -> Float64Array:
+        """Return tension, continuity, bias and ease, 0 where none was set, shape (5, n)."""
+        return self.every.filled[:, self.span]
+
+    @property
+    def are_in_range(self) -> bool:
+        """Return whether no parameter of any channel is out of its range."""
+        return self.every.are_in_range
+
+    @cached_property
+    def parameters(self) -> Float32Array:
+        """Return what was set of tension, continuity, bias and ease."""
+        return self.every.parameters[self.span]
+
+    @property
+    def has_parameters(self) -> bool:
+        """Return whether any key has any of these."""
+        return b"\1" in self.every._have_parameters[self.span]
+
+    @property
+    def has_chosen(self) -> bool:
+        """Return whether the animator changed anything of them after they became TCB keys."""
+        return self.every.has_chosen and bool(np.count_nonzero(self.chosen))
+
+    @property
+    def has_unseen(self) -> bool:
+        """Return whether Blender has to place handles of them."""
+        return self.every.has_unseen and bool(np.count_nonzero(self.placed & UNSEEN))
+
+    @property
+    def bound(self) -> float:
+        """Return a number that no absolute value of any channel exceeds."""
+        return self.every.bound
+
+    @property
+    def are_named(self) -> bool:
+        """Return whether each key has an identity."""
+        return self.every.are_named or bool(np.count_nonzero(self.identities) == len(self.identities))
+
+    @property
+    def content(self) -> bytes:
+        """Return identities, frames, values and what else of the keys a bake goes by."""
+        identities, places, ends, chosen = self.every._contents
+        start, end = self.span.start, self.span.stop
+        return identities[4 * start : 4 * end] + places[8 * start : 8 * end] + ends[start:end] + chosen[start:end]
+
+    @property
+    def ends(self) -> bytes:
+        """Return what `ends_spline` returns as bytes."""
+        return self.every.ends[self.span]
+
+    @cached_property
+    def ends_spline(self) -> BoolArray:
+        """Return which keys begin a segment that Blender plays."""
+        return self.every.ends_spline[self.span]
+
+
+_ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
+_FRAME = np.dtype(np.float32).itemsize
+
+
+def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
+    """Concatenate the own keys of channels; consecutive parts of the same keys are not copied."""
+    every, start, end = None, 0, 0
+    for own in channels:
+        if not isinstance(own, OwnPart):
+            break
+        if every is None:
+            every, start, end = own.every, own.span.start, own.span.start
+        if own.every is not every or own.span.start != end:
+            break
+        end = own.span.stop
+    else:
+        if every is not None:
+            return every if end - start == len(every.identities) else OwnPart(every, slice(start, end), False, None)
+    identities, numbers, rows, chosen, placed = (
+        np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS
+    )
+    return OwnKeys(end_to_end([own.keys for own in channels]), identities, numbers, rows, chosen, placed)
 
 
 NO_OWN_KEYS = OwnKeys(
@@ -164,7 +358,10 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     Where keys with automatic handles were aligned on a sampled curve, Blender places the handles first, by a scratch
     curve: the recorded ones are those of before the keys around them were edited.
     """
-    return [{index: _with_placed(own) for index, own in kept.items()} for kept in read_all_own_keys(tracks)]
+    every = read_all_own_keys(tracks)
+    for kept in every:
+        kept |= {index: _with_placed(own) for index, own in kept.items() if own.has_unseen}
+    return every
 
 
 def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> AnimationError | None:
@@ -191,10 +388,7 @@ def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
 
 def _with_placed(own: OwnKeys) -> OwnKeys:
     """Return the keys with the handles that Blender would have aligned."""
-    placed_unseen = own.placed & UNSEEN
-    if not np.count_nonzero(placed_unseen):
-        return own
-    unseen = placed_unseen != 0
+    unseen = (own.placed & UNSEEN) != 0
     recorded = session.rows[session.rows.find(own.identities[unseen])]
     kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
     for name, before in kinds.items():
@@ -204,7 +398,7 @@ def _with_placed(own: OwnKeys) -> OwnKeys:
         name: np.where(unseen[:, np.newaxis], getattr(automatic, name), getattr(own.keys, name))
         for name in ("handle_left", "handle_right")
     }
-    return replace(own, keys=own.keys.with_(**handles), placed=own.placed & np.uint8(LEFT_PLACED | RIGHT_PLACED))
+    return own.with_(keys=own.keys.with_(**handles), placed=own.placed & np.uint8(LEFT_PLACED | RIGHT_PLACED))
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
@@ -247,11 +441,12 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     marks = read_joined(fcurves, MARKS)
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    complete = ~np.isin(track_of, track_of[~_is_complete(channels, marks, identities)])
+    others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
+    complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
     mine = (identities != identity.NONE) & marks.spread(complete)
-    own = read_rest(fcurves, marks, mine)
+    own = read_rest(marks, mine)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
     kept = list(compress(channels, complete))
     own = Joined(own.keys, [len(channel.own) for channel in kept])
@@ -307,12 +502,10 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    standing = [None if len(channel.generated) else now for channel, now in zip(channels, own.channels, strict=True)]
-    arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen, placed))
-    each = zip(Joined(keys, own.counts).channels, *arrays, edited, standing, strict=True)
+    every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed)
     return [
-        OwnKeys(kept, names, numbers, at, choices, by_bake, otherwise, standing=now)
-        for kept, names, numbers, at, choices, by_bake, otherwise, now in each
+        OwnPart(every, now.rows, otherwise, None if len(channel.generated) else now)
+        for channel, now, otherwise in zip(channels, own.channels, edited, strict=True)
     ]
 
 
@@ -324,10 +517,14 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     joined = read_joined([track.channels[index] for track, index in curves])
     identities, stamped = _find_identities(curves, joined)
     chosen = chosen_of(joined.keys, joined.keys, identities, None)
-    arrays = (identities, numbers_of(identities), stamped, chosen)
-    every = zip(joined.channels, *map(joined.of_channels, arrays), strict=True)
-    parts = (_Part(*each) for each in every)
-    return [_of_track(track, {index: next(parts) for index in track.channels}) for track in tracks]
+    rows = np.arange(len(identities)) - joined.spread(joined.starts)
+    placed = np.zeros(len(identities), dtype=np.uint8)
+    every = OwnKeys(joined.keys, identities, numbers_of(identities), rows, chosen, placed)
+    parts = (OwnPart(every, keys.rows, False, keys) for keys in joined.channels)
+    have_stamps = iter((joined.sums(stamped) > 0).tolist())
+    return [
+        _of_track(track, {index: _Part(next(parts), next(have_stamps)) for index in track.channels}) for track in tracks
+    ]
 
 
 def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
@@ -338,14 +535,11 @@ def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tup
 
 
 class _Part(NamedTuple):
-    """The keys of one channel, generated ones too, with their identities and parameters."""
+    """The keys of one channel, with their identities and parameters; which of them are own is not told yet."""
 
-    keys: Keyframes
-    identities: Identities
-    numbers: Float32Array
-    stamped: BoolArray
-    chosen: EnumArray
-    """What the animator changed of the keys, where no bake has written them."""
+    every: OwnPart
+    has_stamps: bool
+    """True where some were generated by a bake."""
 
 
 def numbers_of(identities: Identities) -> Float32Array:
@@ -358,8 +552,8 @@ def numbers_of(identities: Identities) -> Float32Array:
 
 def numbers_in(rows: Rows) -> Float32Array:
     """Return the numbers set in rows, shape (n, k); NaN where none was."""
-    given = (rows["given"][:, np.newaxis] >> np.arange(rows_.NUMBERS, dtype=np.uint32)) & np.uint32(1)
-    numbers: Float32Array = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
+    given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
+    numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
@@ -369,17 +563,14 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
     changes: dict[int, Changes] = {}
     for index, part in channels.items():
         written = _written(track, index)
-        if written is None and not np.count_nonzero(part.stamped):
-            rows, placed = np.arange(len(part.keys)), np.zeros(len(part.keys), dtype=np.uint8)
-            result[index] = OwnKeys(
-                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=part.keys
-            )
+        if written is None and not part.has_stamps:
+            result[index] = part.every
         else:
-            changes[index] = classify(part.keys, part.identities, written)
+            changes[index] = classify(part.every.keys, part.every.identities, written)
     _promote_poses(track, channels, changes)
     for index, change in changes.items():
-        result[index] = _of_channel(channels[index], change, _written(track, index))
-    result = {index: result[index] for index in channels if len(result[index].keys)}
+        result[index] = _of_channel(channels[index].every, change, _written(track, index))
+    result = {index: result[index] for index in channels if len(result[index].identities)}
     return _with_numbers_beside(result) if track.is_rotation and track.state is not None else result
 
 
@@ -396,7 +587,7 @@ def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
             rows, places = rows_at(known.keys.frames, own.keys.frames)
             beside = fresh[rows]
             numbers[rows[beside]] = known.numbers[places[beside]]
-        result[index] = own.named(own.keys, own.identities, numbers)
+        result[index] = own.with_(numbers=numbers)
     return result
 
 
@@ -423,11 +614,11 @@ def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[in
     Of a rotation, which is keyed as one value, all channels at that frame are promoted; of other tracks those that
     keying has left selected.
     """
-    promoted = union([channels[index].keys.frames[change.promoted] for index, change in changes.items()])
+    promoted = union([channels[index].every.frames[change.promoted] for index, change in changes.items()])
     if not len(promoted):
         return
     for index, change in changes.items():
-        keys = channels[index].keys
+        keys = channels[index].every.keys
         there = is_among(keys.frames, promoted) & ~change.is_own
         if not track.is_rotation:
             there &= _is_selected_alone(keys, change.is_own)
@@ -470,7 +661,7 @@ def _find_by_codes(
                 identities[key] = like["identity"][np.argmax(alike)]
 
 
-def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKeys:
+def _of_channel(part: OwnPart, changes: Changes, written: Channel | None) -> OwnKeys:
     own = changes.own(part.keys)
     rows = np.flatnonzero(changes.is_own)
     identities, numbers = part.identities[rows], part.numbers[rows]

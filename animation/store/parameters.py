@@ -34,7 +34,7 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
     Where channels have different numbers at a frame, the first channel with a key there decides.
     """
     channels = [own[index] for index in sorted(own)]
-    if channels[0].keys.frames.tobytes() == frames.tobytes():
+    if channels[0].timing == frames.tobytes():
         return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
@@ -50,18 +50,25 @@ def read_parameters(
 
     Raises AnimationError, naming the key, where a number is out of range.
     """
+    return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
+
+
+def parameter_rows(
+    track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
+) -> Numbers:
+    """Read what `read_parameters` reads as one array, shape (5, n)."""
     if not own:
-        return {name: np.zeros(len(frames)) for name in PARAMETERS}
+        return np.zeros((len(PARAMETERS), len(frames)))
+    first = own[min(own)]
+    if not defaults and first.are_in_range and first.timing == frames.tobytes():
+        return first.filled
     numbers = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
-    missing = np.isnan(numbers)
-    if not defaults and missing.all():
-        return dict(zip(PARAMETERS, np.zeros((len(PARAMETERS), len(frames))), strict=True))
-    standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS])
-    numbers = np.where(missing, standing_in, numbers)
+    standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS]) if defaults else 0.0
+    numbers = np.where(np.isnan(numbers), standing_in, numbers)
     if not ((numbers >= _LOW) & (numbers <= _HIGH)).all():
         for name, column in zip(PARAMETERS, numbers.T, strict=True):
             check_parameter(track, name, column, frames)
-    return dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True))
+    return np.ascontiguousarray(numbers.T)
 
 
 def velocity_size(track: Track) -> int:

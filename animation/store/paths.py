@@ -31,7 +31,7 @@ def split(track: str) -> tuple[str, str]:
 
     A custom property's name has square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
     """
-    custom = _CUSTOM_PROPERTY.match(track)
+    custom = _CUSTOM_PROPERTY.match(track) if track.endswith('"]') else None
     if custom:
         owner = custom["owner"]
         return (owner + "." if owner else ""), f"[{custom['name']}]"

@@ -19,7 +19,8 @@ from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, read, read_coordinates, read_floats, write
 from ..fcurves.refused_actions import layered_reason
 from .digest import RESTORED, digest
-from .own_keys import OwnKeys, identities_of, numbers_in, read_all_own_keys
+from .frame_functions import functions_of
+from .own_keys import OwnKeys, identities_of, numbers_in, own_end_to_end, read_all_own_keys
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, WRITTEN, Channel, State, Table, Written, read_table, update
@@ -71,16 +72,16 @@ def recorded(
     """
     if not parts:
         return [], []
-    joined = Joined.of([part.own.keys for part in parts])
-    before = np.concatenate([part.own.identities for part in parts])
+    own = own_end_to_end([part.own for part in parts])
+    joined, before = Joined(own.keys, [len(part.own.keys) for part in parts]), own.identities
     at = session.rows.find(before)
     known = at >= 0
     keys = _with_own_floats(joined.keys, at)
     rows = rows_.record(keys, 0, 0)
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
-    rows["chosen"] = np.concatenate([part.own.chosen for part in parts])
-    rows_.set_numbers(rows, np.concatenate([part.own.numbers for part in parts]))
+    rows["chosen"] = own.chosen
+    rows_.set_numbers(rows, own.numbers)
     stays = known.copy()
     if known.any():
         present = session.rows[at[known]]
@@ -101,12 +102,8 @@ def recorded(
     fresh = rows_.identified(rows[~stays], session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]
-    named = Joined(identity.with_identities(keys, identities), joined.counts)
-    arrays = (identities, numbers_in(rows))
-    owns = [
-        part.own.named(own, names, numbers)
-        for part, own, names, numbers in zip(parts, named.channels, *map(joined.of_channels, arrays), strict=True)
-    ]
+    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=numbers_in(rows))
+    owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
     return owns, np.split(fresh, np.cumsum(joined.sums(~stays))[:-1])
 
 
@@ -133,7 +130,7 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
         if name not in _EXACT:
             same &= rows[name] == present[name]
     exact = same.copy()
-    for name in _EXACT:
+    for name in _EXACT if not baked.all() else ():
         exact &= (rows[name].view(np.uint32) == present[name].view(np.uint32)).reshape(len(rows), -1).all(axis=1)
     for side in ("handle_left", "handle_right"):
         offset, before = rows[side] - rows["co"], present[side] - present["co"]
@@ -145,6 +142,8 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
 
 def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt.NDArray[np.bool_]:
     """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
+    if len(np.unique(present["identity"])) == len(present):
+        return np.zeros(len(rows), dtype=np.bool_)
     elsewhere = rows["co"][:, 0] != present["co"][:, 0]
     order = np.lexsort((elsewhere, present["identity"], channels))
     in_order = present["identity"][order], channels[order]
@@ -171,14 +170,15 @@ def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
         points.foreach_set(name, getattr(spelt, name))
 
 
-def as_written(keys: Mapping[str, npt.NDArray[Any]], own: Sequence[OwnKeys], placed: npt.NDArray[np.uint8]) -> Written:
-    """Return records of own keys as they are written, n for each channel, shape (channels, n).
+def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
+    """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
 
-    `keys`: their attributes, of one channel where all agree; `placed`: which handles the bake placed, likewise.
+    `keys`: their attributes, of one channel where all agree; `placed`: which handles the bake placed, shape
+    (channels, n).
     """
-    written = np.empty((len(own), placed.shape[-1]), dtype=OWN)
-    written["identity"] = np.concatenate([each.identities for each in own]).reshape(written.shape)
-    written["value"] = np.concatenate([each.keys.values for each in own]).reshape(written.shape)
+    written = np.empty(placed.shape, dtype=OWN)
+    written["identity"] = own.identities.reshape(written.shape)
+    written["value"] = own.keys.values.reshape(written.shape)
     written["placed"] = placed
     for name in WRITTEN:
         written[name] = keys[name]
@@ -328,9 +328,13 @@ def is_up_to_date(track: Track) -> bool:
     return are_up_to_date([track])[0]
 
 
-def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
-    """Return the result of `is_up_to_date` for several tracks, which is faster than one after the other."""
-    standing = [track for track in tracks if track.baked and _all_stand(track)]
+def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
+    """Return the result of `is_up_to_date` for several tracks, which is faster than one after the other.
+
+    `places`: frames and values of all keys of each track, where they were just read.
+    """
+    read_now = places or [b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks]
+    standing = [track for track, now in zip(tracks, read_now, strict=True) if track.baked and _all_stand(track, now)]
     every = read_all_own_keys(standing)
     parts = [
         Part(track.state.identity, index, own, True)
@@ -341,8 +345,8 @@ def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
     fresh = iter(recorded(parts)[1])
     changed = [sum(len(next(fresh)) for _ in kept) for kept in every]
     result = {
-        id(track): not new and digest(track, track.settings, kept) == track.settings.digest
-        for track, kept, new in zip(standing, every, changed, strict=True)
+        id(track): not new and digest(track, track.settings, kept, function) == track.settings.digest
+        for track, kept, new, function in zip(standing, every, changed, functions_of(standing), strict=True)
     }
     return [result.get(id(track), False) for track in tracks]
 
@@ -361,21 +365,32 @@ def keys_stand(action: bpy.types.Action) -> bool:
                     return False
             state = states[path]
             written = state.channels.get(fcurve.array_index) if state is not None else None
-            if written is not None and not _stands(fcurve, written):
+            if written is not None and not _stands(read_coordinates(fcurve), written):
                 return False
     return True
 
 
-def _all_stand(track: Track) -> bool:
+def _all_stand(track: Track, places: bytes) -> bool:
+    """Return whether all keys of a track, with these frames and values, are as they were written."""
     channels = track.state.channels if track.state is not None else {}
-    return all(index in channels and _stands(fcurve, channels[index]) for index, fcurve in track.channels.items())
+    now, start = np.frombuffer(places, np.float32), 0
+    for index in track.channels:
+        if index not in channels:
+            return False
+        end = start + 2 * (len(channels[index].own) + len(channels[index].generated))
+        if not _stands(now[start:end], channels[index]):
+            return False
+        start = end
+    return start == len(now)
 
 
-def _stands(fcurve: bpy.types.FCurve, written: Channel) -> bool:
+def _stands(places: Float32Array, written: Channel) -> bool:
     """Return whether all keys of a channel have the frames and values with which they were written."""
-    at = read_coordinates(fcurve).reshape(-1, 2)
+    at = places.reshape(-1, 2)
     if len(at) != len(written.own) + len(written.generated):
         return False
+    if not len(written.generated):
+        return bool((at == written.own["co"]).all())
     generated = written.generated.view(np.float32).reshape(-1, 2)
     every = np.concatenate((written.own["co"], generated))
     return bool((at == every[np.argsort(every[:, 0], kind="stable")]).all())

@@ -27,8 +27,9 @@ _HANDLE_MOVED = 1e-4
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 UNSEEN = 4
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
-_AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
-"""Handle types that Blender places itself."""
+_AUTOMATIC = np.zeros(256, dtype=np.bool_)
+"""For each handle type: whether Blender places the handle itself."""
+_AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
@@ -121,6 +122,7 @@ def restored_from(
     same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
+    negated = None if written is None else here & _is_negated(written)
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
@@ -129,7 +131,8 @@ def restored_from(
             edited = _edited_side(own, rows, written, side, by_bake, here, mirrored, shifted)
             kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
             placed[edited.unseen] |= UNSEEN
-            now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
+        if negated is not None and negated.any():
+            now = np.where(negated[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, f"{side}_type": kinds.astype(np.uint8)}
@@ -177,7 +180,7 @@ def _edited_side(
     by_bake = by_bake | here & ~moved & shifted
     # Blender itself places handles of the types that the animator chose, and moves handles with their key.
     key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
-    dragged = moved & ~np.isin(written[kind], _AUTOMATIC) & key_stays
+    dragged = moved & ~_AUTOMATIC[written[kind]] & key_stays
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)

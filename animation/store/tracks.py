@@ -100,7 +100,9 @@ class Track:
     @property
     def locked(self) -> bool:
         """Return whether any channel, or its group, is locked."""
-        return any(fcurve.lock or (fcurve.group is not None and fcurve.group.lock) for fcurve in self.channels.values())
+        return any(
+            fcurve.lock or ((group := fcurve.group) is not None and group.lock) for fcurve in self.channels.values()
+        )
 
     @property
     def group(self) -> bpy.types.ActionGroup | None:
@@ -229,10 +231,15 @@ def _tracks_among(
     """Find the tracks of F-curves; `before`: tracks by path, whose states are taken where the table is still theirs."""
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
+    owners: dict[str, Any] = {}
     own_timing: list[tuple[str, bpy.types.FCurve]] = []
     timing = None
     for fcurve in fcurves:
         path = fcurve.data_path
+        known = tracks.get(path)
+        if known is not None:
+            known.channels[fcurve.array_index] = fcurve
+            continue
         timed = track_of(path) if "tcb_tracks" in path else ""
         if timed:
             own_timing.append((timed, fcurve))
@@ -243,10 +250,9 @@ def _tracks_among(
             timing = fcurve
             continue
         if path not in tracks:
-            tracks[path] = _track(datablock, name, path)
-        track = tracks[path]
-        if track is not None:
-            track.channels[fcurve.array_index] = fcurve
+            track = tracks[path] = _track(datablock, name, path, owners)
+            if track is not None:
+                track.channels[fcurve.array_index] = fcurve
     for path, fcurve in own_timing:
         owner = tracks.get(path)
         if owner is not None:
@@ -350,17 +356,23 @@ def _is_present(action: int, state: State) -> bool:
 def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = animation_data(datablock)
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
-    for track in tracks:
+    for track in tracks if driven else ():
         # A rotation is one value: a driver of one component changes the meaning of the keys of the others.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
 
 
-def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
-    """Make the track of a property, without F-curves; None where the path leads to no float property."""
+def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
+    """Make the track of a property, without F-curves; None where the path leads to no float property.
+
+    `owners`: those that were found for other paths, to which its own is added.
+    """
     owner_path, name = split(path)
+    owners = {} if owners is None else owners
     try:
-        owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+        if owner_path not in owners:
+            owners[owner_path] = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+        owner = owners[owner_path]
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
         # A path may lead to nothing, such as the parent of an object without one, or to a number.

@@ -276,7 +276,10 @@ class _Fitting:
             derivatives,
             probes,
         )
-        names = [blake2b(self._kind + each.tobytes(), digest_size=16).digest() for each in _SegmentFits.rows_of(about)]
+        rows = _SegmentFits.rows_of(about)
+        size, raw, kind = rows.itemsize * rows.shape[1], rows.tobytes(), self._kind
+        starts = range(0, len(raw), size)
+        names = [blake2b(kind + raw[start : start + size], digest_size=16).digest() for start in starts]
         new = self._known.missing(names)
         if new:
             rest = part.take(np.array(new))

@@ -18,6 +18,7 @@ from .quaternions import angle_between, unit_vectors
 from .turns import Convention, turn_sign, turns_to_rotations
 
 Path = Literal["SHORTEST", "AS_KEYED"]
+_PATHS = get_args(Path)
 
 # Neighbours "as keyed" whose sum is shorter than this are refused: the error of their arc's direction is
 # 1e-16 / 1e-10 = 1e-6 radian, the largest that a baked rotation may have.
@@ -157,9 +158,7 @@ class OrientationSpline(BaseSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle)
-        self._set(
-            keys=keys.with_values(normalised(keys)), path=cast(Path, checked_choice("path", path, get_args(Path)))
-        )
+        self._set(keys=keys.with_values(normalised(keys)), path=cast(Path, checked_choice("path", path, _PATHS)))
         if self.path == "AS_KEYED":
             check_arcs(self.keys)
 

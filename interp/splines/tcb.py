@@ -32,6 +32,7 @@ from ..rotations.whole_turns import WholeTurns
 
 Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
+_ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
 # Turns this near to a whole turn from below count as the whole turn less the rest, because the arc of the rest alone
 # would be ill-conditioned by 1 / gap; at this gap that costs three digits.
@@ -224,8 +225,8 @@ class RotationSpline(OrientationSpline):
     ) -> None:
         super().__init__(keys, cycle, path)
         self._set(
-            ends=cast(Ends, checked_choice("ends", ends, get_args(Ends))),
-            construction=cast(Construction, checked_choice("construction", construction, get_args(Construction))),
+            ends=cast(Ends, checked_choice("ends", ends, _ENDS)),
+            construction=cast(Construction, checked_choice("construction", construction, _CONSTRUCTIONS)),
             _turns=None,
         )
 

@@ -37,9 +37,10 @@ def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
     if scope.options.value_tolerance is not None:
         return scope.options.value_tolerance
     values = [spline.spline.keys.values for spline in splines]
-    spread = max(float(np.ptp(each, axis=0).max()) for each in values)
-    size = max(float(np.abs(each).max()) for each in values)
-    return VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30)
+    lowest, highest = ([number for each in values for number in end(each, axis=0).tolist()] for end in (np.min, np.max))
+    spread = max(high - low for low, high in zip(lowest, highest, strict=True))
+    size = max(-min(lowest), max(highest))
+    return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
 
     A single Euler angle needs no keys of the others if they are 0.
     """
-    together = len({each.keys.frames.tobytes() for each in own.values()}) == 1
+    together = len({each.timing for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
     alone = track.kind == "EULER" and len(own) == 1 and max(map(abs, others), default=0.0) <= STILL
     return together and (not others or alone)
@@ -85,27 +85,33 @@ class OwnHandles(Plan):
         fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         shown = None
-        if fitted is not None and np.count_nonzero(fitted.signs < 0):
+        negated = fitted is not None and bool(np.count_nonzero(fitted.signs < 0))
+        if fitted is not None and negated:
             shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
-        chosen = np.array([self.scope.own[self.spline.components[row]].chosen for row in rows])
-        chosen &= np.uint8(CHOSEN_HANDLES)
-        is_chosen = bool(np.count_nonzero(chosen))
+        components = [self.spline.components[row] for row in rows]
+        own = [self.scope.own[component] for component in components]
+        chosen = None
+        if any(each.has_chosen for each in own):
+            chosen = np.array([each.chosen for each in own]) & np.uint8(CHOSEN_HANDLES)
+            chosen = chosen if np.count_nonzero(chosen) else None
         keys = ChannelKeys(
-            [self.spline.components[row] for row in rows],
+            components,
             self.spline.frames[:0],
             np.empty((len(rows), 0), dtype=np.float32),
             np.zeros(0, dtype=np.bool_),
             self.baked,
             shown=shown,
-            handles=self._places(fitted, chosen, rows),
-            chosen=chosen if is_chosen else None,
+            handles=self._places(fitted, chosen, rows, negated),
+            chosen=chosen,
             repeats=self._repeats,
         )
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
             return Baked([keys], notes)
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
-        errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors) if is_chosen else fitted.errors
+        errors = fitted.errors
+        if chosen is not None:
+            errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, errors)
         far = errors > self.tolerance
         if np.count_nonzero(far):
             far &= ~(errors <= self._rounding(fitted))
@@ -160,7 +166,9 @@ class OwnHandles(Plan):
             return False
         return all(map(can_repeat, self.scope.track.channels.values()))
 
-    def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[Float32Array, Float32Array]:
+    def _places(
+        self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int], negated: bool
+    ) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
@@ -168,18 +176,19 @@ class OwnHandles(Plan):
         left, right = (side.swapaxes(0, 1) for side in (fitted.left, fitted.right))
         if len(rows) < len(left):
             left, right = left[rows], right[rows]
-        if np.count_nonzero(chosen):
+        if chosen is not None:
             left, right = (
                 np.where(((chosen & bit) != 0)[..., np.newaxis], np.nan, side)
                 for side, bit in ((left, CHOSEN_LEFT), (right, CHOSEN_RIGHT))
             )
-        negated = fitted.signs < 0
-        if np.count_nonzero(negated):
+        if negated:
             own = [self.scope.own[self.spline.components[row]].keys for row in rows]
             flip = np.array([1.0, -1.0], np.float32)
             left, right = (
                 np.where(
-                    np.isnan(side) & negated[:, np.newaxis], np.array([getattr(k, name) for k in own]) * flip, side
+                    np.isnan(side) & (fitted.signs < 0)[:, np.newaxis],
+                    np.array([getattr(k, name) for k in own]) * flip,
+                    side,
                 )
                 for side, name in ((left, "handle_left"), (right, "handle_right"))
             )

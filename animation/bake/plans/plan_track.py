@@ -10,7 +10,9 @@ import numpy as np
 
 from ...fcurves.cycles import repeats
 from ...fcurves.frames import union
-from ...store.frame_functions import function_of
+from ...fcurves.keyframes import Float32Array
+from ...memoize import memoized
+from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.rows import CHOSEN_HANDLES
@@ -42,26 +44,27 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Options) -> TrackPlan:
-    """Return the plan of a track.
+def plan_track(
+    track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
+) -> TrackPlan:
+    """Return the plan of a track, which is played by the frame function.
 
     Raises AnimationError where the keys or their parameters make no spline, and KeysError, which does not name the
     track, where only an evaluation of the motion shows it.
     """
     splines = track_splines(track, settings, own, options.defaults)
-    frames = union([spline.frames for spline in splines])
+    frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
     broken = any(len(spline.parts) > 1 for spline in splines)
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
     notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
-    function = function_of(track)
     if function is not None and by_handles:
         raise track.error(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
-        return TrackPlan(track, settings, own, frames, plans, notes, shown=True)
+        return TrackPlan(track, settings, own, frames, plans, notes, shown=True, function=function)
     if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
     if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
@@ -74,17 +77,23 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_(_LOOPS))
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
         notes.append(rpt_(_CHOSEN))
-    if track.is_rotation and len(frames) > 1 and (np.diff(frames) <= APART).any():
-        near = int(np.argmax(np.diff(frames) <= APART))
+    near = _first_near(frames) if track.is_rotation else None
+    if near is not None:
         notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
     shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)
 
 
+@memoized
+def _first_near(frames: Float32Array) -> int | None:
+    """Return the first of two keys so near to each other that samples between them could be merged with them."""
+    near = np.diff(frames) <= APART
+    return int(np.argmax(near)) if near.any() else None
+
+
 def _has_chosen_handles(own: OwnKeys) -> bool:
-    # Of most keys nothing was chosen.
-    return bool(np.count_nonzero(own.chosen)) and bool((own.chosen & CHOSEN_HANDLES).any())
+    return own.has_chosen and bool((own.chosen & CHOSEN_HANDLES).any())
 
 
 def sampling_of(own: OwnChannels, options: Options) -> Sampling:
@@ -92,7 +101,7 @@ def sampling_of(own: OwnChannels, options: Options) -> Sampling:
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)
-    first = min(float(channel.keys.co[0, 0]) for channel in own.values())
+    first = min(float(channel.frames[0]) for channel in {each.timing: each for each in own.values()}.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 

@@ -23,6 +23,7 @@ from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
+from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.settings import Settings
@@ -268,6 +269,8 @@ class TrackPlan(Plan):
     notes: Sequence[str] = ()
     shown: bool = False
     """True where the motion doesn't pass through the keys, so that they have its values on the baked curves."""
+    function: FrameFunction | None = None
+    """The frame function that the track is played by."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -284,9 +287,15 @@ class TrackPlan(Plan):
         """Return the splines to fit handles to of all plans."""
         return [request for plan in self.plans for request in plan.handles]
 
+    def with_own(self, own: OwnChannels) -> TrackPlan:
+        """Return the plan with own keys that have rows."""
+        return self if own == self.own else replace(self, own=own)
+
     def compose(self, results: Results) -> Baked:
         """Compose the keys of all plans, with the largest error."""
         every = [plan.compose(results) for plan in self.plans]
+        if len(every) == 1 and every[0].is_by_handles and not self.notes:
+            return every[0]
         apart = [self._apart(keys) for baked in every for keys in baked.channels]
         channels = self._without_needless([keys for keys, _ in apart])
         notes = [*self.notes, *(note for baked in every for note in baked.notes)]
@@ -451,7 +460,8 @@ class Scope:
 
     def segments(self, spline: TrackSpline) -> BoolArray:
         """Return which segments, after each of the spline's keys, are baked; not those that Blender plays itself."""
-        return self._touched(spline) & ~spline.between
+        touched = self._touched(spline)
+        return touched if len(spline.parts) == 1 else touched & ~spline.between
 
     def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)

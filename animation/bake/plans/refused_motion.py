@@ -12,12 +12,12 @@ from ....interp.batch import Spline
 from ....interp.splines import METHODS
 from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
 from ...fcurves.frames import SAME_FRAME, are_apart
-from ...fcurves.keyframes import Float32Array, Float64Array, Keyframes
+from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated
 
-_LARGEST = 1e37
+LARGEST = 1e37
 """TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
@@ -28,15 +28,15 @@ _ROUNDED = 1e-5
 """Radians. Rotations longer than half a turn, or a whole one, by less than this are so by rounding."""
 
 
-def check_frames(track: Track, keys: Keyframes) -> None:
+def check_frames(track: Track, frames: Float32Array) -> None:
     """Raise AnimationError where frames are not finite, or two keys are at one frame."""
-    if are_apart(keys.frames):
+    if are_apart(frames):
         return
-    if not np.isfinite(keys.frames).all():
+    if not np.isfinite(frames).all():
         raise track.error(rpt_(FRAME_NOT_FINITE))
-    same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
+    same = np.flatnonzero(np.diff(frames) <= SAME_FRAME)
     if len(same):
-        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
+        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(frames[same[0]]))
 
 
 def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None:
@@ -44,9 +44,7 @@ def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None
 
     Those that are not finite are left to `Keys`.
     """
-    if np.abs(values).max() <= _LARGEST:
-        return
-    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
+    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > LARGEST)
     if large.any():
         raise track.error(
             rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])

@@ -14,19 +14,30 @@ import numpy.typing as npt
 
 from ....interp import Keys, KeysError, rotations
 from ....interp.batch import Spline
+from ....interp.keys import PARAMETERS
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, union
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, end_to_end
 from ...fcurves.segments import ChannelSegments
+from ...memoize import memoized
 from ...store.own_keys import OwnKeys
-from ...store.parameters import read_parameters, read_velocities
+from ...store.parameters import parameter_rows, read_velocities
 from ...store.recording import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated
-from .refused_motion import check_finite, check_frames, check_range, check_size, check_speed, check_turns, error_of_keys
+from .refused_motion import (
+    LARGEST,
+    check_finite,
+    check_frames,
+    check_range,
+    check_size,
+    check_speed,
+    check_turns,
+    error_of_keys,
+)
 
 
 @dataclass(frozen=True)
@@ -82,13 +93,15 @@ def track_splines(
 
     Raises AnimationError, naming the key, where the keys or their parameters make no spline.
     """
-    for keys in {original.keys.frames.tobytes(): original.keys for original in originals.values()}.values():
-        check_frames(track, keys)
+    for own in {each.timing: each for each in originals.values()}.values():
+        check_frames(track, own.frames)
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        like = own.keys.frames.tobytes() + own.parameters.tobytes() + own.ends_spline.tobytes()
+        like = own.timing + own.ends
+        if own.has_parameters:
+            like += own.parameters.tobytes()
         alike.setdefault(like, []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
@@ -108,19 +121,20 @@ def _vector(
     components: list[int],
     defaults: Mapping[str, float],
 ) -> TrackSpline:
-    frames = originals[components[0]].keys.frames
-    values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
-    check_size(track, frames, values)
-    made = made_by(track, settings)
     own = {index: originals[index] for index in components}
     first = own[components[0]]
-    runs = _runs(first.ends_spline)
+    frames, values = first.frames, _columns([*own.values()])
+    are_small = all(each.bound <= LARGEST for each in own.values())
+    if not are_small:
+        check_size(track, frames, values)
+    made = made_by(track, settings)
+    runs = _runs(first.ends_spline) if b"\1" in first.ends else [slice(0, len(frames))]
     splines = []
     for run in runs:
         options = _options(track, settings, own, frames[run])
         try:
-            parameters = read_parameters(track, own, frames[run], defaults)
-            keys = Keys(frames[run].astype(np.float64), values[run], **parameters)
+            parameters = parameter_rows(track, own, frames[run], defaults)
+            keys = _keys(frames[run], values[run], parameters, are_small)
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
             raise error_of_keys(track, error, frames[run], components) from error
@@ -130,6 +144,27 @@ def _vector(
     if settings.method != Settings.method:
         check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline, splines)
+
+
+def _columns(own: Sequence[OwnKeys]) -> Float64Array:
+    """Return the values of channels keyed at the same frames, shape (n, channels)."""
+    values = np.empty((len(own[0].identities), len(own)))
+    for column, each in enumerate(own):
+        values[:, column] = each.values
+    return values
+
+
+def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
+    """Return the keys of a spline at frames that were checked; `are_small`: so were the values."""
+    if are_small:
+        return _at_frames(frames.astype(np.float64)).with_values(values, parameters)
+    return Keys(frames.astype(np.float64), values, *parameters)
+
+
+@memoized
+def _at_frames(frames: Float64Array) -> Keys:
+    """Return keys at frames; small values can have any derivative there, as no two of the frames are the same."""
+    return Keys(frames, np.zeros(len(frames)))
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
@@ -180,13 +215,16 @@ def _rotation(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> TrackSpline:
     """Make the spline of a rotation, with keys at the union of its channels' frames."""
-    frames = union([original.keys.frames for original in originals.values()])
     components = list(range(len(track.rest)))
-    values = np.empty((len(frames), len(components)))
-    for index in components:
-        original = originals.get(index)
-        values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
-    between = _widened(originals, frames, [own.ends_spline for own in originals.values()])
+    if [*originals] == components and len({own.timing for own in originals.values()}) == 1:
+        frames, values = originals[0].frames, _columns([*originals.values()])
+    else:
+        frames = union([original.keys.frames for original in originals.values()])
+        values = np.empty((len(frames), len(components)))
+        for index in components:
+            original = originals.get(index)
+            values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
+    between = _widened(originals, frames)
     runs = _runs(between)
     if len(runs) == 1:
         spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
@@ -233,15 +271,15 @@ def _between(
     return ChannelSegments.between(frames, rows, channels)
 
 
-def _widened(own: Mapping[int, OwnKeys], frames: Float32Array, begins: Sequence[BoolArray]) -> BoolArray:
-    """Return which segments of a rotation overlap segments of its channels that begin at the keys `begins`.
+def _widened(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
+    """Return which segments of a rotation overlap segments of its channels that Blender plays.
 
     A segment of a channel counts as a whole, so the result is extended until it covers whole segments of all channels.
     """
     wide = np.zeros(len(frames), dtype=np.bool_)
-    if not any(map(np.count_nonzero, begins)):
+    if not any(b"\1" in each.ends for each in own.values()):
         return wide
-    chosen = np.concatenate([each[:-1] for each in begins])
+    chosen = np.concatenate([each.ends_spline[:-1] for each in own.values()])
     if not chosen.any():
         return wide
     rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
@@ -266,16 +304,17 @@ def _rotation_spline(
     defaults: Mapping[str, float],
 ) -> tuple[Spline, Float64Array | None]:
     """Return the spline, and the angles from key to key where the keys' values include whole turns."""
-    check_finite(track, frames, raw)
+    are_small = all(each.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
+    if not are_small:
+        check_finite(track, frames, raw)
     made = made_by(track, settings)
     options = _options(track, settings, own, frames)
-    parameters = read_parameters(track, own, frames, defaults)
-    at = frames.astype(np.float64)
+    parameters = parameter_rows(track, own, frames, defaults)
     if track.kind == "EULER" and hasattr(made, "from_angles"):
         options["order"] = track.order
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
-            keys = Keys(at, quaternions_of(track, raw), **parameters)
+            keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
             spline = made(keys, settings.cycle, **options)
             if settings.path == "AS_KEYED" and "path" not in options:
                 check_turns(track, settings, frames, _arcs(keys.values), np.pi)
@@ -285,14 +324,16 @@ def _rotation_spline(
         else:
             angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
         if "order" in options:
-            return made.from_angles(Keys(at, raw, **parameters), settings.cycle, **options), np.abs(angles[1:])
+            keys = _keys(frames, raw, parameters, are_small)
+            return made.from_angles(keys, settings.cycle, **options), np.abs(angles[1:])
         if hasattr(made, "from_turns"):
-            spline = made.from_turns(at, angles, axes, **parameters, cycle=settings.cycle, **options)
+            named = dict(zip(PARAMETERS, parameters, strict=True))
+            spline = made.from_turns(frames, angles, axes, **named, cycle=settings.cycle, **options)
             return spline, np.abs(angles[1:])
         turns = np.abs(angles[1:])
         check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
         # Take the sign that is on the path given by the keys' values.
-        keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
+        keys = _keys(frames, rotations.turns_to_rotations(angles, axes), parameters, are_small)
         return made(keys, settings.cycle, **options), turns
     except KeysError as error:
         raise error_of_keys(track, error, frames) from error

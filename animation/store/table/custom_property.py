@@ -250,21 +250,38 @@ class Table:
             for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
         )
         channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
+        fresh: dict[str, npt.NDArray[Any]] = {
+            "tracks": np.array([_track(state) for state in added], dtype=_TRACK),
+            "channels": np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
+            "own": rows_.joined([channel.own for _, _, channel in channels], OWN),
+            "generated": rows_.joined([channel.generated for _, _, channel in channels], GENERATED),
+        }
+        if not len(kept):
+            return Table({"rows": self.rows, **fresh}, "\n".join([state.path for state in added]))
         parts = {
-            "tracks": [self.arrays["tracks"][kept], np.array([_track(state) for state in added], dtype=_TRACK)],
-            "channels": [
-                self.arrays["channels"][kept_channels],
-                np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
-            ],
-            "own": [self._of_channels("own", kept_channels), *(channel.own for _, _, channel in channels)],
-            "generated": [
-                self._of_channels("generated", kept_channels),
-                *(channel.generated for _, _, channel in channels),
-            ],
+            "tracks": ~kept,
+            "channels": ~kept_channels,
+            **{name: np.repeat(~kept_channels, self.arrays["channels"][name]) for name in ("own", "generated")},
         }
         paths = [*compress(self.lines, kept), *(state.path for state in added)]
-        arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
+        if self._are_in_place(fresh, ~kept, ~kept_channels) and paths[-len(added) :] == [*compress(self.lines, ~kept)]:
+            arrays = {name: _replaced(self.arrays[name], rows, fresh[name]) for name, rows in parts.items()}
+            return Table({"rows": self.rows, **arrays}, self.paths)
+        arrays = {
+            name: rows_.joined([self.arrays[name][~rows], fresh[name]], _ARRAYS[name]) for name, rows in parts.items()
+        }
         return Table({"rows": self.rows, **arrays}, "\n".join(paths))._in_order_of(self.arrays["tracks"]["identity"])
+
+    def _are_in_place(
+        self, fresh: Mapping[str, npt.NDArray[Any]], tracks: npt.NDArray[np.bool_], channels: npt.NDArray[np.bool_]
+    ) -> bool:
+        """Return whether fresh tracks are the same as these rows, with the same channels and numbers of keys."""
+        before = self.arrays["tracks"]["identity"][tracks], self.arrays["channels"][channels]
+        if before[0].tobytes() != fresh["tracks"]["identity"].tobytes() or len(before[1]) != len(fresh["channels"]):
+            return False
+        return all(
+            (before[1][name] == fresh["channels"][name]).all() for name in ("track", "index", "own", "generated")
+        )
 
     def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
         """Return the table with the tracks that were there `before` in that order, and new ones after them.
@@ -301,13 +318,18 @@ class Table:
         numbers = np.array([self.checksums[name] for name in _ARRAYS], dtype="<u4")
         return zlib.crc32(self.paths.encode(), zlib.crc32(numbers.data)) - (1 << 31)
 
-    def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
-        """Return the own or generated keys of the channels that are kept."""
-        return self.arrays[name][np.repeat(kept, self.arrays["channels"][name])]
-
     def find(self, identities: Identities) -> npt.NDArray[np.intp]:
         """Find the rows of the identities, -1 where there is none."""
         return rows_.find(self.rows, identities)
+
+
+def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array with fresh elements in those rows; the array itself where these are none."""
+    if not len(fresh):
+        return array
+    copy = array.copy()
+    copy[rows] = fresh
+    return copy
 
 
 def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:

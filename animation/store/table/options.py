@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -142,8 +142,12 @@ class Options:
 
     def numbers(self) -> list[float]:
         """Return the numbers stored with a baked track, as float32."""
+        return [*self._numbers]
+
+    @cached_property
+    def _numbers(self) -> tuple[float, ...]:
         start, end = self.frame_range or (0.0, 0.0)
-        return [
+        return (
             OUTPUTS.index(self.output),
             self.step,
             self.frame_range is not None,
@@ -152,7 +156,7 @@ class Options:
             self.value_tolerance or 0.0,
             self.rotation_tolerance,
             *(self.defaults.get(name, 0.0) for name in PARAMETERS),
-        ]
+        )
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:

@@ -43,14 +43,26 @@ class Settings:
     options: Options | None = None
     """The options of the last bake."""
 
+    def with_digest(self, digest: int) -> Settings:
+        """Return the same settings with another digest."""
+        return Settings(
+            self.cycle, self.ends, self.construction, self.path, self.method, self.angles, digest, self.options
+        )
+
     def codes(self) -> list[int]:
         """Return the numbers of the chosen options, in the order of CHOICES."""
-        return [options.index(getattr(self, choice)) for choice, options in CHOICES.items()]
+        return [*_codes(self.cycle, self.ends, self.construction, self.path, self.method, self.angles)]
 
     @classmethod
     def from_codes(cls, codes: Sequence[int]) -> Settings:
         """Return the settings for numbers of options; raise IndexError where no option has a number."""
         return _from_codes(tuple(codes))
+
+
+@lru_cache(maxsize=64)
+def _codes(*chosen: str) -> tuple[int, ...]:
+    """Return the numbers of options, in the order of CHOICES."""
+    return tuple(options.index(each) for options, each in zip(CHOICES.values(), chosen, strict=True))
 
 
 @lru_cache(maxsize=64)
