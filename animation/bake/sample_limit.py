@@ -86,9 +86,10 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
 
 @memoized
 def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return about how many Bezier keys the cycles outside a channel's keys will have."""
+    """Return about how many Bezier keys the cycles outside a channel's keys will have, with one for each jump back."""
     first, last = float(keys[0]), float(keys[-1])
     if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
         return 0.0
     low, high = sampling.bounds(first, last)
-    return len(keys) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)
+    jumps = int(cycle == "REPEAT")
+    return (len(keys) + jumps) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)

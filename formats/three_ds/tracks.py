@@ -190,7 +190,8 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
-        lowest = LOWEST[:, 0]
+        # In float32: NumPy warns where it converts some kinds of NaN.
+        lowest = LOWEST[:, 0].astype(np.float32)
         inside = (parameters.min(axis=1) >= lowest) & (parameters.max(axis=1) <= HIGHEST)
         for row in np.flatnonzero(~inside):
             keys = np.flatnonzero(~((parameters[row] >= lowest[row]) & (parameters[row] <= HIGHEST)))
