@@ -51,8 +51,8 @@ class Changes:
     """The rows of the generated keys into which they were merged; -1: replaced by a key that was pasted or moved
     there."""
     doubtful: Float32Array = field(default_factory=lambda: np.empty(0, dtype=np.float32))
-    """Frames of promoted keys that may not be the animator's, and of returned keys that may have been deleted on
-    purpose."""
+    """Frames of promoted keys that may not be the animator's, of returned keys that may have been deleted on purpose,
+    and of own keys whose value may lack that of a key merged into them."""
 
     def own(self, keys: Keyframes) -> Keyframes:
         """Return the animator's keys, with their own values."""
@@ -96,7 +96,8 @@ def classify(keys: Keyframes, identities: Identities, written: Channel | None) -
     returned, by = found.swallowed()
     unsure = np.array(found.unsure, dtype=np.float32)
     unsure = unsure[np.isin(unsure, returned["co"][:, 0])]
-    in_doubt = np.concatenate((keys.frames[doubtful], copies.covered, unsure))
+    incomplete = np.unique(np.array(found.incomplete, dtype=np.float32))
+    in_doubt = np.concatenate((keys.frames[doubtful], copies.covered, unsure, incomplete))
     return Changes(is_own | keyed, values, promoted | keyed, merged, returned, by, in_doubt)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -26,6 +26,8 @@ class Returned:
     copies: Copies
     unsure: list[float] = field(default_factory=list)
     """Frames of own keys that are taken for merged, though the generated key may have been there before."""
+    incomplete: list[float] = field(default_factory=list)
+    """Frames of own keys whose value may lack that of another own key, which was moved there."""
 
     def swallowed(self) -> tuple[Written, IndexArray]:
         """Return the own keys that were merged into generated ones, where they are now, and the rows of the latter."""
@@ -66,6 +68,7 @@ class Returned:
                     found[which] = elsewhere[which]
             else:
                 found |= self._merged_unseen(which)
+        self.incomplete.extend(self._own_deleting({*gone.tolist()} - found.keys() - in_means))
         found |= self.copies.covered_keys
         free = [which for which in found if self._is_free(which, found[which][1])]
         # Of two at one frame the one that was moved there replaces the one that stood there.
@@ -76,9 +79,19 @@ class Returned:
         rows = np.array([found[which][0] for which in order], dtype=np.intp)
         for at, which in enumerate(order):
             result[at]["identity"] = self.history.written["identity"][self.history.own[which]]
-            result[at]["co"] = found[which][1:]
+            _, frame, value = found[which]
+            result[at]["co"] = self._unmerged_frame(which, frame), value
         _, first = np.unique(result["co"][:, 0], return_index=True)
         return result[first], rows[first]
+
+    def _unmerged_frame(self, which: int, frame: float) -> float:
+        """Return where a map of time puts an own key that was merged into one at about that frame, without snapping."""
+        if abs(frame - round(frame)) > SAME_FRAME:
+            for factor, offset, _ in self.history.time_maps:
+                place = factor * float(self.history.frames[which]) + offset
+                if abs(place - frame) <= ONE_KEY:
+                    return place
+        return frame
 
     def _is_free(self, which: int, frame: float) -> bool:
         """Return whether no own key is at a frame, but one that was written at the frame of this one already."""
@@ -200,7 +213,7 @@ class Returned:
             moved = bool(self.history.keys.select_control_point[elsewhere].any())
             # But where many keys are merged not every one gets the mean.
             near = elsewhere if len(elsewhere) or not self.history.is_packed(factor) else near
-            near = near if len(near) or factor == 1.0 else self._deleting(which, place)
+            near = near if len(near) or factor == 1.0 else self._deleting(which, place, self.history.generated)
             if len(near):
                 about = self.history.is_about(which, factor, offset, room)
                 row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
@@ -222,8 +235,19 @@ class Returned:
         before = frames[came_from == came_from[came_from < which].max(initial=-1)]
         return bool((after < frame).any() or (before > frame).any())
 
-    def _deleting(self, which: int, place: float) -> IndexArray:
-        """Return the generated keys at whose frame Blender may have deleted an own key scaled to about `place`.
+    def _own_deleting(self, missing: Collection[int]) -> list[float]:
+        """Return the frames of own keys at which Blender may have deleted missing ones that were scaled to there."""
+        own = ~self.history.generated
+        rows = [
+            self._deleting(which, factor * self.history.frames[which] + offset, own)
+            for which in missing
+            for factor, offset, _ in self.history.time_maps
+            if factor != 1.0
+        ]
+        return [float(frame) for each in rows for frame in self.history.keys.frames[each]]
+
+    def _deleting(self, which: int, place: float, among: BoolArray) -> IndexArray:
+        """Return the keys, `among` some, at whose frame Blender may have deleted an own key scaled to about `place`.
 
         Of moved keys at one frame Blender merges the second into the first, but where a key between them came to stand
         before both it deletes the first, and the second keeps its value.
@@ -233,7 +257,7 @@ class Returned:
         if not can_be_snapped(self.history.frames[self.history.source[known]], frames[known]).all():
             # Without snapping no key passes another.
             return np.empty(0, dtype=np.intp)
-        there = self.history.generated & self.history.keys.select_control_point & (self.history.source > which)
+        there = among & self.history.keys.select_control_point & (self.history.source > which)
         there &= (np.abs(shifts - np.round(shifts)) <= ONE_KEY) & (np.abs(frames - place) <= 2.0 * SNAP)
         rows = np.flatnonzero(there)
         after = frames[rows, np.newaxis] - frames > ONE_KEY

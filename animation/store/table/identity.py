@@ -104,6 +104,16 @@ def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Arra
 
 def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
     """Hash rows of words, shape (n, k), and serials, shape (n,), to identities (MurmurHash3, 32 bits)."""
+    starts = range(0, len(words), _BLOCK)
+    blocks = [_hash(words[start : start + _BLOCK], serials[start : start + _BLOCK]) for start in starts]
+    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.uint32)
+
+
+_BLOCK = 4096
+"""Rows that are hashed together: what is computed of them stays in the processor's cache."""
+
+
+def _hash(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
     state = serials.astype(np.uint32) * np.uint32(0x9E3779B1)
     mixed = np.ascontiguousarray(words.T) * np.uint32(0xCC9E2D51)
     mixed = ((mixed << np.uint32(15)) | (mixed >> np.uint32(17))) * np.uint32(0x1B873593)

@@ -53,16 +53,16 @@ class KnownRows:
 
     def add(self, rows: Rows) -> None:
         """Add those rows whose identities are not known."""
-        rows = rows[self.find(rows["identity"]) < 0]
-        if not len(rows):
+        fresh = np.flatnonzero(self.find(rows["identity"]) < 0)
+        if not len(fresh):
             return
-        identities, first = first_of_each(rows["identity"])
+        identities, first = first_of_each(rows["identity"][fresh])
         end = self._count + len(first)
         if end > len(self._rows):
             grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        self._rows[self._count : end] = rows[first]
+        np.take(rows, fresh[first], out=self._rows[self._count : end])
         self._lists.append((identities, np.arange(self._count, end)))
         self._count = end
         while len(self._lists) > 1 and len(self._lists[-2][0]) < 2 * len(self._lists[-1][0]):
