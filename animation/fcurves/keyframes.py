@@ -98,6 +98,13 @@ class Keyframes:
         """Return the keys of those rows: indices, or a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
 
+    def replaced(self, rows: BoolArray, others: Keyframes) -> Keyframes:
+        """Return the keys with others in place of those of the mask `rows`."""
+        result = self.copy()
+        for name in NAMES:
+            getattr(result, name)[rows] = getattr(others, name)
+        return result
+
     def copy(self) -> Keyframes:
         return Keyframes(**{name: getattr(self, name).copy() for name in NAMES})
 

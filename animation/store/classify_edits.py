@@ -16,6 +16,7 @@ Own keys are recognized by identity. Three cases are decided by comparison with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,6 +54,12 @@ class Changes:
     doubtful: Float32Array = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of promoted keys that may not be the animator's, of returned keys that may have been deleted on purpose,
     and of own keys whose value may lack that of a key merged into them."""
+
+    @classmethod
+    def joined(cls, every: Sequence[Changes]) -> Changes:
+        """Concatenate the classifications of several channels, but for what is returned or doubtful."""
+        names = ("is_own", "values", "promoted", "merged")
+        return cls(*(np.concatenate([getattr(each, name) for each in every]) for name in names))
 
     def own(self, keys: Keyframes) -> Keyframes:
         """Return the animator's keys, with their own values."""

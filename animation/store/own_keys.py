@@ -50,6 +50,7 @@ from .restored_keys import (
     keys_of_rows,
     restored_from,
     without_bake,
+    written_of,
 )
 from .table import identity
 from .table import rows as rows_
@@ -522,9 +523,23 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     every = OwnKeys(joined.keys, identities, numbers_of(identities), rows, chosen, placed)
     parts = (OwnPart(every, keys.rows, False, keys) for keys in joined.channels)
     have_stamps = iter((joined.sums(stamped) > 0).tolist())
-    return [
-        _of_track(track, {index: _Part(next(parts), next(have_stamps)) for index in track.channels}) for track in tracks
-    ]
+    read = [{index: _Part(next(parts), next(have_stamps)) for index in track.channels} for track in tracks]
+    changes = [_changes(track, channels) for track, channels in zip(tracks, read, strict=True)]
+    edited = iter(
+        _without_bakes(
+            [
+                (channels[index].every, change, _written(track, index))
+                for track, channels, changed in zip(tracks, read, changes, strict=True)
+                for index, change in changed.items()
+            ]
+        )
+    )
+    result = []
+    for track, channels, changed in zip(tracks, read, changes, strict=True):
+        own = {index: next(edited) if index in changed else part.every for index, part in channels.items()}
+        own = {index: keys for index, keys in own.items() if len(keys.identities)}
+        result.append(_with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
+    return result
 
 
 def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
@@ -557,21 +572,15 @@ def numbers_in(rows: Rows) -> Float32Array:
     return numbers
 
 
-def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]:
-    """Return the own keys of a track from all keys of its channels."""
-    result: dict[int, OwnKeys] = {}
+def _changes(track: Track, channels: Mapping[int, _Part]) -> dict[int, Changes]:
+    """Classify the keys of those channels of a track that a bake has written, or that have generated keys."""
     changes: dict[int, Changes] = {}
     for index, part in channels.items():
         written = _written(track, index)
-        if written is None and not part.has_stamps:
-            result[index] = part.every
-        else:
+        if written is not None or part.has_stamps:
             changes[index] = classify(part.every.keys, part.every.identities, written)
     _promote_poses(track, channels, changes)
-    for index, change in changes.items():
-        result[index] = _of_channel(channels[index].every, change, _written(track, index))
-    result = {index: result[index] for index in channels if len(result[index].identities)}
-    return _with_numbers_beside(result) if track.is_rotation and track.state is not None else result
+    return changes
 
 
 def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
@@ -661,18 +670,45 @@ def _find_by_codes(
                 identities[key] = like["identity"][np.argmax(alike)]
 
 
-def _of_channel(part: OwnPart, changes: Changes, written: Channel | None) -> OwnKeys:
-    own = changes.own(part.keys)
-    rows = np.flatnonzero(changes.is_own)
-    identities, numbers = part.identities[rows], part.numbers[rows]
-    fresh = own.frames[identities == identity.NONE]
-    edited = written is None or written.edited or not _stand_as_written(own, identities, written.own)
-    keys, placed = without_bake(own, identities, written)
+def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) -> list[OwnKeys]:
+    """Return the own keys of channels without their bake; given are all keys, and the channels as they were written."""
+    if not channels:
+        return []
+    all_keys, changes = (
+        own_end_to_end([part for part, _, _ in channels]),
+        Changes.joined([each for _, each, _ in channels]),
+    )
+    every = Joined(all_keys.keys, [len(part.keys) for part, _, _ in channels])
+    own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
+    identities, numbers = all_keys.identities[changes.is_own], all_keys.numbers[changes.is_own]
+    of_channels = list(zip(own.of_channels(identities), (channel for _, _, channel in channels), strict=True))
+    written = rows_.joined([written_of(*each) for each in of_channels], OWN)
+    shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
+    keys, placed = without_bake(own.keys, identities, written, shifted)
+    chosen = chosen_of(own.keys, keys, identities, written)
+    rows = np.flatnonzero(changes.is_own) - own.spread(every.starts)
+    together = OwnKeys(keys, identities, numbers, rows, chosen, placed)
+    changed = own.sums(_is_changed(own.keys, keys, identities, written)).tolist()
+    result = []
+    for (part, change, channel), named, span, otherwise in zip(
+        channels, own.of_channels(identities), own.channels, changed, strict=True
+    ):
+        before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
+        edited = named.tobytes() != before
+        kept = OwnPart(together, span.rows, edited, None)
+        fresh = own.keys.frames[span.rows][named == identity.NONE]
+        vars(kept).update(unrecorded=fresh, doubtful=change.doubtful)
+        result.append(_with_returned(kept, change, part.keys))
+    return result
+
+
+def _is_changed(now: Keyframes, keys: Keyframes, identities: Identities, written: Written) -> BoolArray:
+    """Return which keys were moved since they were written, or have, without the bake, other handle types than rows."""
+    changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     at = session.rows.find(identities)
-    edited = edited or bool(_is_retyped(keys.take(at >= 0), session.rows[at[at >= 0]]).any())
-    chosen = chosen_of(own, keys, identities, written)
-    result = OwnKeys(keys, identities, numbers, rows, chosen, placed, edited, fresh, changes.doubtful)
-    return _with_returned(result, changes, part.keys)
+    known = at >= 0
+    changed[known] |= _is_retyped(keys.take(known), session.rows[at[known]])
+    return changed
 
 
 def _is_retyped(keys: Keyframes, rows: Rows) -> BoolArray:
@@ -680,13 +716,6 @@ def _is_retyped(keys: Keyframes, rows: Rows) -> BoolArray:
     left = keys.handle_left_type != rows["handle_left_type"]
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"])
     return retyped
-
-
-def _stand_as_written(own: Keyframes, identities: Identities, written: Written) -> bool:
-    """Return whether the keys are those that were written, with the frames and values that were written."""
-    if identities.tobytes() != written["identity"].tobytes():
-        return False
-    return bool((own.frames == written["co"][:, 0]).all() and (own.values == written["value"]).all())
 
 
 def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:

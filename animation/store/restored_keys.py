@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, Keyframes, merged
+from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, Keyframes
 from .table import identity
 from .table import rows as rows_
-from .table.custom_property import Channel, Written
+from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Rows
 from .table.session import session
@@ -66,18 +66,21 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> tuple[Keyframes, EnumArray]:
-    """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed."""
+def without_bake(
+    own: Keyframes, identities: Identities, written: Written, shifted: BoolArray
+) -> tuple[Keyframes, EnumArray]:
+    """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
+
+    `written`: the keys as `written_of` gives them; `shifted`: which are in channels where the bake shows other values
+    than the keys' own.
+    """
     at = session.rows.find(identities)
     known = at >= 0
     result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
         return result, placed
-    rows = session.rows[at[known]]
-    written = _written_of(identities[known], channel)
-    shifted = written is not None and bool(is_shown_elsewhere(written).any())
-    restored, placed[known] = restored_from(own.take(known), rows, written, shifted)
-    return (restored if known.all() else merged(result.take(~known), restored)), placed
+    restored, placed[known] = restored_from(own.take(known), session.rows[at[known]], written[known], shifted[known])
+    return (restored if known.all() else result.replaced(known, restored)), placed
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
@@ -95,15 +98,23 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
     )
 
 
-def _written_of(identities: Identities, channel: Channel | None) -> Written | None:
-    """Return the keys as they were written, in the order of the identities; NaN frames for keys not of this channel."""
+def written_of(identities: Identities, channel: Channel | None) -> Written:
+    """Return the keys of a channel as they were written, in the order of the identities.
+
+    Keys that were not written into this channel have frames that are NaN.
+    """
+    if channel is not None and identities.tobytes() == channel.own["identity"].tobytes():
+        return channel.own
+    result = np.zeros(len(identities), dtype=OWN)
+    result["co"] = np.nan
     if channel is None or not len(channel.own):
-        return None
+        return result
     written = channel.own
     order = np.argsort(written["identity"], kind="stable")
     place = np.minimum(np.searchsorted(written["identity"][order], identities), len(written) - 1)
-    result = written[order[place]].copy()
-    result["co"][result["identity"] != identities] = np.nan
+    found = written[order[place]]
+    here = found["identity"] == identities
+    result[here] = found[here]
     return result
 
 
@@ -224,14 +235,16 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
     return result
 
 
-def chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:
-    """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows."""
+def chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, written: Written | None) -> EnumArray:
+    """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows.
+
+    `written`: the keys as `written_of` gives them; None where no bake has written any.
+    """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     at = session.rows.find(identities)
     known = at >= 0
-    present = now.take(known)
-    written = _written_of(identities[known], channel)
-    chosen[known] = chosen_in(present, keys.take(known), session.rows[at[known]], written)
+    present = written[known] if written is not None else None
+    chosen[known] = chosen_in(now.take(known), keys.take(known), session.rows[at[known]], present)
     return chosen
 
 
