@@ -56,9 +56,12 @@ class KeyedOver:
         """Return the changed keys in a row of generated keys of one shift, of which some are `keyed`.
 
         Keying a row of frames shifts a segment that it spans as a whole, as moving the segment does. Own keys in
-        between may have been shifted otherwise.
+        between may have been shifted otherwise, and generated keys between frames were not keyed.
         """
-        made = np.flatnonzero(self.history.generated)
+        frames, at_frames = self.history.keys.frames, np.zeros_like(keyed)
+        at_frames[changed] = True
+        at_frames |= np.abs(frames - np.round(frames)) <= ONE_KEY
+        made = np.flatnonzero(self.history.generated & at_frames)
         shifts = (self.history.now - self.history.before)[made]
         unlike = np.abs(np.diff(shifts)) > MAPPED * float(np.abs(self.history.shown).max(initial=1e-3))
         row = np.concatenate(([0], np.cumsum(unlike | np.isnan(shifts[1:]) | np.isnan(shifts[:-1]))))
