@@ -51,9 +51,9 @@ test-core:
 	  tests/interp $(if $(filter oldest,$(CORE)),,tests/formats) $(in_parallel) $(PYTEST)
 	@echo "Left out: $(if $(findstring -m,$(PYTEST)),,$(slow_tests))all that need Blender; make test runs them"
 
-# Two windows at a time, each on a screen of its own: a test waits for most of its time.
+# Four windows at a time, each on a screen of its own: a test waits for half of its time.
 test-gui:
-	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 2 --dist worksteal $(PYTEST)
+	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 4 --dist worksteal $(PYTEST)
 
 screenshots:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py

@@ -126,17 +126,18 @@ class Verdict:
 
         They are tracks that were refused as they are, which an animator can repair, and, where a note says that keys
         are doubtful, keys that appeared or are elsewhere. `before`: notes before the last update. `flipped`: keys may
-        have been pasted from a bone onto the one that mirrors it.
+        have been pasted from a bone onto the one that mirrors it, where one that is elsewhere was not copied.
         """
         doubted, early = _doubted(self.notes), _doubted(before)
+        pasted = set(map(_mirrored, early)) if flipped else set()
         if flipped:
             doubted |= set(map(_mirrored, doubted))
-            early |= set(map(_mirrored, early))
+            early |= pasted
         for kind in ("lost", "appeared"):
             for text in self.differences.pop(kind, ()):
                 channel, _, difference = text.partition(": ")
                 path = channel.rpartition("[")[0]
-                elsewhere = difference.startswith("no key") and channel not in self.fewer
+                elsewhere = difference.startswith("no key") and (channel not in self.fewer or path in pasted)
                 doubtful = (kind == "appeared" or elsewhere) and path in doubted
                 self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
         self._tell_parameters(early, refused)

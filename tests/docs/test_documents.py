@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -131,5 +132,11 @@ def test_a_file_or_folder_that_it_names_is_there(document):
     for name in re.findall(r"`([\w.-]+/[\w./-]*)`", text):
         first = name.split("/")[0]
         assert first not in folders or (ROOT / name).exists(), name
-    names = {path.name for path in ROOT.rglob("*.py") if ".venv" not in str(path)}
-    assert {name for name in re.findall(r"`(\w+\.py)`", text) if name not in names} == set()
+    assert set(re.findall(r"`(\w+\.py)`", text)) <= python_files()
+
+
+@cache
+def python_files() -> set[str]:
+    """Return the names of all Python files, without those of environments, which are in hidden folders."""
+    folders = [path for path in ROOT.iterdir() if not path.name.startswith(".")]
+    return {file.name for path in folders for file in (path.rglob("*.py") if path.is_dir() else [path])}
