@@ -33,9 +33,10 @@ from .edit.choose import choose, find_track
 from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
 from .edit.key_whole import key_whole
+from .edit.parameters.key_set import key_set
 from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
-from .edit.selected_keys import TrackKeys, key_set, track_keys
+from .edit.track_keys import TrackKeys, track_keys
 from .errors import AnimationError
 from .reduction.reduce import Reduction, reduce
 from .relaxation.relax import Relaxation, relax

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..animation.edit.paste_parameters import CopiedKey, copied_keys, for_keys, paste
-from ..animation.edit.selected_keys import TrackKeys
+from ..animation.edit.parameters.paste import CopiedKey, copied_keys, for_keys, paste
+from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.translation import rpt_
 from ..ui import selection

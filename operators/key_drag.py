@@ -9,14 +9,9 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.selected_keys import (
-    Kept,
-    TrackKeys,
-    found_again,
-    put_back,
-    set_parameters,
-    set_parameters_of_each,
-)
+from ..animation.edit.parameters.kept import Kept, put_back
+from ..animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
+from ..animation.edit.track_keys import TrackKeys, found_again
 from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..animation.edit.selected_keys import reset
+from ..animation.edit.parameters.set_parameters import reset
 from ..animation.translation import rpt_
 from ..ui import selection
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys

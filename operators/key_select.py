@@ -10,7 +10,8 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.selected_keys import TrackKeys, deselect, goes_by_velocities, select
+from ..animation.edit.selected_keys import deselect, select
+from ..animation.edit.track_keys import TrackKeys, goes_by_velocities
 from ..animation.errors import AnimationError
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY

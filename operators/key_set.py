@@ -11,7 +11,9 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import find_track
-from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, key_at, put_back, set_parameters
+from ..animation.edit.parameters.kept import Kept, put_back
+from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.edit.track_keys import TrackKeys, found_again, key_at
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import rpt_

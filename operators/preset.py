@@ -11,7 +11,7 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from ..animation.edit.selected_keys import set_parameters
+from ..animation.edit.parameters.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWithin, relax
-from ..animation.edit.selected_keys import TrackKeys, keys_of
+from ..animation.edit.track_keys import TrackKeys, keys_of
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
 from ..animation.relaxation.wanted_conditions import Wanted

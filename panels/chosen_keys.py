@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import bpy
 
-from ..animation.edit.selected_keys import TrackKeys
+from ..animation.edit.track_keys import TrackKeys
 from ..animation.store.parameters import Numbers
 from ..animation.translation import iface_
 from ..ui import preferences, selection

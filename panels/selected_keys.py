@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..animation.datablocks import name_of
-from ..animation.edit.selected_keys import TrackKeys
+from ..animation.edit.track_keys import TrackKeys
 from ..animation.translation import iface_
 from ..ui import redraw, selection
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel

@@ -13,7 +13,7 @@ from ..animation import AnimationError
 from ..animation.bake.notes import rounding_of
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.track_state import STATES
-from ..animation.edit.selected_keys import goes_by_velocities
+from ..animation.edit.track_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.paths import BONES, split

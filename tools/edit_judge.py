@@ -85,7 +85,7 @@ def parameters_of(animation: Any, obj: Any) -> dict[str, tuple[Numbers, Numbers]
     result = {}
     for path in dict.fromkeys(path for path, _ in channels(obj)):
         try:
-            keys = animation.edit.selected_keys.keys_of(obj, animation.find_track(obj, path))
+            keys = animation.edit.track_keys.keys_of(obj, animation.find_track(obj, path))
             numbers = keys.parameters({})
         except animation.AnimationError:
             continue

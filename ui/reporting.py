@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..animation import AnimationError, Report
-from ..animation.edit.selected_keys import TrackKeys
+from ..animation.edit.track_keys import TrackKeys
 from ..animation.report import one_of_each
 from ..animation.translation import counted, n_
 from . import selection

@@ -13,15 +13,8 @@ from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common
 from ..animation.checks.track_state import tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
-from ..animation.edit.selected_keys import (
-    TrackKeys,
-    any_selected,
-    goes_by_velocities,
-    keys_among,
-    keys_of,
-    keys_on_paths,
-    selected_keys,
-)
+from ..animation.edit.selected_keys import any_selected, keys_among, selected_keys
+from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.frames import SAME_FRAME

@@ -25,8 +25,9 @@ from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
+from .parameters.set_parameters import set_parameters
 from .restore import put_back
-from .selected_keys import TrackKeys, set_parameters
+from .track_keys import TrackKeys
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ..store.table.custom_property import State, update
 from ..store.tracks import Track
 from ..translation import rpt_
 from .choose import find_track, writable
-from .selected_keys import TrackKeys
+from .track_keys import TrackKeys
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:

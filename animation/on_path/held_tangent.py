@@ -11,7 +11,8 @@ import numpy as np
 from ..bake.key_tangents import KeyTangents
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
-from ..edit.selected_keys import TrackKeys, set_parameters
+from ..edit.parameters.set_parameters import set_parameters
+from ..edit.track_keys import TrackKeys
 from ..errors import KEYED_APART, NOT_TCB
 from ..report import Report
 from ..store.own_keys import read_own_keys

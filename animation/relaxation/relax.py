@@ -22,7 +22,7 @@ from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
-from ..edit.selected_keys import TrackKeys, keys_of
+from ..edit.track_keys import TrackKeys, keys_of
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels

@@ -15,7 +15,7 @@ import numpy as np
 from ...interp import evaluate_many, retiming, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import bone_path
-from ..edit.selected_keys import TrackKeys, keys_of
+from ..edit.track_keys import TrackKeys, keys_of
 from ..errors import KEYED_APART, NOT_TCB, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable

@@ -11,7 +11,9 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation.checks.key_info import Sides
-from ...animation.edit.selected_keys import Kept, found_again, put_back, set_parameters, set_parameters_of_each
+from ...animation.edit.parameters.kept import Kept, put_back
+from ...animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
+from ...animation.edit.track_keys import found_again
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tangents import tcb_of_tangents

@@ -215,7 +215,7 @@ def _first_difference(name: str, old: Any, new: Any) -> tuple[Any, ...]:
 
 def given(animation: Any, datablock: bpy.types.ID, path: str, name: str) -> list[tuple[float, float]]:
     """What was set of a parameter for keys of the track: (frame, number)."""
-    keys = animation.edit.selected_keys.keys_of(datablock, animation.find_track(datablock, path))
+    keys = animation.edit.track_keys.keys_of(datablock, animation.find_track(datablock, path))
     column = animation.store.table.rows.column_of(name)
     numbers = animation.store.parameters.given_numbers(keys.own, keys.frames)[:, column]
     rows = zip(keys.frames.tolist(), numbers.tolist(), strict=True)

@@ -255,7 +255,7 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
     animation.key_set(thing, "location", 10, **{name: 0.5})
     table = animation.store.table.custom_property.read_table(thing.animation_data.action)
     rows = table.rows.copy()
-    own = animation.edit.selected_keys.key_at(thing, animation.find_track(thing, "location"), 10).own
+    own = animation.edit.track_keys.key_at(thing, animation.find_track(thing, "location"), 10).own
     named = [channel.identities[1] for channel in own.values()]
     rows["numbers"][np.isin(rows["identity"], named), animation.store.table.rows.column_of(name)] = value
     stored = thing.animation_data.action["tcb_animation"]

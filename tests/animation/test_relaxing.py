@@ -180,9 +180,7 @@ def test_keys_of_several_bones_share_the_change_that_a_point_below_them_needs(an
     assert points(leg, ankle, "shin")[:, 2].min() < -0.02
     chosen = []
     for name in ("thigh", "shin"):
-        keys = animation.edit.selected_keys.keys_of(
-            leg, animation.find_track(leg, f'pose.bones["{name}"].rotation_euler')
-        )
+        keys = animation.edit.track_keys.keys_of(leg, animation.find_track(leg, f'pose.bones["{name}"].rotation_euler'))
         chosen.append(keys.take(keys.frames >= 20))
     result = animation.relax(leg, animation.StaysAbove(), chosen, bone="shin", point=ankle, tolerance=2e-3)
     assert points(leg, ankle, "shin")[:, 2].min() >= -2e-3
@@ -519,7 +517,7 @@ def test_a_bone_with_a_weight_turns_less_for_it(animation, leg):
         chosen = []
         for name in ("thigh", "shin"):
             track = animation.find_track(rig, f'pose.bones["{name}"].rotation_euler')
-            keys = animation.edit.selected_keys.keys_of(rig, track)
+            keys = animation.edit.track_keys.keys_of(rig, track)
             chosen.append(keys.take((keys.frames >= 20) & (keys.frames <= 40)))
         animation.relax(
             rig,

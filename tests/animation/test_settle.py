@@ -68,7 +68,7 @@ def test_a_key_made_of_a_generated_one_after_another_edit_is_the_animators(anima
     frames = co(curve(thing, "location", 0))[:, 0].tolist()
     assert frames == [0, 13, 20, 25, 40]
     assert co(curve(thing, "location", 0))[2, 1] == 7.0
-    keys = animation.edit.selected_keys.keys_of(thing, animation.find_track(thing, "location"))
+    keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, "location"))
     at = keys.frames.tolist().index(13)
     assert keys.parameters({})["tension"][at] == 0.5
 

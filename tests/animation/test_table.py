@@ -86,7 +86,7 @@ def test_parameters_and_velocities_come_back_to_the_bit_from_a_file(animation, t
     reopened(tmp_path)
     forget(animation)
     item = bpy.data.objects["Ball"]
-    keys = animation.edit.selected_keys.keys_of(item, animation.find_track(item, "location"))
+    keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, "location"))
     defaults = dict.fromkeys(PARAMETERS, 0.0)
     read = np.column_stack([*keys.parameters(defaults).values(), keys.velocities()])
     assert keys.frames.tolist() == [frame for frame, _ in KEYS]

@@ -594,26 +594,26 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
 
 def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_animation):
     """On a track that was not TCB."""
-    selected_keys = tcb_animation.animation.edit.selected_keys
+    parameters = tcb_animation.animation.edit.parameters
     cube = keyed("Cube")
     choose(cube, "location", 11)
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = selected_keys.Kept.of(keys)
-    selected_keys.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
+    kept = parameters.kept.Kept.of(keys)
+    parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    selected_keys.put_back([kept])
+    parameters.kept.put_back([kept])
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
 
 def live_step(tcb_animation, keys, **given):
     """Set parameters of the keys as a drag does between two bakes of Live; the keys to go on with."""
-    selected_keys = tcb_animation.animation.edit.selected_keys
-    found = selected_keys.found_again(keys)
+    edit = tcb_animation.animation.edit
+    found = edit.track_keys.found_again(keys)
     for each in found:
-        selected_keys.set_parameters(each, given)
+        edit.parameters.set_parameters.set_parameters(each, given)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     return found
@@ -642,7 +642,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
 
 def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed, choose, editor, tcb_animation):
     """On a track that was not TCB, of an action of which another one is live."""
-    selected_keys = tcb_animation.animation.edit.selected_keys
+    parameters = tcb_animation.animation.edit.parameters
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"])
     cube.animation_data.action.tcb_live = True
@@ -651,11 +651,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = [selected_keys.Kept.of(each) for each in keys]
+    kept = [parameters.kept.Kept.of(each) for each in keys]
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").baked
-    selected_keys.put_back(kept)
+    parameters.kept.put_back(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -664,19 +664,19 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
 
 
 def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):
-    selected_keys = tcb_animation.animation.edit.selected_keys
+    parameters = tcb_animation.animation.edit.parameters
     cube = keyed("Cube")
     chosen = {}
     for frame in (1, 11):
         choose(cube, "location", frame)
         with editor("DOPESHEET"):
             (chosen[frame],) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = selected_keys.Kept.of(chosen[11], "tension")
-    selected_keys.set_parameters(chosen[11], {"tension": 0.5})
+    kept = parameters.kept.Kept.of(chosen[11], "tension")
+    parameters.set_parameters.set_parameters(chosen[11], {"tension": 0.5})
     choose(cube, "location", 1)
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.75)
-    selected_keys.put_back([kept])
+    parameters.kept.put_back([kept])
     assert numbers(cube, "location", "tension") == {1.0: 0.75}
 
 
@@ -717,7 +717,7 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
     animation.bake(thing, output=output)
     both = [animation.track_keys(item, "location") for item in (thing, other)]
     given = [{"tension": 0.5}, {"bias": 0.25}]
-    assert animation.edit.selected_keys.set_parameters_of_each(zip(both, given, strict=True)) == []
+    assert animation.edit.parameters.set_parameters.set_parameters_of_each(zip(both, given, strict=True)) == []
     track = animation.find_track(other, "location")
     own = animation.store.own_keys.read_own_keys(track)
     for index, channel in track.state.channels.items():

@@ -9,10 +9,11 @@ from itertools import chain, islice
 
 import numpy as np
 
-from ..store.parameters import Numbers
-from ..store.table.rows import PARAMETERS, velocity_of
-from ..translation import rpt_
-from .selected_keys import TrackKeys, goes_by_velocities, set_parameters
+from ...store.parameters import Numbers
+from ...store.table.rows import PARAMETERS, velocity_of
+from ...translation import rpt_
+from ..track_keys import TrackKeys, goes_by_velocities
+from .set_parameters import set_parameters
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters recorded before a change of keys, as a drag makes it, and restored where it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...fcurves.channels import Channels, channels_of, evaluate_anew
+from ...fcurves.frames import SAME_FRAME, is_among
+from ...fcurves.keyframes import BoolArray
+from ...store.own_keys import OwnKeys, read_own_keys
+from ...store.parameters import Numbers
+from ...store.recording import remove_traces
+from ...store.table.custom_property import read_table, remove_table, update
+from ...store.table.rows import NO_ROWS, NUMBERS
+from ...store.tracks import Track
+from .. import restore
+from ..track_keys import TrackKeys, found_again
+from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The parameters of keys of a track, or one of them, recorded to be restored bit for bit."""
+
+    keys: TrackKeys
+    enabled: bool
+    name: str | None
+
+    @classmethod
+    def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
+        """Record all parameters, or the one of that name."""
+        return cls(keys, keys.track.enabled, name)
+
+    def put_back(self, channels: Channels, track: Track) -> None:
+        """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
+        if track.state is None:
+            return
+        write_numbers([Change(channels, track, self.keys.frames, self._numbers)])
+        own = read_own_keys(track)
+        self._put_identities(channels, track, own)
+        if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
+            # Live may have baked it since.
+            restore.put_back(channels, self.keys.datablock, track)
+            for index, each in read_own_keys(track).items():
+                remove_traces(track.channels[index], each)
+            update(channels.action, removed=[track.state.identity])
+            if not read_table(channels.action).rows_of_tracks:
+                remove_table(channels.action)
+
+    def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+        """Return the recorded numbers of the parameters that are restored."""
+        if index not in self.keys.own:
+            return {}
+        before = self._before(index, own, there)
+        columns = range(NUMBERS)
+        if self.name is not None:
+            column = column_in_channel(self.keys.track, index, self.name)
+            columns = range(0) if column is None else range(column, column + 1)
+        return {NAMES[column]: before.numbers[:, column].astype(np.float64) for column in columns}
+
+    def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
+        """Return the recorded keys, in the order of those that are there."""
+        kept = self.keys.own[index]
+        row = np.searchsorted(kept.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        return kept.take(np.minimum(row, len(kept.keys) - 1))
+
+    def _put_identities(self, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> None:
+        """Restore the identities of keys that have their recorded numbers again."""
+        found = {}
+        for index, now in own.items():
+            there = is_among(now.keys.frames, self.keys.frames)
+            if index not in self.keys.own:
+                continue
+            before = self._before(index, now, there)
+            same = (before.numbers.view(np.uint32) == now.numbers[there].view(np.uint32)).all(axis=1)
+            same &= before.identities != 0
+            identities = now.identities.copy()
+            identities[np.flatnonzero(there)[same]] = before.identities[same]
+            found[index] = (now, now.with_(identities=identities))
+        write_rows(channels, [(track, found)], NO_ROWS)
+
+
+def put_back(kept: Sequence[Kept]) -> None:
+    """Restore recorded parameters."""
+    for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
+        channels = channels_of(keys.datablock)
+        each.put_back(channels, keys.track)
+        evaluate_anew(channels.action)

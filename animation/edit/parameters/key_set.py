@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters set on one key by its frame, for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...arguments import checked
+from ...fcurves.editable import check_editable
+from ...store.parameters import velocity_size
+from ...store.table.rows import (
+    PARAMETERS,
+    VELOCITY,
+    velocity_of,
+)
+from ...store.tracks import Track
+from ...translation import rpt_
+from ..choose import find_track
+from ..track_keys import key_at
+from .set_parameters import set_parameters
+
+
+@checked
+def key_set(
+    datablock: bpy.types.ID,
+    track: str,
+    frame: float,
+    *,
+    velocity: float | Sequence[float] | None = None,
+    interpolation: str | None = None,
+    **parameters: float,
+) -> None:
+    """Set parameters of the key of `track` at `frame`; the track is made TCB where it isn't.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    track : str
+        Its path, as for `find_track`.
+    frame : float
+        The frame of the key.
+    velocity : float or sequence of float, optional
+        Per frame, for methods that use it: one number, or one for each component; of a rotation its angular velocity x,
+        y, z in the parent's frame, radians.
+    interpolation : str, optional
+        The interpolation from the key to the next ones of its channels, as `bpy.types.Keyframe` names it: "BEZIER"
+        plays TCB; any other is played by Blender, and ends the spline there.
+    **parameters : float
+        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others stay.
+
+    Raises
+    ------
+    AnimationError
+        There is no such track or key, or a number is out of range. Nothing was changed.
+    ValueError
+        There is no such interpolation or parameter. Nothing was changed.
+
+    Examples
+    --------
+    >>> animation.key_set(ball, "location", 20, tension=1.0)
+    >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
+    >>> animation.key_set(ball, "location", 21, tension=1.0)
+    Traceback (most recent call last):
+    AnimationError: "Ball", location, frame 21: no key at this frame
+    """
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise ValueError(rpt_("{!r} is none of {:s}", name, ", ".join((*PARAMETERS, VELOCITY))))
+    check_editable(datablock)
+    keys = key_at(datablock, find_track(datablock, track), frame)
+    given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
+    set_parameters(keys, given, interpolation=interpolation)
+
+
+def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
+    """Return a velocity as parameters; raise AnimationError where its size is not that of the track."""
+    size, numbers = velocity_size(track), np.atleast_1d(velocity)
+    if numbers.shape != (size,):
+        raise track.error(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
+    return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}

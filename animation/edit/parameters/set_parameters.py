@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters set on many keys at once, or reset to the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ...errors import AnimationError
+from ...fcurves.channels import channels_of
+from ...fcurves.frames import SAME_FRAME
+from ...fcurves.keyframes import INTERPOLATION, BoolArray
+from ...store.own_keys import OwnKeys
+from ...store.parameters import Numbers, check_parameter
+from ...store.recording import enable_tracks
+from ...translation import rpt_
+from ..choose import writable
+from ..track_keys import TrackKeys, found_again
+from .write import NAMES, Change, column_in_channel, write_numbers
+
+
+def set_parameters(
+    keys: TrackKeys,
+    given: Mapping[str, Numbers | float],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
+) -> None:
+    """Set parameters of the keys, each with one number for all of them or one a key; and their interpolation.
+
+    The track is made TCB where it isn't. `defaults`: parameters of keys that have none of their own; where given, a 0
+    is not written if it is the default anyway. Raises AnimationError where the track can't be changed or a number
+    is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
+    """
+    for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
+        raise error
+
+
+def set_parameters_of_each(
+    every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
+) -> list[AnimationError]:
+    """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed."""
+    if interpolation is not None and interpolation not in INTERPOLATION:
+        known = ", ".join(INTERPOLATION)
+        raise ValueError(rpt_("{:s} {!r} is none of {:s}", "interpolation", interpolation, known))
+    errors = []
+    changes: dict[int, dict[tuple[int, str], Change]] = {}
+    for keys, given in every:
+        if not len(keys):
+            continue
+        try:
+            alike = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
+            place = (keys.track.slot, keys.track.path)
+            if place in alike:
+                # Datablocks that share an action give one track twice.
+                write_numbers(list(alike.values()), interpolation)
+                alike.clear()
+                (keys,) = found_again([keys])
+            alike[place] = _setting(keys, given, defaults)
+        except AnimationError as error:
+            errors.append(error)
+    for alike in filter(None, changes.values()):
+        write_numbers(list(alike.values()), interpolation)
+    return errors
+
+
+def _setting(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
+    """Return the change that sets parameters; make the track TCB where it isn't."""
+    numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
+    for name, values in numbers.items():
+        check_parameter(keys.track, name, values, keys.frames)
+    channels, track = writable(keys.datablock, keys.track)
+    if not track.enabled:
+        enable_tracks(channels, [track])
+
+    def changed(index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+        rows = np.searchsorted(keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        result = {}
+        for name, values in numbers.items():
+            column = column_in_channel(track, index, name)
+            if column is None:
+                continue
+            present = own.numbers[there, column].astype(np.float64)
+            needed = defaults is None or defaults.get(name, 0.0) != 0.0
+            written = ~np.isnan(present) | (values[rows] != 0.0) | needed
+            result[NAMES[column]] = np.where(written, values[rows], present)
+        return result
+
+    return Change(channels, track, keys.frames, changed)
+
+
+def reset(keys: TrackKeys) -> None:
+    """Remove the keys' own parameters; raise AnimationError where the track can't be changed."""
+    channels, track = writable(keys.datablock, keys.track)
+    if track.enabled:
+        write_numbers([Change(channels, track, keys.frames, _unset)])
+
+
+def _unset(_index: int, _own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+    return dict.fromkeys(NAMES, np.full(there.sum(), np.nan))

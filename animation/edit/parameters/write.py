@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New numbers for keys of TCB tracks, written: rows in the table, identities in the keys, interpolation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...fcurves.channels import Channels
+from ...fcurves.frames import is_among
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
+from ...store.own_keys import OwnKeys, read_keys_to_write
+from ...store.parameters import Numbers
+from ...store.recording import Part, recorded, write_identities
+from ...store.table.custom_property import Channel, update
+from ...store.table.rows import (
+    CHOSEN_INTERPOLATION,
+    NUMBERS,
+    PARAMETERS,
+    VELOCITY,
+    Rows,
+    column_of,
+    joined,
+    velocity_of,
+)
+from ...store.tracks import Track
+
+NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
+"""Names of the numbers of a row."""
+NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
+"""Returns numbers for the chosen keys of a channel, from its index, its own keys, and which are chosen."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """New numbers for the keys of a TCB track at some frames."""
+
+    channels: Channels
+    track: Track
+    frames: Float32Array
+    changed: NumbersOfKeys
+
+
+def column_in_channel(track: Track, index: int, name: str) -> int | None:
+    """Return the column of a number in a channel's rows; None where it is not in them.
+
+    Rows of a value's channel have only this channel's component of a velocity.
+    """
+    if track.is_rotation or not name.startswith(VELOCITY):
+        return column_of(name)
+    return column_of(velocity_of(0)) if name == velocity_of(index) else None
+
+
+def write_numbers(changes: Sequence[Change], interpolation: str | None = None) -> None:
+    """Give keys of different tracks of one action new rows, with the numbers that `changed` of each returns.
+
+    An `interpolation` counts as chosen by the animator.
+    """
+    parts, numbers, chosen = [], [], []
+    for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
+        state = change.track.state
+        assert state is not None
+        for index, each in own.items():
+            there, keys = is_among(each.keys.frames, change.frames), each
+            if interpolation is not None:
+                _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
+                keys = _interpolated(each, there, interpolation)
+            parts.append(Part(state.identity, index, keys, index in state.channels))
+            numbers.append(change.changed(index, keys, there))
+            chosen.append(there)
+    named, rows = recorded(parts, numbers, chosen)
+    after: dict[int, dict[int, tuple[OwnKeys, OwnKeys]]] = {}
+    for part, own_named in zip(parts, named, strict=True):
+        after.setdefault(part.track, {})[part.index] = (part.own, own_named)
+    written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
+    write_rows(changes[0].channels, written, joined(rows))
+
+
+def _identity(track: Track) -> int:
+    assert track.state is not None
+    return track.state.identity
+
+
+def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
+    """Set the interpolation of the curve's keys in those rows; a row of -1 is a key merged into another one."""
+    points = fcurve.keyframe_points
+    kinds = KeyBlock([points]).read("interpolation")
+    kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
+    points.foreach_set("interpolation", kinds)
+
+
+def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
+    """Return own keys with an interpolation that the animator chose for those that are `there`.
+
+    With Bezier, keys play TCB.
+    """
+    kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
+    bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
+    chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
+    return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
+
+
+def write_rows(
+    channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
+) -> None:
+    """Write new rows, and the identities of the tracks' own keys, by channel before and after."""
+    states = []
+    for track, keys in every:
+        state = track.state
+        assert state is not None
+        written: dict[int, Channel] = dict(state.channels)
+        for index, (before, after) in keys.items():
+            if before.identities.tobytes() == after.identities.tobytes():
+                continue
+            write_identities(track.channels[index], after)
+            if index in written:
+                names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
+                noted = written[index].own.copy()
+                noted["identity"] = [names.get(each, each) for each in noted["identity"].tolist()]
+                written[index] = replace(written[index], own=noted)
+        track.state = replace(state, channels=written)
+        if written != dict(state.channels):
+            states.append(track.state)
+    update(channels.action, rows, states)
+    channels.action.update_tag()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The animator's keys of a track: found by track, path or frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ..arguments import checked
+from ..bake.plans.splines import setting_names
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, channels_of
+from ..fcurves.frames import SAME_FRAME, is_among, union
+from ..fcurves.keyframes import BoolArray, Float32Array
+from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
+from ..store.parameters import Numbers, read_parameters, read_velocities
+from ..store.tracks import Track, find_tracks, tracks_among
+from ..translation import rpt_
+from .choose import find_track
+
+
+@dataclass(frozen=True, eq=False)
+class TrackKeys:
+    """Some of the animator's keys of one track, as `track_keys` finds them and `relax` takes them.
+
+    Examples
+    --------
+    >>> keys = animation.track_keys(ball, "location")
+    >>> later = keys.take(keys.frames > 10)
+    >>> len(later), later.frames.tolist()
+    (2, [20.0, 40.0])
+    """
+
+    datablock: bpy.types.ID
+    """The datablock with the track."""
+    track: Track
+    """The track, as `find_track` finds it."""
+    frames: Float32Array
+    """The frames of the keys, ascending, shape (n,)."""
+    selected: BoolArray
+    """Which of the keys are selected in the animation editors, shape (n,)."""
+    own: Mapping[int, OwnKeys]
+    """All own keys of the track's channels."""
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def take(self, rows: BoolArray) -> TrackKeys:
+        """Return the keys of those rows: a mask."""
+        return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
+
+    def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
+        """Return each parameter, one number a key, `defaults` where a key has none of its own; raise AnimationError."""
+        return read_parameters(self.track, self.own, self.frames, defaults)
+
+    def velocities(self) -> Numbers:
+        """Return velocities, one row a key, one number a component; of rotations angular ones; 0 where none was set."""
+        return read_velocities(self.track, self.own, self.frames)
+
+
+def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
+    """Find the same keys on their tracks as they are now; raise AnimationError where a track is gone.
+
+    Since they were found, Live may have baked the tracks, or the action may have been copied.
+    """
+    tracks = {
+        (datablock, track.path): track
+        for datablock in dict.fromkeys(keys.datablock for keys in chosen)
+        for track in find_tracks(datablock, channels_of(datablock))
+    }
+    found = []
+    for keys in chosen:
+        track = tracks.get((keys.datablock, keys.track.path))
+        found.append(replace(keys, track=track or find_track(keys.datablock, keys.track.path)))
+    return found
+
+
+def goes_by_velocities(track: Track) -> bool:
+    """Return whether the track's method takes velocities of its keys; False where its settings can't be read."""
+    try:
+        return "velocities" in setting_names(track, track.settings)
+    except AnimationError:
+        return False
+
+
+@checked
+def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
+    """Return all of the animator's keys of a track, so that `relax` can change keys of several tracks together.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    track : str
+        Its path, as for `find_track`.
+
+    Returns
+    -------
+    TrackKeys
+        The keys; `take` with a mask, one boolean a key, leaves some of them.
+
+    Raises
+    ------
+    AnimationError
+        There is no such track.
+
+    Examples
+    --------
+    >>> keys = animation.track_keys(ball, "location")
+    >>> keys.frames.tolist()
+    [1.0, 20.0, 40.0]
+    >>> keys.take(keys.frames > 10).frames.tolist()
+    [20.0, 40.0]
+    """
+    return keys_of(datablock, find_track(datablock, track))
+
+
+def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
+    """Return all of the animator's keys of the track."""
+    return keys_read(datablock, track, list(track.channels), read_own_keys(track))
+
+
+def keys_on_paths(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> list[TrackKeys]:
+    """Return all of the animator's keys of each track of the datablock that has one of these paths."""
+    tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
+    found = zip(tracks, read_all_own_keys(tracks), strict=True)
+    return [keys_read(datablock, track, list(track.channels), own) for track, own in found]
+
+
+def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
+    """Return the one key at `frame`; raise AnimationError where there is none."""
+    keys = keys_of(datablock, track)
+    found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
+    if not len(found):
+        raise track.error(rpt_("no key at this frame"), frame)
+    return found
+
+
+def keys_read(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
+    """Return all keys, of which those are selected that are so on a visible channel."""
+    frames = union([channel.keys.frames for channel in own.values()])
+    chosen = [own[index].keys for index in visible if index in own]
+    selected = union([keys.frames[keys.select_control_point] for keys in chosen])
+    return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
