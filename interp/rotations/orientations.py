@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from ..messages import n_
 from . import sphere
 from .quaternions import angle_between, unit_vectors
 from .turns import Convention, turn_sign, turns_to_rotations
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
@@ -171,3 +175,30 @@ class OrientationSpline(BaseSpline):
     def batch(self) -> Hashable:
         """Return the identifier of the batch: all tracks of the method are computed together."""
         return type(self)
+
+
+class TurnedSpline(OrientationSpline):
+    """The base class of tracks of rotations whose keys can be turns from the key before, whole turns kept."""
+
+    @classmethod
+    def _of_turns(
+        cls,
+        turns: Keys,
+        axes: npt.ArrayLike,
+        path: Path,
+        first: npt.ArrayLike,
+        convention: Convention,
+        **options: Any,
+    ) -> Self:
+        """Make the spline of turns, as `turned_keys` takes them; `options` are other parameters of the constructor."""
+        keys, angles, unit = turned_keys(turns, axes, first, convention)
+        spline = cls(keys, **options)
+        # Keys that are turns may be antipodal neighbours: the constructor would refuse them as keyed.
+        spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
+        if spline.path == "AS_KEYED":
+            spline._keep_turns(angles[1:], unit[1:])
+        return spline
+
+    @abstractmethod
+    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
+        """Record the turns from key to key, shape (n-1,), about unit axes, shape (n-1, 3)."""

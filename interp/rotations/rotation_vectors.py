@@ -8,16 +8,16 @@ the next one. Source: docs/formulas.md, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Cycle, IndexArray, KeyBatch, checked_choice
+from ..batch import Cycle, IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, numbers
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
-from .orientations import OrientationSpline, Path, path_signs, turned_keys
+from .orientations import Path, TurnedSpline, path_signs
 from .turns import Convention
 from .whole_turns import WholeTurns
 
@@ -131,7 +131,7 @@ def hermite(turn: Float64Array, leaving: Float64Array, arriving: Float64Array) -
     return np.stack([leaving, 3.0 * turn - 2.0 * leaving - arriving, leaving + arriving - 2.0 * turn])
 
 
-class TurningSpline(OrientationSpline):
+class TurningSpline(TurnedSpline):
     """A track of rotations whose shape follows from the turns from key to key.
 
     Parameters
@@ -173,12 +173,10 @@ class TurningSpline(OrientationSpline):
             Other parameters of the method's constructor.
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
-        keys, angle, unit = turned_keys(turns, axes, first, convention)
-        spline = cls(keys, cycle, **options)
-        spline._set(path=cast(Path, checked_choice("path", path, get_args(Path))))
-        if spline.path == "AS_KEYED":
-            spline._set(_turns=angle[1:, np.newaxis] * unit[1:])
-        return spline
+        return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, **options)
+
+    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
+        self._set(_turns=angles[:, np.newaxis] * axes)
 
     @staticmethod
     def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:

@@ -26,7 +26,7 @@ from ..cubics import Cubics
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs, turned_keys
+from ..rotations.orientations import Path, TurnedSpline, neighbours, path_signs
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 from ..rotations.whole_turns import WholeTurns
 
@@ -169,7 +169,7 @@ class _KeyTurns(NamedTuple):
         return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.counts, 2.0)))
 
 
-class RotationSpline(OrientationSpline):
+class RotationSpline(TurnedSpline):
     """A track of rotations by tension, continuity and bias: controls on the sphere, as 3D Studio has them.
 
     Parameters
@@ -285,14 +285,11 @@ class RotationSpline(OrientationSpline):
         array([45., 45.])
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
-        keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
-        spline = cls(keys, cycle, ends, construction)
-        spline._set(path=cast(Path, checked_choice("path", path, get_args(Path))))
-        if spline.path == "AS_KEYED":
-            size = np.abs(angle[1:]) + _NEARLY_WHOLE
-            counts = np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi))
-            spline._set(_turns=_KeyTurns(counts, turned_axes[1:]))
-        return spline
+        return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, ends=ends, construction=construction)
+
+    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
+        counts = np.sign(angles) * np.floor((np.abs(angles) + _NEARLY_WHOLE) / (2.0 * np.pi))
+        self._set(_turns=_KeyTurns(counts, axes))
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
         """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
