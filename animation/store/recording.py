@@ -16,7 +16,18 @@ import numpy.typing as npt
 from ..datablocks import users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
-from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, read, read_coordinates, read_floats, write
+from ..fcurves.keyframes import (
+    MARKS,
+    BoolArray,
+    Float32Array,
+    Joined,
+    Keyframes,
+    read,
+    read_coordinates,
+    read_floats,
+    read_joined,
+    write,
+)
 from ..fcurves.refused_actions import layered_reason
 from .digest import RESTORED, digest
 from .frame_functions import functions_of
@@ -32,6 +43,8 @@ from .table.settings import Settings
 from .table.stamps import is_stamped, unstamped
 from .tracks import Track, default_settings, find_tracks
 
+_IDENTIFYING = ("back", "amplitude", "period")
+"""The floats of a key that contain its identity."""
 _EXACT = ("co", "handle_left", "handle_right")
 _OFFSET = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -116,7 +129,7 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
     return keys.with_(
         **{
             name: np.where(known, identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
-            for name in ("back", "amplitude", "period")
+            for name in _IDENTIFYING
         }
     )
 
@@ -152,22 +165,26 @@ def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt
     return copied
 
 
-def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
-    """Write the identities of own keys into the floats of the curve's keys, except floats that a key uses.
+def write_identities(fcurves: Sequence[bpy.types.FCurve], owns: Sequence[OwnKeys]) -> None:
+    """Write the identities of own keys into the floats of the curves' keys, except floats that a key uses.
 
     From used floats another identity, which was written while they were not used, is removed.
     """
-    points = fcurve.keyframe_points
-    every = read(fcurve)
-    identities = np.zeros(len(every), dtype=np.uint32)
-    there = own.rows >= 0
-    identities[own.rows[there]] = own.identities[there]
-    before = identities_of(every)
+    if not owns:
+        return
+    joined = read_joined(fcurves, (*MARKS, "interpolation"))
+    identities = np.zeros(len(joined.keys), dtype=np.uint32)
+    for start, own in zip(joined.starts.tolist(), owns, strict=True):
+        there = own.rows >= 0
+        identities[start + own.rows[there]] = own.identities[there]
+    before = identities_of(joined.keys)
     renamed = (identities != identity.NONE) & (before != identities)
-    plain = _with_own_floats(every, np.where(renamed, session.rows.find(before), -1))
+    plain = _with_own_floats(joined.keys, np.where(renamed, session.rows.find(before), -1))
     spelt = identity.with_identities(plain, identities)
-    for name in ("back", "amplitude", "period"):
-        points.foreach_set(name, getattr(spelt, name))
+    floats = [joined.of_channels(getattr(spelt, name)) for name in _IDENTIFYING]
+    for fcurve, *arrays in zip(fcurves, *floats, strict=True):
+        for name, array in zip(_IDENTIFYING, arrays, strict=True):
+            fcurve.keyframe_points.foreach_set(name, array)
 
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
@@ -220,9 +237,8 @@ def enable_read(
             curves.append(track.channels[index])
             given.append({} if numbers is None else numbers[place].get(index, {}))
     named, rows = recorded(parts, None if numbers is None else given)
-    for part, keys, fcurve in zip(parts, named, curves, strict=True):
-        if keys is not part.own:
-            write_identities(fcurve, keys)
+    fresh_at = [place for place, (part, keys) in enumerate(zip(parts, named, strict=True)) if keys is not part.own]
+    write_identities([curves[place] for place in fresh_at], [named[place] for place in fresh_at])
     fresh = iter(rows)
     by_action: dict[int, tuple[Channels, list[State], list[Rows]]] = {}
     for (channels, track), kept in zip(tracks, own, strict=True):
