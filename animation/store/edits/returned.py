@@ -269,8 +269,8 @@ class Returned:
         """Return where an own key may have been merged into a generated one of its value: row, frame and own value.
 
         That leaves no other trace than that the generated key is selected, and is where the own key was snapped to, or
-        was moved and is the last one left before it: of merged keys the first one stays. The own key may have been
-        deleted as well: in doubt it is kept.
+        was moved, or moved to, and is the last one left before it: of merged keys the first one stays. The own key may
+        have been deleted as well: in doubt it is kept.
         """
         frame = float(np.floor(self.history.frames[which] + 0.5))
         alike = self.history.generated & (self.history.source >= 0) & self.history.keys.select_control_point
@@ -280,7 +280,10 @@ class Returned:
         there = alike & (np.abs(self.history.keys.frames - frame) <= ONE_KEY)
         if abs(self.history.frames[which] - frame) <= ONE_KEY or not there.any():
             has_moved = np.abs(self.history.keys.frames - self.history.frames[self.history.source]) > ONE_KEY
-            there = alike & has_moved & (self.history.source == self._flat_before(which))
+            before = self._flat_before(which)
+            # Deleted keys leave no selected one: where generated keys went, too, all were moved to one that stood there.
+            has_moved |= bool((self.history.own[before + 1 : which] < 0).any())
+            there = alike & has_moved & (self.history.source == before)
         if not there.any():
             return {}
         row = int(np.argmax(there))
