@@ -281,7 +281,7 @@ class Returned:
         if abs(self.history.frames[which] - frame) <= ONE_KEY or not there.any():
             has_moved = np.abs(self.history.keys.frames - self.history.frames[self.history.source]) > ONE_KEY
             before = self._flat_before(which)
-            # Deleted keys leave no selected one: where generated keys went, too, all were moved to one that stood there.
+            # Deleted keys leave no selected one: where generated keys went too, all were moved to one that stood there.
             has_moved |= bool((self.history.own[before + 1 : which] < 0).any())
             there = alike & has_moved & (self.history.source == before)
         if not there.any():
