@@ -106,8 +106,8 @@ def scene(tcb_animation: ModuleType) -> bpy.types.Scene:
     """The scene of a new, empty file, with the extension enabled."""
     import bpy
 
-    # Not read_factory_settings, which disables every extension.
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    # Not read_factory_settings, which disables every extension. The screens stay, which saves a quarter of the time.
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
     assert bpy.context.scene is not None
     return bpy.context.scene
 
