@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import bpy
 import numpy as np
@@ -50,7 +49,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: Add
 
 def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
     """Make a mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
-    made: Any = bpy.data.meshes.new(name)
+    made = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
         lost = len(mesh.faces) - len(faces)
@@ -71,7 +70,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
             add_note(rpt_("its texture coordinates are not one a vertex: left out"))
     made.validate()
     made.update()
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def sound_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:

@@ -27,13 +27,12 @@ class TCB_OT_back_to_original(OnSelection, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        operator: Any = cls
-        if not poll_selection(operator, context):
+        if not poll_selection(cls, context):
             return False
         datablocks: list[Any] = list(selection.selected_datablocks(context, use_data=True))
         animations = [datablock.animation_data for datablock in datablocks]
         baked = originals()
         if any(data is not None and data.action in baked for data in animations):
             return True
-        operator.poll_message_set(cls.nothing)
+        cls.poll_message_set(cls.nothing)
         return False

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.props import BoolProperty
 
@@ -66,6 +64,5 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
 def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
     """Return the selected objects; in Pose mode the armatures that are posed."""
     if context.mode == "POSE":
-        posed: Any = context.objects_in_mode
-        return list(posed)
+        return list(context.objects_in_mode)
     return list(context.selected_objects)

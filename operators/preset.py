@@ -53,10 +53,9 @@ class TCB_OT_preset_apply(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         found = presets()
         wanted = _plain(self.preset)
-        filepath: Any = self.filepath
         path = (
-            path_of(filepath)
-            if filepath
+            path_of(self.filepath)
+            if self.filepath
             else next((file for name, file in found.items() if _plain(name) == wanted), None)
         )
         if path is None:
@@ -114,7 +113,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
         options: Any = self
         if not (options.remove_name or options.remove_active):
             # The numbers of this group are written.
-            written: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
+            written = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
             for name, numbers in selection.chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
                     self.report({"ERROR"}, "Select keys that have the same parameters")

@@ -80,7 +80,7 @@ def shape_text(fcurve: bpy.types.FCurve) -> str:
 def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str:
     """Return the name of what the keys do, as far as they are one of the shapes that Timing makes."""
     (first, start), (last, end) = keys[0], keys[-1]
-    modifier: Any = next(iter(fcurve.modifiers), None)
+    modifier = next(iter(fcurve.modifiers), None)
     if len(keys) == _ENDS and modifier is not None:
         kind = getattr(modifier, "mode_after", modifier.type)
         return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction 0 to 1")}.get(kind, _CURVE)

@@ -64,9 +64,7 @@ def redraw_editors() -> None:
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
     """Show texts in the area's header and the status bar while an operator runs, with None Blender's own; redraw."""
     workspace: Any = context.workspace
-    # Blender's own types want a text.
-    header_text: Any = header
-    area.header_text_set(header_text)
+    area.header_text_set(header)
     workspace.status_text_set(status)
     redraw_editors()
 

@@ -93,9 +93,8 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return
-    slots: Any = action.slots
     for strip in _keyframe_strips(action):
-        for slot in slots:
+        for slot in action.slots:
             # Iterating over `channelbags` gives references with their owners, and from 5.0 every key read from one gets
             # these owners too: reading takes five times as long.
             bag = strip.channelbag(slot)
@@ -105,8 +104,7 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
 
 def new_action(datablock: bpy.types.ID, name: str) -> Channels:
     """Assign a new action without F-curves to the datablock, in place of one that it may have."""
-    animated: Any = datablock
-    animation = animated.animation_data_create()
+    animation = datablock.animation_data_create()
     action: Any = bpy.data.actions.new(name)
     animation.action = action
     if not HAS_SLOTS:

@@ -6,8 +6,6 @@ Of an action with more than one layer or strip not the keys of one set of F-curv
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 
 from ..datablocks import HAS_SLOTS, animation_data, name_of, users_of
@@ -45,7 +43,7 @@ def layered_reason(action: bpy.types.Action) -> str:
 
     Blender 5.2 reads and plays such actions, but does not make them yet.
     """
-    layers: Any = action.layers if HAS_SLOTS else ()
+    layers = action.layers if HAS_SLOTS else ()
     strips = sum(len(layer.strips) for layer in layers)
     if len(layers) <= 1 and strips <= 1:
         return ""

@@ -319,12 +319,12 @@ class Motion:
         rows += [low - angles[:, axis] for axis, low in enumerate(wanted.low) if low is not None]
         return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
 
-    def _at(self, world: TransformSampler, item: Any, bone: str, point: Values) -> Values:
+    def _at(self, world: TransformSampler, item: bpy.types.Object, bone: str, point: Values) -> Values:
         matrices = self._matrices(world, item, bone)
         at: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
         return at
 
-    def _matrices(self, world: TransformSampler, item: Any, bone: str) -> Matrices:
+    def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
         """Return the matrices of an object or bone.
 
         Where more than F-curves and parents move it, Blender evaluates them, if the changing keys have no influence.

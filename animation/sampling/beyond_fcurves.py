@@ -45,7 +45,7 @@ def check_kinematics(item: Any) -> None:
         raise UnknownMotionError(rpt_("{:s} has inverse kinematics", item.name))
 
 
-def check_inheritance(bone: Any) -> None:
+def check_inheritance(bone: bpy.types.PoseBone) -> None:
     """Raise UnknownMotionError where the bone inherits only a part of its parent's transform."""
     settings = bone.bone
     if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:

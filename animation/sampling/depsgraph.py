@@ -126,9 +126,9 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
             each[:] = kept
 
 
-def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Any:
+def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.types.Scene:
     """Make a scene of these objects with the time mapping of `scene`."""
-    made: Any = bpy.data.scenes.new("TCB paths")
+    made = bpy.data.scenes.new("TCB paths")
     made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
     for item in items:
         made.collection.objects.link(item)
@@ -146,7 +146,7 @@ def _frame_of(scene: bpy.types.Scene) -> tuple[int, float]:
 
 def _set_frame(scene: bpy.types.Scene, frame: int, subframe: float) -> None:
     """Set the current frame without evaluation, which would reset poses to their keys."""
-    scenes: Any = bpy.data.scenes
+    scenes = bpy.data.scenes
     at = list(scenes).index(scene)
     for name, number in (("frame_current", frame), ("frame_subframe", subframe)):
         numbers = [getattr(each, name) for each in scenes]

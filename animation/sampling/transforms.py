@@ -135,7 +135,7 @@ class TransformSampler:
         """Return the matrices of the bone in the armature's space."""
         return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
 
-    def _pose(self, item: Any, bone: Any) -> Matrices:
+    def _pose(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
         rest = np.array(bone.bone.matrix_local)
         if item.data.pose_position == "REST":
             return np.broadcast_to(rest, (len(self.frames), 4, 4))

@@ -172,7 +172,7 @@ def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
     """Return whether the datablock is an object of the scene, or is used by one or by its world."""
     if isinstance(datablock, bpy.types.Object):
         return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
-    world: Any = scene.world
+    world = scene.world
     if world is not None and datablock in (world, world.node_tree):
         return True
     return any(datablock == part for item in scene.objects for part in of_object(item))

@@ -20,14 +20,14 @@ _COPY = "tcb_copy"
 """A custom property of the original: the copy."""
 
 
-def set_aside(original: Any, copy: bpy.types.Action) -> None:
+def set_aside(original: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Link the original to its copy, and make exporters leave it out once nothing uses it any more."""
     original[_COPY] = copy
     if original.users > original.use_fake_user:
         return
     original.use_fake_user = True
     for channels in channels_in(original):
-        mark: Any = channels.new(SET_ASIDE, 0)
+        mark = channels.new(SET_ASIDE, 0)
         mark.mute, mark.lock, mark.select = True, True, False
 
 
@@ -42,7 +42,7 @@ def originals() -> dict[bpy.types.Action, bpy.types.Action]:
     return {each[_COPY]: each for each in actions if isinstance(each.get(_COPY), bpy.types.Action)}
 
 
-def bring_back(original: Any) -> None:
+def bring_back(original: bpy.types.Action) -> None:
     """Make an action an ordinary one again and unlink its copy, which is removed if nothing else uses it."""
     copy = original.pop(_COPY, None)
     for channels in channels_in(original):

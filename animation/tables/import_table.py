@@ -189,7 +189,7 @@ class _UnknownError(AnimationError):
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
     """Return the datablock that has the property, and the property's path in it."""
-    data: Any = item.data
+    data = item.data
     keys = getattr(data, "shape_keys", None)
     if path.startswith("data.shape_keys.") and keys is not None:
         return keys, path.removeprefix("data.shape_keys.")

@@ -383,7 +383,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Repor
         _remove_curves(channels, path)
         owner, name = split(path)
         with suppress(ValueError, KeyError):
-            thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+            thing = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
             del thing[bpy.utils.unescape_identifier(name[1:-1])]
     report = Report.on([datablock])
     report.tracks = len(set(paths))

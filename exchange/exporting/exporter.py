@@ -110,10 +110,9 @@ def export_steps(
     ]
     sampled = [*(node for node in gathered if reasons[node]), *rolls]
     items = {node.obj for node in sampled} - {None}
-    ends: Any = scene
     limit = SampleLimit(options.sample_limit)
     for obj in sorted(items, key=lambda obj: str(obj.name)):
-        limit.take(len(frames_of(ends)), partial(AnimationError, obj.name))
+        limit.take(len(frames_of(scene)), partial(AnimationError, obj.name))
     with looked_at(
         {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}, scene
     ):
@@ -126,10 +125,10 @@ def export_steps(
             writer.write(node, reasons[node])
             yield done, steps
         nodes = [_node(index, node, places) for index, node in enumerate(gathered)]
-        ends.frame_set(ends.frame_start)
+        scene.frame_set(scene.frame_start)
         left = left_of_objects(shown)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
-    segment = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end]))
+    segment = np.rint(options.conversion.in_file([scene.frame_start, scene.frame_end]))
     if np.abs(segment).max() > LAST_FRAME:
         report.notes.append(
             rpt_("the scene's frames go beyond the file's last, {:,}: it plays as far as that", LAST_FRAME)
@@ -155,7 +154,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
 
 
 def _gathered(
-    objects: Iterable[bpy.types.Object], scene: Any, options: ExportOptions, report: Exchanged
+    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions, report: Exchanged
 ) -> list[Gathered]:
     """Return the objects that become nodes, with their targets; parents first."""
     chosen = list(objects)

@@ -314,7 +314,7 @@ def _same(now: Keys, then: Keys) -> bool:
     return now.is_like(then)
 
 
-def _visibility(obj: Any) -> Keys:
+def _visibility(obj: bpy.types.Object) -> Keys:
     """Return keys that are 1 where the object is hidden in renders."""
     try:
         curves = [fcurve for fcurve in channels_of(obj) if fcurve.data_path == "hide_render" and not fcurve.mute]

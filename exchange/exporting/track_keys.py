@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import bpy
 import numpy as np
@@ -296,7 +295,7 @@ def quaternion_of(obj: bpy.types.Object) -> Float64Array:
 
 
 def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
-    value: Any = datablock.path_resolve(path)
+    value = datablock.path_resolve(path)
     return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
 
 

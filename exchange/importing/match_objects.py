@@ -72,7 +72,7 @@ def reason_left(obj: bpy.types.Object) -> str:
     return ""
 
 
-def note_differences(planned: Planned, obj: Any, parent: Any, notes: list[str]) -> None:
+def note_differences(planned: Planned, obj: Any, parent: bpy.types.Object | None, notes: list[str]) -> None:
     """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
     add_note = partial(note, notes, planned.name)
     own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]

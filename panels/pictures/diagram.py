@@ -66,7 +66,7 @@ _kept = _FEWEST_KEPT
 """Pictures that are kept: twice as many as a list names, of which Blender shows all at once."""
 
 
-def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
+def draw_diagram(layout: bpy.types.UILayout, parameters: Mapping[str, float] | None, sides: Sides) -> None:
     """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
     global _is_drawn
     _is_drawn = True

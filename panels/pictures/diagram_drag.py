@@ -80,7 +80,7 @@ def dragged(
     return dict(zip(_NAMES, found.parameters[:, 0].tolist(), strict=True))
 
 
-def _is_in_the_middle(region: Any, x: int) -> bool:
+def _is_in_the_middle(region: bpy.types.Region, x: int) -> bool:
     """Return whether the diagram can be there: it is centred, and the scroll bar and the tabs are beside it."""
     unit = diagram.button_height()
     room = diagram.size_drawn() * (0.5 + _REACH / 160) + unit / 2
@@ -121,7 +121,7 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        region: Any = context.region
+        region = context.region
         numbers = selection.chosen_parameters(context)
         sides = selection.chosen_sides(context)
         if region is None or region.type != "UI" or sides is None:

@@ -191,10 +191,9 @@ def _draw_paths(context: bpy.types.Context) -> None:
     )
 
 
-def _is_active(context: bpy.types.Context, obj: Any, bone: str) -> bool:
+def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> bool:
     if context.mode != "POSE":
-        active: Any = context.view_layer and context.view_layer.objects.active
-        return bool(obj == active)
+        return bool(obj == (context.view_layer and context.view_layer.objects.active))
     active_bone = context.active_pose_bone
     return active_bone is not None and (active_bone.id_data, active_bone.name) == (obj, bone)
 
@@ -229,7 +228,7 @@ def is_on(context: bpy.types.Context) -> bool:
 
 def is_tool_active(context: bpy.types.Context) -> bool:
     """Return whether the tool that edits paths is active."""
-    workspace: Any = context.workspace
+    workspace = context.workspace
     tool = workspace.tools.from_space_view3d_mode(context.mode, create=False) if workspace is not None else None
     return tool is not None and tool.idname == TOOL
 

@@ -80,7 +80,7 @@ class _OnKey(bpy.types.Operator):
         return self._do(picked._replace(frame=self.frame).spot(context.scene, shown))
 
     def execute(self, context: bpy.types.Context) -> Status:
-        scene: Any = context.scene
+        scene = context.scene
         item = bpy.data.objects.get(self.object)
         if item is None or (self.bone and (item.pose is None or self.bone not in item.pose.bones)):
             self.report({"ERROR"}, rpt_("There is no such object or bone"))

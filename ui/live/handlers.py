@@ -278,7 +278,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     if not edited and not depsgraph.id_type_updated("ACTION"):
         return
     for update in depsgraph.updates:
-        action: Any = update.id and update.id.original
+        action = update.id and update.id.original
         if isinstance(action, bpy.types.Action):
             edited.append(action)
             if is_watched(action):
