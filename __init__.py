@@ -56,7 +56,7 @@ def unregister() -> None:
 
 
 class glTF2ExportUserExtension:  # noqa: N801  the name by which Blender's exporter finds it
-    """What Blender's glTF exporter asks while it exports."""
+    """Answer Blender's glTF exporter, which looks for this class in add-ons."""
 
     def gather_actions_hook(self, _object: object, actions: object, _settings: object) -> None:
         """Leave out the actions that new ones were baked from."""

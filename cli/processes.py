@@ -88,7 +88,7 @@ def _received(done: _Done) -> Iterator[tuple[int, Outcome]]:
 
 
 class _Files:
-    """The numbers of the files that are waiting, and how many are at work; for several threads."""
+    """Hand out the numbers of waiting files to several threads, and count those at work."""
 
     def __init__(self, numbers: Sequence[int], stop: Stop) -> None:
         self.waiting = deque(numbers)
@@ -110,7 +110,7 @@ class _Files:
 
 
 class _Pace:
-    """The time that this process takes for a file, in processor seconds, which other programs do not stretch."""
+    """Measure how long this process takes for a file, in processor seconds, which other programs do not stretch."""
 
     def __init__(self) -> None:
         self.files = 0
@@ -143,7 +143,7 @@ def is_worth_a_start(waiting: int, at_work: int, seconds_a_file: float, start: f
 
 
 class _Workers:
-    """The workers, which are started as it gets worth it."""
+    """Start workers when it is worth it, and end them."""
 
     def __init__(self, job: Job, command: Sequence[str], files: _Files, done: _Done, pace: _Pace, start: float) -> None:
         self.job = job
@@ -195,7 +195,7 @@ class _Workers:
 
 
 class _Worker:
-    """A process that does one file after the other, until there is none or it dies. Raises OSError."""
+    """Run a process that does one file after the other, until there is none or it dies. Raises OSError."""
 
     def __init__(self, job: Job, command: Sequence[str], files: _Files, done: _Done) -> None:
         self.job = job

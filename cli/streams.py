@@ -42,7 +42,7 @@ def _flush() -> None:
 
 
 class Stop:
-    """The user's wish that no more files be begun."""
+    """Flag that the user wants no more files begun."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -20,7 +20,7 @@ PROPERTIES = (PROPERTY, _CONVERSION)
 
 
 class DamagedStateError(Exception):
-    """What a datablock keeps of its node in the file can't be read."""
+    """Raised where a datablock's record of its node in the file can't be read."""
 
 
 def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:

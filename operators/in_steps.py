@@ -42,7 +42,7 @@ class Progress:
 
 
 class InSteps:
-    """A mixin that runs steps to their end, or closes them, whereupon they take back what they did."""
+    """Run an operator's steps to their end, or close them, whereupon they take back what they did."""
 
     hint: ClassVar[str]
     """What the status bar says while it goes on."""

@@ -17,7 +17,7 @@ NOTHING_IS_TCB = n_("Nothing that is selected is TCB")
 
 
 class WithData:
-    """The choice whether the data of objects is worked on too."""
+    """Let an operator work on the data of objects, too."""
 
     use_data: BoolProperty(
         name="Object Data",

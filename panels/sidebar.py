@@ -34,7 +34,7 @@ _KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key aft
 
 
 class _InSidebar(bpy.types.Panel):
-    """The tab in which the panels are."""
+    """Put panels into the sidebar's tab."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"

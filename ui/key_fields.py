@@ -258,7 +258,7 @@ def _identity(chosen: list[TrackKeys]) -> Hashable:
 
 @dataclass(frozen=True)
 class _Drag:
-    """The frames of the chosen keys before a drag of their field, and where the drag has brought them."""
+    """Frames of the chosen keys before a drag of their field, and where the drag has brought them."""
 
     tracks: Hashable
     shown: float
@@ -274,7 +274,7 @@ class _Drag:
 
 
 class _FrameField:
-    """The field of the keys' frame: of several the first, with which all of them are moved."""
+    """Show the keys' frame in a field, of several the first, and move all of them by it."""
 
     def __init__(self) -> None:
         self._drag: _Drag | None = None

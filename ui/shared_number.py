@@ -46,7 +46,7 @@ class _Change(Generic[Kept]):
 
 
 class SharedSlider(Generic[Kept]):
-    """The slider of a number that each of several keys has, with its last change and the state of its drag.
+    """Share a slider among several keys that have a number each, with its last change and the state of its drag.
 
     `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one.
     """

@@ -50,7 +50,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class _Layout:
-    """The frames of keys, and what is the same for all channels with keys at these frames."""
+    """Frames of keys, and attributes that all channels with keys at these frames share."""
 
     frames: Float32Array
     """Frames of all keys, ascending, shape (n,)."""

@@ -211,7 +211,7 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
 
 
 class _ObjectCheck:
-    """The check of one object."""
+    """Check one object."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[str]) -> None:
         self.scene = scene

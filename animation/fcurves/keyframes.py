@@ -313,7 +313,7 @@ def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAME
 
 
 class KeyBlock:
-    """The keys of many F-curves, given as Blender's collections, to be read into one block of memory.
+    """Read keys of many F-curves, given as Blender's collections, into one block of memory.
 
     Each F-curve has a slice of it, which serves for all attributes of one type: to make a slice takes a quarter of the
     time of reading ten keys.

@@ -21,7 +21,7 @@ _FLAGS = frozenset(FLAGS)
 
 
 class Writer:
-    """The F-curves of an action that got keys; their selection flags are written at the end."""
+    """Write keys of an action's F-curves, and all selection flags of them at the end."""
 
     def __init__(self) -> None:
         self._curves: list[tuple[bpy.types.FCurve, int, list[BoolArray] | None]] = []

@@ -55,7 +55,7 @@ _OPTIONS = Options()
 
 @dataclass
 class Watch:
-    """The TCB tracks of one slot of one action, as they were at the last check."""
+    """Remember the TCB tracks of one slot of one action as they were at the last check."""
 
     users: list[bpy.types.ID] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
@@ -450,7 +450,7 @@ def _make_keyed(track: Track, frame: float) -> None:
 
 
 class _OtherState(NamedTuple):
-    """What an edit of a track can change, except frames and values of its keys and what `_names` reads."""
+    """State of a track that edits can change, apart from frames and values of its keys and what `_names` reads."""
 
     handles: bytes
     other: tuple[object, ...]

@@ -30,7 +30,7 @@ _NAMES = ("tension", "continuity", "bias")
 
 
 class HeldTangent:
-    """The tangent on one side of a key of a path, held by its end.
+    """Hold the tangent on one side of a key of a path by its end.
 
     Raises AnimationError where parameters don't decide it: the track is not TCB, its method takes none, there is an
     ease beside the key, or no segment on that side.

@@ -33,7 +33,7 @@ _NEAR = 1e-6
 
 
 class Hold(Protocol):
-    """A key of a path that is held, so that its point can be moved again and again."""
+    """Hold a key of a path, so that its point can be moved again and again."""
 
     track: KeyedTrack
     effect: npt.NDArray[np.float64]
@@ -148,7 +148,7 @@ class _World:
 
 
 class MovingPlace:
-    """A key of a location."""
+    """Move a point by a key of a location."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -198,7 +198,7 @@ class MovingPlace:
 
 
 class TurningTip:
-    """A key of a rotation; the point is `A R arm` away from the origin, or in that direction, with the rotation R."""
+    """Move a point by a key of a rotation R: it is `A R arm` away from the origin, or in that direction."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track

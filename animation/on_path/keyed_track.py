@@ -28,7 +28,7 @@ Values = npt.NDArray[np.float64]
 
 
 class KeyedTrack:
-    """The keys of a track at a frame; raise AnimationError where they can't be changed."""
+    """Read and change the keys of a track at a frame; raise AnimationError where they can't be changed."""
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
         self.datablock = datablock

@@ -21,7 +21,7 @@ _Content = dict[str, Any]
 
 @dataclass(frozen=True)
 class Recorded:
-    """The F-curves with a common start of their paths, and the table."""
+    """Record F-curves whose paths start alike, and the table, and restore both."""
 
     datablock: bpy.types.ID
     channels: Channels

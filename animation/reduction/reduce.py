@@ -174,7 +174,7 @@ def reduce_steps(
 
 
 class _Search:
-    """A reduction of one datablock, in two steps: what is to be written, and to write it."""
+    """Reduce one datablock in two steps: find the keys, and write them."""
 
     def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, error: float, angle: float) -> None:
         self._start = time.perf_counter()

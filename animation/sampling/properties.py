@@ -33,7 +33,7 @@ _MOST = 1_000_000
 
 
 class PropertySampler:
-    """The values of properties of one object and its data at `frames`, ascending."""
+    """Sample properties of one object and its data at `frames`, ascending."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
         self.scene = scene

@@ -162,7 +162,7 @@ def restored_from(
 
 
 class _Side(NamedTuple):
-    """The handles on one side of keys after what was done to them since a bake."""
+    """State of the handles on one side of keys, after edits since a bake."""
 
     kinds: EnumArray
     by_bake: BoolArray

@@ -43,7 +43,7 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @dataclass(frozen=True)
 class TableContent:
-    """The contents of the rows.
+    """Choose what the rows of an exported table hold.
 
     Examples
     --------

@@ -51,7 +51,7 @@ _TRANSFORMS = "Object Transforms"
 
 @dataclass(frozen=True)
 class TableKeys:
-    """The options of an import of a table.
+    """Choose how a table is imported.
 
     Examples
     --------

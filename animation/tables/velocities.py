@@ -54,7 +54,7 @@ _GROUP = "TCB Velocities"
 
 @dataclass(frozen=True)
 class Velocities:
-    """What to write, and how.
+    """Choose which velocities, accelerations and speeds are written, and how.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _NEAR = 1e-5
 
 
 class Instances:
-    """The meshes that a file has so far, by the first object that shows each."""
+    """Remember a file's meshes so far, by the first object that shows each."""
 
     def __init__(self, conversion: Conversion, names: Names) -> None:
         self.conversion = conversion

@@ -9,7 +9,7 @@ from ..clean_keys import AddNote
 
 
 class Names:
-    """The names that a file has so far."""
+    """Give objects unique names in a file."""
 
     def __init__(self) -> None:
         self._taken: set[bytes] = set()

@@ -76,7 +76,7 @@ def joined_keys(
 
 
 class _Joining:
-    """The search for the keys of one track."""
+    """Search keys for one track that several runs make up."""
 
     def __init__(
         self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None

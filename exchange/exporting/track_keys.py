@@ -61,7 +61,7 @@ class RotationKeys:
 
 
 class SampleLimit:
-    """The most samples that a file may get, and how many it has so far."""
+    """Count the samples of a file, and refuse those beyond the limit."""
 
     def __init__(self, most: int) -> None:
         self.most = most

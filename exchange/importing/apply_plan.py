@@ -32,7 +32,7 @@ _ROLL_ENDS = ("to_min_z_rot", "to_max_z_rot")
 
 
 class Applied:
-    """The datablocks that have TCB tracks now, and counts of what was given."""
+    """Collect datablocks that have got TCB tracks, and count what was given."""
 
     def __init__(self) -> None:
         self.datablocks: list[bpy.types.ID] = []

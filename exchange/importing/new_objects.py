@@ -23,7 +23,7 @@ AXES = "3DS Axes"
 
 
 class Made:
-    """The datablocks made and changed so far, to be removed and restored if the import fails."""
+    """Make datablocks, and note those made and changed: where the import fails they are removed and restored."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection

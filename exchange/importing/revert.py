@@ -30,7 +30,7 @@ _PROPERTIES = (*SOURCES, "roll", "fov", "hotspot", "falloff")
 
 
 class Before:
-    """A datablock's state: a copy of it, which no scene has, and what a copy shares or loses."""
+    """Record a datablock's state: a copy of it, which no scene has, and what a copy shares or loses."""
 
     def __init__(self, datablock: Any) -> None:
         self.datablock = datablock

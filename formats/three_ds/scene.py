@@ -166,7 +166,7 @@ class Header:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Keyframer:
-    """The animation.
+    """The animation of a .3ds file: nodes, and the frames that are played.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class Editor:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scene:
-    """A .3ds file.
+    """The content of a .3ds file: the editor's scene, and its animation.
 
     Attributes
     ----------

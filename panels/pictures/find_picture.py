@@ -22,7 +22,7 @@ Pixels = npt.NDArray[np.float32]
 
 
 class Search:
-    """The next redraw of a region is looked at."""
+    """Read the pixels of a region when it is drawn next."""
 
     def __init__(self, region: bpy.types.Region) -> None:
         self._region = region.as_pointer()

@@ -140,7 +140,7 @@ class _Pointer:
 
 
 class _Drag(Protocol):
-    """What is dragged."""
+    """Drag something of a path with the mouse."""
 
     frame: float
     """The frame of the key now."""
@@ -151,7 +151,7 @@ class _Drag(Protocol):
 
 
 class _Place:
-    """A key, moved through the world."""
+    """Drag a key through the world."""
 
     def __init__(self, spot: Spot, at: Vector) -> None:
         self._held: Hold = hold(spot)
@@ -167,7 +167,7 @@ class _Place:
 
 
 class _Tangent:
-    """The end of a tangent."""
+    """Drag the end of a tangent."""
 
     def __init__(self, spot: Spot, shown: Shown, picked: Picked, pointer: _Pointer, defaults: dict[str, float]) -> None:
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
@@ -188,7 +188,7 @@ class _Tangent:
 
 
 class _Time:
-    """A key, moved along the path: its frame changes."""
+    """Drag a key along the path: its frame changes."""
 
     def __init__(self, spot: Spot, shown: Shown) -> None:
         self._tracks = keyed_tracks(spot)

@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """What is under the mouse."""
+    """A path, key or tangent under the mouse."""
 
     thing: tuple[int, str]
     """The object's `session_uid`, and the name of its bone, or ""."""

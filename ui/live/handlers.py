@@ -184,7 +184,7 @@ def _options_for(users: list[bpy.types.ID]) -> Options:
 
 
 class _LastEdit(NamedTuple):
-    """What the last operator, since the last update, may have done that keys do not show."""
+    """Changes by the last operator since the last update that keys do not show."""
 
     keyed: bool = False
     """It inserted keys."""

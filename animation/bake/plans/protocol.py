@@ -72,7 +72,7 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class _Missed:
-    """What curves miss as keys that would have stood too near to others are none."""
+    """Values that curves do not reach, because keys for them would have stood too near to others."""
 
     components: list[int]
     frames: Float64Array
@@ -226,7 +226,7 @@ class Baked:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of evaluation and fitting for plans, in the order of the plans; each takes those it requested."""
+    """Hand out the results of evaluation and fitting, in the order of the plans: each takes those it requested."""
 
     values: Iterator[Float64Array]
     fits: Iterator[Fit]
@@ -234,7 +234,7 @@ class Results:
 
 
 class Plan(ABC):
-    """The plan of a bake of the channels of one spline."""
+    """Plan the bake of the channels of one spline: request what it needs, and compose keys from the results."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -443,7 +443,7 @@ def _rows_among(frames: Float32Array, own: Float32Array) -> tuple[IndexArray, In
 
 @dataclass(frozen=True)
 class Scope:
-    """What the plans of a track have in common."""
+    """Data that all plans of a track share."""
 
     track: Track
     own: OwnChannels

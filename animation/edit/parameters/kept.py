@@ -24,7 +24,7 @@ from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
 
 @dataclass(frozen=True)
 class Kept:
-    """The parameters of keys of a track, or one of them, recorded to be restored bit for bit."""
+    """Record parameters of keys of a track, or one of them, and restore them bit for bit."""
 
     keys: TrackKeys
     enabled: bool

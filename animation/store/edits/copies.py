@@ -20,7 +20,7 @@ def _is_within(frame: float, frames: Float32Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """What was pasted or duplicated over own keys."""
+    """Tell which own keys were replaced by pasted or duplicated ones."""
 
     history: History
 

@@ -62,7 +62,7 @@ SAME = Map(1.0, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """A channel's keys now, matched to those that were written."""
+    """Match a channel's keys now to those that were written."""
 
     keys: Keyframes
     generated: BoolArray

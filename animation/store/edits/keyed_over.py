@@ -20,7 +20,7 @@ _REACH = 6
 
 @dataclass(frozen=True, eq=False)
 class KeyedOver:
-    """Which generated keys with other values are the animator's."""
+    """Tell which generated keys with other values are the animator's."""
 
     history: History
     merges: Merges

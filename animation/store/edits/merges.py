@@ -32,7 +32,7 @@ def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
 
 @dataclass(frozen=True, eq=False)
 class Merges:
-    """The groups of written keys that may have been merged into a key, and the own values of merged own keys."""
+    """Find groups of written keys that may have been merged into a key, and own values of merged own keys."""
 
     history: History
     in_own_keys: set[int] = field(default_factory=set)

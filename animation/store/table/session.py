@@ -73,7 +73,7 @@ class KnownRows:
 
 
 class Session:
-    """The rows of this session, and the last tables of actions, by their `session_uid`."""
+    """Remember rows of this session, and the last tables of actions, by their `session_uid`."""
 
     def __init__(self) -> None:
         self._rows = KnownRows()

@@ -31,7 +31,7 @@ _STEP = 1e-6
 
 
 class Fits(NamedTuple):
-    """What was found for each window.
+    """The fits of windows: errors, tangents and eases.
 
     `errors` (m,) are the largest, as parts of the noise; `eases` (m, 2) from the first key and to the last, as
     `ease.normalised` gives them.
