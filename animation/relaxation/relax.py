@@ -266,23 +266,27 @@ def _relax(  # noqa: PLR0913
     if (numbers == start).all():
         return replace(result, tracks=0, keys=0)
     if not result.reached and not (keep_best and result.after < result.before):
-        raise AnimationError(
-            part.name,
-            rpt_(
-                "with these keys the error can't come under {tolerance:g}: {after:.4g} is left at frame {frame:g}"
-                "{around:s}, of {before:.4g} before; nothing was changed",
-                tolerance=tolerance,
-                after=result.after,
-                frame=result.after_frame,
-                around=between(result.around),
-                before=result.before,
-            ),
-        )
+        raise _not_reached(result)
     result.moved, result.turned = _ways(movers, start, numbers)
     result.change = float(np.linalg.norm(judge.costs()[0] * (numbers - start)))
     result.effort_before, result.effort = (float((judge.effort(each) ** 2).sum()) for each in (start, numbers))
     result.notes = _write(movers, numbers)
     return result
+
+
+def _not_reached(result: Relaxation) -> AnimationError:
+    return AnimationError(
+        result.name,
+        rpt_(
+            "with these keys the error can't come under {tolerance:g}: {after:.4g} is left at frame {frame:g}"
+            "{around:s}, of {before:.4g} before; nothing was changed",
+            tolerance=result.tolerance,
+            after=result.after,
+            frame=result.after_frame,
+            around=between(result.around),
+            before=result.before,
+        ),
+    )
 
 
 def _relaxed(

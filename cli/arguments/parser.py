@@ -8,7 +8,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -258,55 +258,60 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
         _add_common(verb, _A_3DS_FILE if name == "import" else _A_BLEND_FILE)
         return verb
 
-    bake = add("bake", rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES)
-    restore = add("restore", rpt_("Take the baked motion away; the parameters stay."))
-    apply = add("apply", rpt_("Keep the curves as they play now, as plain animation without TCB."))
-    remove = add("remove", rpt_("Take the baked motion and all TCB parameters away."))
-    enable = add("enable", rpt_("Make the tracks TCB, without baking them yet."))
-    reduce = add("reduce", rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."))
-    info = add("info", rpt_("Show the tracks, their keys, parameters and state; nothing is written."))
-    check = add(
-        "check", rpt_("Look whether cameras, scales and joints are as they have to be at every frame."), CHECK_EXAMPLES
-    )
-    import_ = add(
-        "import", rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."), IMPORT_EXAMPLES
-    )
-    export = add("export", rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES)
-    import_table = add(
-        "import-table", rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES
-    )
-    export_table = add(
-        "export-table", rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES
-    )
-    velocities = add(
-        "velocities",
-        rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
-        VELOCITIES_EXAMPLES,
-    )
-    for verb in (bake, enable):
-        _add_keep_look(verb)
-    for verb in (bake, restore, apply, remove, enable, reduce, import_table):
-        _add_output(verb)
-    _add_output(velocities, where=_TO_BLEND_OR_TABLE)
-    for verb in (
-        *(bake, restore, apply, remove, enable, reduce, info, check, export, import_table, export_table, velocities),
-    ):
-        _add_objects(verb)
-    _add_bake_options(bake)
-    _add_reduce_options(reduce)
-    add_check_options(check)
-    _add_output(import_, ".blend")
-    add_import_options(import_)
-    _add_output(export, ".3ds")
-    add_export_options(export)
-    add_import_table_options(import_table)
-    _add_output(export_table, ".csv")
-    add_export_table_options(export_table)
-    add_velocities_options(velocities)
-    tables = {"import-table": import_table, "export-table": export_table, "velocities": velocities}
-    verbs = {**tables, "bake": bake, "restore": restore, "apply": apply, "remove": remove}
-    verbs |= {"enable": enable, "reduce": reduce, "info": info}
-    return parser, {**verbs, "check": check, "import": import_, "export": export}
+    verbs = {name: add(name, summary, examples) for name, (summary, examples) in _summaries().items()}
+    _add_options(verbs)
+    return parser, verbs
+
+
+def _summaries() -> dict[str, tuple[str, str]]:
+    """Return what each verb does, and examples; in the order of the command's help."""
+    return {
+        "bake": (rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES),
+        "restore": (rpt_("Take the baked motion away; the parameters stay."), ""),
+        "apply": (rpt_("Keep the curves as they play now, as plain animation without TCB."), ""),
+        "remove": (rpt_("Take the baked motion and all TCB parameters away."), ""),
+        "enable": (rpt_("Make the tracks TCB, without baking them yet."), ""),
+        "reduce": (rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."), ""),
+        "info": (rpt_("Show the tracks, their keys, parameters and state; nothing is written."), ""),
+        "check": (
+            rpt_("Look whether cameras, scales and joints are as they have to be at every frame."),
+            CHECK_EXAMPLES,
+        ),
+        "import": (
+            rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."),
+            IMPORT_EXAMPLES,
+        ),
+        "export": (rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES),
+        "import-table": (rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES),
+        "export-table": (rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES),
+        "velocities": (
+            rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
+            VELOCITIES_EXAMPLES,
+        ),
+    }
+
+
+def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
+    """Add the options of each verb, in the order of its help."""
+    for name in ("bake", "enable"):
+        _add_keep_look(verbs[name])
+    for name in ("bake", "restore", "apply", "remove", "enable", "reduce", "import-table"):
+        _add_output(verbs[name])
+    _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
+    for name, verb in verbs.items():
+        if name != "import":
+            _add_objects(verb)
+    _add_bake_options(verbs["bake"])
+    _add_reduce_options(verbs["reduce"])
+    add_check_options(verbs["check"])
+    _add_output(verbs["import"], ".blend")
+    add_import_options(verbs["import"])
+    _add_output(verbs["export"], ".3ds")
+    add_export_options(verbs["export"])
+    add_import_table_options(verbs["import-table"])
+    _add_output(verbs["export-table"], ".csv")
+    add_export_table_options(verbs["export-table"])
+    add_velocities_options(verbs["velocities"])
 
 
 def _add_reduce_options(verb: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ Arrays have the samples or coefficients first, then the components, then the spa
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -165,24 +166,17 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
         if last:
             break
         now = count[active]
-        fewer = good & (now - 1 > failed[active]) & (needs <= now - 1 + 0.05)
-        again = ~good & (needs <= now + 0.02) & (balanced[active] < 3) & (best[active] > _MOST_PIECES)
-        more = ~good & ~again & (best[active] > _MOST_PIECES) & (now < _MOST_PIECES)
-        hopeless = ~good & ~again & ~more & (best[active] > _MOST_PIECES)
-        if hopeless.any():
-            knots[-1 - trial] = _inner(owner, edges, active[hopeless])
-        failed[active] = np.where(~good & ~again, np.maximum(failed[active], now), failed[active])
-        balanced[active] = np.where(again, balanced[active] + 1, 0)
-        wanted = np.where(fewer, now - 1, now)
-        wanted = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needs - 0.02)), _MOST_PIECES), wanted)
-        goes_on = fewer | again | more
-        if not goes_on.any():
+        following = _next_trial(now, needs, good, failed[active], balanced[active], best[active] > _MOST_PIECES)
+        if following.hopeless.any():
+            knots[-1 - trial] = _inner(owner, edges, active[following.hopeless])
+        failed[active] = np.where(~good & ~following.again, np.maximum(failed[active], now), failed[active])
+        balanced[active] = np.where(following.again, balanced[active] + 1, 0)
+        if not following.goes_on.any():
             break
-        wanted = wanted.astype(np.intp)
         ends = edges[1:][owner[1:] == owner[:-1]]
-        number, parameter = equal_parts(now, ends, mass, wanted, goes_on)
-        count[active] = wanted
-        active = active[goes_on]
+        number, parameter = equal_parts(now, ends, mass, following.pieces, following.goes_on)
+        count[active] = following.pieces
+        active = active[following.goes_on]
         owner, edges = _with_ends(active, number, parameter)
     for part_owner, part_parameter in knots.values():
         chosen_owner.append(part_owner)
@@ -190,6 +184,34 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     all_owner, all_parameter = np.concatenate(chosen_owner), np.concatenate(chosen_parameter)
     order = np.lexsort((all_parameter, all_owner))
     return all_owner[order], all_parameter[order]
+
+
+class _Trial(NamedTuple):
+    """Spans in the next trial, one row a span."""
+
+    pieces: IndexArray
+    """The pieces to be tried."""
+    goes_on: BoolArray
+    again: BoolArray
+    """Which are tried with as many pieces, of other lengths."""
+    hopeless: BoolArray
+    """Which have found no number of pieces that is good, and can have no more."""
+
+
+def _next_trial(
+    now: IndexArray, needs: Float64Array, good: BoolArray, failed: IndexArray, balanced: IndexArray, is_open: BoolArray
+) -> _Trial:
+    """Return the pieces to be tried next.
+
+    `failed` is the largest number of pieces that was too small, `balanced` how often other lengths were tried in turn,
+    and `is_open` are the spans without a good number.
+    """
+    fewer = good & (now - 1 > failed) & (needs <= now - 1 + 0.05)
+    again = ~good & (needs <= now + 0.02) & (balanced < 3) & is_open
+    more = ~good & ~again & is_open & (now < _MOST_PIECES)
+    count = np.where(fewer, now - 1, now)
+    count = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needs - 0.02)), _MOST_PIECES), count)
+    return _Trial(count.astype(np.intp), fewer | again | more, again, ~good & ~again & ~more & is_open)
 
 
 def _inner(owner: IndexArray, edges: Float64Array, spans: IndexArray) -> tuple[IndexArray, Float64Array]:

@@ -16,6 +16,9 @@ from .copies import Copies
 from .history import ROUNDING, SAME, SNAP, History, can_be_snapped, differ
 from .merges import Merges
 
+_Places = dict[int, tuple[int, float, float]]
+"""Of own keys, by their rows among the keys that were written: the row of the key now, frame and value."""
+
 
 @dataclass(frozen=True, eq=False)
 class Returned:
@@ -31,27 +34,9 @@ class Returned:
 
     def swallowed(self) -> tuple[Written, IndexArray]:
         """Return the own keys that were merged into generated ones, where they are now, and the rows of the latter."""
-        found: dict[int, tuple[int, float, float]] = {}
-        elsewhere: dict[int, tuple[int, float, float]] = {}
-        in_means = set(self.merges.in_own_keys)
-        gone = np.flatnonzero(self.history.left & (self.history.own >= 0))
-        if len(gone):
-            rows = np.flatnonzero(self.history.generated & (self.history.source >= 0))
-            # A changed value is the best evidence.
-            changed = differ(self.history.now[rows], self.history.before[rows])
-            went_along = [
-                each.fits(self.history.now[rows], self.history.before[rows], 0.0) for each in self.history.common_maps
-            ]
-            likely = changed & ~np.any(went_along, axis=0) if went_along else changed
-            near = self._near_gone(rows[~changed & self._can_have_moved(rows)])
-            for moved in ([], self.history.gone_own):
-                for row in (*rows[likely].tolist(), *near.tolist()):
-                    missing = [each for each in moved if each not in found]
-                    for own, frame, value, off in self._swallowed_by(row, missing):
-                        is_near = off <= self.history.map_error
-                        (found if is_near else elsewhere).setdefault(int(own[0]), (row, frame, value))
-                        in_means.update(own[1:].tolist() if is_near or not moved else ())
-        for which in gone.tolist():
+        gone = np.flatnonzero(self.history.left & (self.history.own >= 0)).tolist()
+        found, elsewhere, in_means = self._in_means() if gone else ({}, {}, set(self.merges.in_own_keys))
+        for which in gone:
             if which in found:
                 continue
             taken, moved_there = self._place_taken(which)
@@ -68,8 +53,36 @@ class Returned:
                     found[which] = elsewhere[which]
             else:
                 found |= self._merged_unseen(which)
-        self.incomplete.extend(self._own_deleting({*gone.tolist()} - found.keys() - in_means))
-        found |= self.copies.covered_keys
+        self.incomplete.extend(self._own_deleting({*gone} - found.keys() - in_means))
+        return self._one_a_frame(found | self.copies.covered_keys)
+
+    def _in_means(self) -> tuple[_Places, _Places, set[int]]:
+        """Return the own keys that are in the values of generated ones: those near where maps put them, and the others.
+
+        With them the own keys that are in such a mean beside another own key.
+        """
+        found: _Places = {}
+        elsewhere: _Places = {}
+        in_means = set(self.merges.in_own_keys)
+        rows = np.flatnonzero(self.history.generated & (self.history.source >= 0))
+        # A changed value is the best evidence.
+        changed = differ(self.history.now[rows], self.history.before[rows])
+        went_along = [
+            each.fits(self.history.now[rows], self.history.before[rows], 0.0) for each in self.history.common_maps
+        ]
+        likely = changed & ~np.any(went_along, axis=0) if went_along else changed
+        near = self._near_gone(rows[~changed & self._can_have_moved(rows)])
+        for moved in ([], self.history.gone_own):
+            for row in (*rows[likely].tolist(), *near.tolist()):
+                missing = [each for each in moved if each not in found]
+                for own, frame, value, off in self._swallowed_by(row, missing):
+                    is_near = off <= self.history.map_error
+                    (found if is_near else elsewhere).setdefault(int(own[0]), (row, frame, value))
+                    in_means.update(own[1:].tolist() if is_near or not moved else ())
+        return found, elsewhere, in_means
+
+    def _one_a_frame(self, found: _Places) -> tuple[Written, IndexArray]:
+        """Return the found keys as they are written, one a frame, and the rows of the keys that swallowed them."""
         free = [which for which in found if self._is_free(which, found[which][1])]
         # Of two at one frame the one that was moved there replaces the one that stood there.
         order = sorted(
