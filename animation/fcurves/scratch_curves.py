@@ -44,7 +44,8 @@ def evaluate(
 def with_handles(keys: Keyframes) -> Keyframes:
     """Return the keys with automatic handles as Blender places them."""
     with _curve(keys) as fcurve:
-        fcurve.update()
+        # FCurve.update would merge keys at one frame.
+        fcurve.keyframe_points.handles_recalc()
         return read(fcurve)
 
 
