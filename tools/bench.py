@@ -56,7 +56,7 @@ ON_THE_PARTIAL = ("samples", "floor of samples", "nla.bake")
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure."""
+    """Sizes of the files, rounds, and time limit of a measurement."""
 
     channels: Sequence[int]
     frames: Sequence[int]

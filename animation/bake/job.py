@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake is asked for: the tracks of datablocks that share F-curves, with their keys and plans."""
+"""Tracks to bake, of datablocks that share F-curves, with their keys and plans."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a paste gives to which key: parameters, and velocities where the methods of both tracks go by them."""
+"""Copy parameters from keys and paste them, with velocities where the methods of both tracks go by them."""
 
 from __future__ import annotations
 
