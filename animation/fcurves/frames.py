@@ -32,12 +32,12 @@ def union(arrays: list[Float32Array]) -> Float32Array:
     return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
 
 
-def is_among(frames: Float32Array, own: Float32Array) -> BoolArray:
-    """Return which of the frames are among `own`, which ascend."""
+def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME) -> BoolArray:
+    """Return which of the frames are among `own`, which ascend; as near as `within`, in frames."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
-    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
-    among: BoolArray = np.abs(own[row] - frames) <= SAME_FRAME
+    row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)
+    among: BoolArray = np.abs(own[row] - frames) <= within
     return among
 
 

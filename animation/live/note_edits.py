@@ -19,7 +19,7 @@ from ..bake.notes import note_doubts
 from ..bake.parameters_from_edits import with_implied
 from ..bake.plans.protocol import OwnChannels
 from ..fcurves.channels import Channels
-from ..fcurves.frames import is_among
+from ..fcurves.frames import ONE_KEY, is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
 from ..store.digest import NEVER
@@ -97,8 +97,9 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     mine = np.zeros(len(keys), dtype=np.bool_)
     mine[own.rows[there]] = True
     curve = _as_on_curve(keys, own, before)
-    # A generated key at the frame of an own key is removed, and one that is not finite.
-    generated = keys.take(~mine & ~is_among(keys.frames, curve.frames) & np.isfinite(keys.co).all(axis=1))
+    # A generated key that Blender would merge with an own key is removed, and one that is not finite.
+    near = is_among(keys.frames, curve.frames, ONE_KEY)
+    generated = keys.take(~mine & ~near & np.isfinite(keys.co).all(axis=1))
     generated = generated.with_(
         period=generated.frames.copy(),
         back=generated.values.copy(),
