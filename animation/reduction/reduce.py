@@ -54,6 +54,8 @@ class Reduction:
     name: str
     wanted: float
     """The error that was asked for."""
+    wanted_angle: float = ANGLE
+    """The angle that was asked for, radians."""
     tracks: int = 0
     keys_before: int = 0
     """Frames at which a track had keys, summed over tracks."""
@@ -79,8 +81,9 @@ class Reduction:
 
     @property
     def reached(self) -> bool:
-        """Return whether the error is within the one that was asked for."""
-        return self.error <= self.wanted * (1.0 + 1e-6)
+        """Return whether the error and the angle are within those that were asked for."""
+        room = 1.0 + 1e-6
+        return self.error <= self.wanted * room and self.angle <= self.wanted_angle * room
 
     def __str__(self) -> str:
         text = rpt_(
@@ -94,6 +97,12 @@ class Reduction:
             seconds=self.seconds,
             original=self.original,
         )
+        if self.angle > self.wanted_angle:
+            text += rpt_(
+                "; handles turn up to {angle:.2g}° otherwise ({place:s}): a bake plays the keys exactly",
+                angle=math.degrees(self.angle),
+                place=self.angle_at,
+            )
         return f'"{self.name}": {text}'
 
 
@@ -180,7 +189,7 @@ class _Search:
         self._start = time.perf_counter()
         self._datablock = datablock
         self._error, self._angle = error, angle
-        self._result = Reduction(name_of(datablock), error)
+        self._result = Reduction(name_of(datablock), error, angle)
         check_editable(datablock)
         check_not_tweaked(datablock)
         self._channels = channels_of(datablock)

@@ -84,6 +84,26 @@ def test_rotations_by_tcb_come_back(animation, scene, mode):
     assert not any("not TCB" in note for note in result.notes)
 
 
+def test_an_angle_beyond_the_one_asked_for_is_told(animation, scene):
+    random = np.random.default_rng(10)
+    for mode in ("QUATERNION", "XYZ"):
+        path = "rotation_quaternion" if mode == "QUATERNION" else "rotation_euler"
+        frames = {each: drawn(random, 8, 4, 20) for each in ("location", path)}
+        obj = keyed(random, frames, mode)
+        animation.enable(obj)
+        for each, at in frames.items():
+            for frame in at:
+                numbers = random.uniform(-0.8, 0.8, 3).tolist()
+                chosen = dict(zip(("tension", "continuity", "bias"), numbers, strict=True))
+                animation.key_set(obj, each, frame, **chosen)
+    # Fast turns by Euler angles, which handles play channel by channel.
+    animation.bake(obj, output="SAMPLES")
+    result = animation.reduce(sampled(obj))
+    assert result.angle > math.radians(5.0)
+    assert not result.reached
+    assert f"up to {math.degrees(result.angle):.2g}° otherwise" in str(result)
+
+
 def test_lines_and_steps_among_curves_are_linear_and_constant_keys_of_a_tcb_track(animation, scene):
     random = np.random.default_rng(6)
     frames = drawn(random, 9, 8, 16)
