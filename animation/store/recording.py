@@ -165,16 +165,16 @@ def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt
     return copied
 
 
-def write_identities(fcurves: Sequence[bpy.types.FCurve], owns: Sequence[OwnKeys]) -> None:
-    """Write the identities of own keys into the floats of the curves' keys, except floats that a key uses.
+def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
+    """Write the identities of own keys into the floats of their curves' keys, except floats that a key uses.
 
     From used floats another identity, which was written while they were not used, is removed.
     """
-    if not owns:
+    if not channels:
         return
-    joined = read_joined(fcurves, (*MARKS, "interpolation"))
+    joined = read_joined([fcurve for fcurve, _ in channels], (*MARKS, "interpolation"))
     identities = np.zeros(len(joined.keys), dtype=np.uint32)
-    for start, own in zip(joined.starts.tolist(), owns, strict=True):
+    for start, (_, own) in zip(joined.starts.tolist(), channels, strict=True):
         there = own.rows >= 0
         identities[start + own.rows[there]] = own.identities[there]
     before = identities_of(joined.keys)
@@ -182,7 +182,7 @@ def write_identities(fcurves: Sequence[bpy.types.FCurve], owns: Sequence[OwnKeys
     plain = _with_own_floats(joined.keys, np.where(renamed, session.rows.find(before), -1))
     spelt = identity.with_identities(plain, identities)
     floats = [joined.of_channels(getattr(spelt, name)) for name in _IDENTIFYING]
-    for fcurve, *arrays in zip(fcurves, *floats, strict=True):
+    for (fcurve, _), *arrays in zip(channels, *floats, strict=True):
         for name, array in zip(_IDENTIFYING, arrays, strict=True):
             fcurve.keyframe_points.foreach_set(name, array)
 
@@ -237,8 +237,9 @@ def enable_read(
             curves.append(track.channels[index])
             given.append({} if numbers is None else numbers[place].get(index, {}))
     named, rows = recorded(parts, None if numbers is None else given)
-    fresh_at = [place for place, (part, keys) in enumerate(zip(parts, named, strict=True)) if keys is not part.own]
-    write_identities([curves[place] for place in fresh_at], [named[place] for place in fresh_at])
+    write_identities(
+        [(fcurve, keys) for part, keys, fcurve in zip(parts, named, curves, strict=True) if keys is not part.own]
+    )
     fresh = iter(rows)
     by_action: dict[int, tuple[Channels, list[State], list[Rows]]] = {}
     for (channels, track), kept in zip(tracks, own, strict=True):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, Keyframes
+from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, IndexArray, Keyframes
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, Channel, Written
@@ -66,15 +66,12 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(
-    own: Keyframes, identities: Identities, written: Written, shifted: BoolArray
-) -> tuple[Keyframes, EnumArray]:
+def without_bake(own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray) -> tuple[Keyframes, EnumArray]:
     """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
 
-    `written`: the keys as `written_of` gives them; `shifted`: which are in channels where the bake shows other values
-    than the keys' own.
+    `at`: the numbers of their rows in the session, -1 for none; `written`: the keys as `written_of` gives them;
+    `shifted`: which are in channels where the bake shows other values than the keys' own.
     """
-    at = session.rows.find(identities)
     known = at >= 0
     result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
@@ -235,13 +232,13 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
     return result
 
 
-def chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, written: Written | None) -> EnumArray:
+def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written | None) -> EnumArray:
     """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows.
 
-    `written`: the keys as `written_of` gives them; None where no bake has written any.
+    `at`: the numbers of these rows in the session, -1 for none; `written`: the keys as `written_of` gives them, None
+    where no bake has written any.
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
-    at = session.rows.find(identities)
     known = at >= 0
     present = written[known] if written is not None else None
     chosen[known] = chosen_in(now.take(known), keys.take(known), session.rows[at[known]], present)

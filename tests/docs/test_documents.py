@@ -8,12 +8,11 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.docs.documents import CODE, DOCUMENTS, ROOT
+from tests.docs.documents import BUILT, CODE, DOCUMENTS, ROOT, text_files
 
 MANUAL = ROOT / "docs" / "manual.md"
 MOST_BYTES, MOST_BYTES_TOGETHER = 120_000, 1_000_000
@@ -122,21 +121,14 @@ def test_every_folder_at_the_root_is_told_of():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)/`", page[page.index("## Folders") :]))
     folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} | {"presets"}
-    assert sorted({folder for folder in folders if not folder.startswith(".")} - {"build", "dist"} - named) == []
+    assert sorted({folder for folder in folders if not folder.startswith(".")} - BUILT - named) == []
 
 
 @pytest.mark.parametrize("document", [ROOT / "CONTRIBUTING.md", *DOCUMENTS], ids=lambda path: path.name)
 def test_a_file_or_folder_that_it_names_is_there(document):
-    folders = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build", "dist"}
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()} - BUILT
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
     for name in re.findall(r"`([\w.-]+/[\w./-]*)`", text):
         first = name.split("/")[0]
         assert first not in folders or (ROOT / name).exists(), name
-    assert set(re.findall(r"`(\w+\.py)`", text)) <= python_files()
-
-
-@cache
-def python_files() -> set[str]:
-    """Return the names of all Python files, without those of environments, which are in hidden folders."""
-    folders = [path for path in ROOT.iterdir() if not path.name.startswith(".")]
-    return {file.name for path in folders for file in (path.rglob("*.py") if path.is_dir() else [path])}
+    assert set(re.findall(r"`(\w+\.py)`", text)) <= {file.name for file in text_files()}

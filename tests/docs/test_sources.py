@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.docs.documents import ROOT, text_files
+
 FORMULAS = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^#+ (.*)$", FORMULAS, re.MULTILINE)
 SECTIONS = re.findall(r"^### (.*)$", FORMULAS, re.MULTILINE)
@@ -16,18 +17,9 @@ PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS.split("## Sources")[1].s
 """The titles in its list of sources."""
 
 NOT_PRODUCT = {"tests", "tools", "examples"}
-BUILT = {"build", "dist"}
-TEXTS = {".py", ".md", ".toml", ".sh", ".js", ".txt", ""}
 NAME = re.compile(r"\"([^\"]+)\"")
 CITED = re.compile(r"docs/formulas\.md, (\"[^\"]+\"(?:,? (?:and )?\"[^\"]+\")*)")
 """Headings, as in: docs/formulas.md, "One", "Another" and "A third"."""
-
-
-def texts() -> list[Path]:
-    """Return the files of the repository that hold text."""
-    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name not in BUILT]
-    files = [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
-    return sorted(path for path in files if path.suffix in TEXTS and path.is_file())
 
 
 def read(file: Path) -> str:
@@ -36,7 +28,7 @@ def read(file: Path) -> str:
 
 def paragraphs() -> Iterator[tuple[str, str]]:
     """Yield each file of the product with the paragraphs of its docstrings."""
-    for file in texts():
+    for file in text_files():
         place = file.relative_to(ROOT)
         if file.suffix == ".py" and place.parts[0] not in NOT_PRODUCT:
             for node in ast.walk(ast.parse(read(file))):
@@ -59,7 +51,7 @@ def test_a_source_names_a_heading_or_a_publication():
 
 
 def test_a_heading_that_is_cited_anywhere_is_there():
-    for file in texts():
+    for file in text_files():
         text = re.sub(r"\s*\n\s*(?:# )?", " ", read(file))
         names = {name for cited in CITED.findall(text) for name in NAME.findall(cited)}
         assert file == Path(__file__).resolve() or names <= {*HEADINGS}, file
@@ -78,4 +70,4 @@ def test_headings_of_the_formulas_are_told_apart_by_their_names():
 
 
 def test_no_file_cites_the_folder_of_sources_outside_the_repository():
-    assert [str(file) for file in texts() if "seeds" + "/" in read(file)] == []
+    assert [str(file) for file in text_files() if "seeds" + "/" in read(file)] == []

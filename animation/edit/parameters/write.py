@@ -107,7 +107,7 @@ def write_rows(
     channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
 ) -> None:
     """Write new rows, and the identities of the tracks' own keys, by channel before and after."""
-    states, curves, named = [], [], []
+    states, named = [], []
     for track, keys in every:
         state = track.state
         assert state is not None
@@ -115,8 +115,7 @@ def write_rows(
         for index, (before, after) in keys.items():
             if before.identities.tobytes() == after.identities.tobytes():
                 continue
-            curves.append(track.channels[index])
-            named.append(after)
+            named.append((track.channels[index], after))
             if index in written:
                 names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
                 noted = written[index].own.copy()
@@ -125,6 +124,6 @@ def write_rows(
         track.state = replace(state, channels=written)
         if written != dict(state.channels):
             states.append(track.state)
-    write_identities(curves, named)
+    write_identities(named)
     update(channels.action, rows, states)
     channels.action.update_tag()
