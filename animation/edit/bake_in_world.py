@@ -18,7 +18,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...interp import evaluate_many, rotations
+from ...interp import rotations
 from ..arguments import Parameters, Positive, checked
 from ..bake.job import too_near_keys
 from ..bake.pipeline import bake
@@ -210,7 +210,7 @@ class _Motion:
             settings = replace(settings, path="SHORTEST")
             track = replace(track, kind="QUATERNION", rest=_STILL)
         (spline,) = track_splines(track, settings, through, self.defaults)
-        return evaluate_many([spline.spline], self.frames.astype(np.float64))[0]
+        return spline.spline(self.frames.astype(np.float64))
 
 
 def _parent(item: Any, bone: str, frames: Float32Array, track: Track) -> Matrices:

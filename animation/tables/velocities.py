@@ -16,7 +16,7 @@ import numpy as np
 
 from ...formats.headings import Unit
 from ...formats.table import Property, Table
-from ...interp import evaluate_many, retiming
+from ...interp import retiming
 from ..arguments import LARGEST, Count, FrameRange, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
@@ -304,7 +304,7 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
         for spline in each.splines:
             columns = slice(None) if track.is_rotation else spline.components
             if timing is None:
-                values[:, columns] = evaluate_many([spline.spline], frames, order)[0]
+                values[:, columns] = spline.spline(frames, order)
             else:
                 at, rates, changes = timing
                 values[:, columns] = retiming.retimed(spline.spline, at, order, rates, changes)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....interp import KeysError, evaluate_many
+from ....interp import KeysError
 from ....interp.batch import Spline
 from ....interp.splines import METHODS
 from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
@@ -72,7 +72,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
+        size = np.abs(spline(places.ravel())).max(axis=1, initial=0.0)
     far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
     if far.any():
         raise track.error(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ....interp import evaluate_many, rotations
+from ....interp import rotations
 from ....interp.fitting.samples import fit_samples
 from ...fcurves.frames import is_among, union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
@@ -241,7 +241,7 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
 
 
 def _is_followable(spline: TrackSpline, at: Float64Array) -> bool:
-    quaternions = evaluate_many([spline.spline], at)[0]
+    quaternions = spline.spline(at)
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ....interp import evaluate_many, rotations
+from ....interp import rotations
 from ....interp.rotations.representations import JUMP
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.tracks import Track
@@ -30,7 +30,7 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
     if spline.spline.interpolating:
         return spline
     if not track.is_rotation:
-        return replace(spline, values=evaluate_many([spline.spline], spline.frames)[0])
+        return replace(spline, values=spline.spline(spline.frames))
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
@@ -45,7 +45,7 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArra
     keys = spline.frames.astype(np.float64)
     way = np.arange(parts) / parts
     frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
-    return evaluate_many([spline.spline], frames)[0], np.arange(len(keys)) * parts
+    return spline.spline(frames), np.arange(len(keys)) * parts
 
 
 def followed(
