@@ -131,7 +131,7 @@ class Returned:
             off = self._off(own, frame)
             rank = off, float(np.abs(self.history.frames[own] - frame).max())
             # Where all values are equal, any group has the same mean.
-            if rank < best and (changed or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= 1.0)):
+            if rank < best and (changed or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= self.history.map_error)):
                 best = rank
                 result = (
                     own,
@@ -166,7 +166,7 @@ class Returned:
         for factor, offset, room in self.history.time_maps:
             apart = np.abs(factor * gone + offset - self.history.keys.frames[rows, np.newaxis])
             off = np.minimum(off, apart / max(room, SNAP))
-        likely = np.where(off <= 1.0, off + unlike, np.inf).min(axis=1)
+        likely = np.where(off <= self.history.map_error, off + unlike, np.inf).min(axis=1)
         order = np.argsort(likely, kind="stable")
         near: IndexArray = rows[order[np.isfinite(likely[order])]]
         return near
