@@ -6,8 +6,9 @@ curve, and a handle that was dragged by hand changes it: the key gets the tensio
 nearest. All of this depends on the keys and the table alone, so the result is the same after every undo.
 
 A drag is recognized as follows, and so told apart from what Blender does to handles itself: the channel has the keys
-that were written; the key has not moved, but a handle that the bake placed has; and that handle is selected without its
-key, or no key of the track has moved.
+that were written; the key has not moved, but a handle that the bake placed has another slope; and that handle is
+selected without its key, or no key of the track has moved. A handle with the same slope and another length changes no
+parameter: it may be what Blender left of it when a key was inserted beside it and deleted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..fcurves.keyframes import (
     NO_KEYS,
     SIDES,
     BoolArray,
+    Float32Array,
     Float64Array,
     IndexArray,
     Joined,
@@ -49,6 +51,8 @@ from .plans.splines import bends_by_parameters
 
 _SHORTEST = 1e-3
 """Frames. A shorter handle, above or below its key, is taken to be this long."""
+_ROUNDED = 1e-6
+"""Frames and values of handles, relative to the key's where that is greater than 1."""
 _STEP = 1e-3
 """Frames. Derivatives of curves are differences over this step on both sides."""
 _ON_CURVE = 1e-4
@@ -267,9 +271,19 @@ def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> Bool
     # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
     on_key = (before == written["co"]).all(axis=1)
     frames, values = np.abs(now - before).T
-    moved: BoolArray = np.where(on_key, frames > PUSHED, (frames >= SAME_FRAME) | (values > 0.0))
+    is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
+    moved: BoolArray = np.where(on_key, frames > PUSHED, is_elsewhere)
     moved &= by_bake
     return moved
+
+
+def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
+    """Return which handles point, from their keys, in the direction of the others, but for rounding; shapes (n, 2)."""
+    one, other = (each.astype(np.float64) - keys for each in (handles, others))
+    rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
+    across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
+    alike: BoolArray = across <= rounded[:, 0] * np.abs(other[:, 1]) + rounded[:, 1] * np.abs(other[:, 0])
+    return alike & ((one * other).sum(axis=1) > 0.0)
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:

@@ -11,7 +11,7 @@ import pytest
 from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
-from tests.animation.curves import co, curve, differences, key, new_object, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
 from tests.animation.live import let_time_pass, messages_of
 
 KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
@@ -286,6 +286,39 @@ def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -
     # Three numbers can't do all that three components ask for: nearer than it was, and the other side stays about.
     assert np.linalg.norm(now[0] - wanted) < 0.9 * np.linalg.norm(before[0] - wanted)
     assert np.linalg.norm(now[1] - before[1]) < np.linalg.norm(before[0] - wanted)
+
+
+@pytest.mark.parametrize("frame", [33.0, 37.5])
+def test_what_a_deleted_key_leaves_of_its_neighbours_handles_is_no_drag(animation, turning, frame) -> None:
+    """Nothing looks at the keys between the two edits, as in a script."""
+    obj, path = turning, path_of(turning)
+    before = places_of(obj, path)
+    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    points: Any = curve(obj, path).keyframe_points
+    for point in points:
+        point.select_control_point = True
+    length = points[2].handle_right.x - points[2].co.x
+    points.remove(points.insert(frame, -2.0))
+    assert points[2].handle_right.x - points[2].co.x < 0.9 * length
+    let_time_pass(animation)
+    now = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    assert {index: each.numbers.tobytes() for index, each in now.items()} == {
+        index: each.numbers.tobytes() for index, each in own.items()
+    }
+    assert said(animation, obj) == []
+    assert places_of(obj, path) == before
+
+
+def places_of(obj: bpy.types.Object, path: str) -> list[tuple[Any, ...]]:
+    return [
+        tuple(
+            tuple(getattr(point, name))
+            for point in fcurve.keyframe_points
+            for name in ("co", "handle_left", "handle_right")
+        )
+        for fcurve in fcurves(obj)
+        if fcurve.data_path == path
+    ]
 
 
 def test_a_key_inserted_on_the_curve_keeps_the_slope(animation, ball) -> None:

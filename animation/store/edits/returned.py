@@ -131,7 +131,10 @@ class Returned:
             off = self._off(own, frame)
             rank = off, float(np.abs(self.history.frames[own] - frame).max())
             # Where all values are equal, any group has the same mean.
-            if rank < best and (changed or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= self.history.map_error)):
+            if rank < best and (
+                changed
+                or (np.ptp(self.history.shown[group]) <= self._rounding(group) and off <= self.history.map_error)
+            ):
                 best = rank
                 result = (
                     own,
