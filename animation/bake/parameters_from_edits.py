@@ -283,7 +283,8 @@ def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32
     rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
     alike: BoolArray = across <= rounded[:, 0] * np.abs(other[:, 1]) + rounded[:, 1] * np.abs(other[:, 0])
-    return alike & ((one * other).sum(axis=1) > 0.0)
+    alike &= (one * other).sum(axis=1) > 0.0
+    return alike
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:

@@ -133,7 +133,7 @@ def rebake(
     report.notes += job.notes
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
-        write_tracks(soluble, baked, report, write)
+        write_tracks(soluble, baked, report, write, keep=True)
         channels.action.update_tag()
     return report
 

@@ -62,15 +62,18 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
     return report
 
 
-def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write) -> None:
-    """Write the channels of all tracks, and their entries in the table."""
+def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write, keep: bool = False) -> None:
+    """Write the channels of all tracks, and their entries in the table.
+
+    `keep`: leave the keys in `Track.written`, so that they need not be read again; they are most of a bake's memory.
+    """
     for plan in job.plans:
         note_doubts(report, plan.track, plan.own.values())
     # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
     notes = [
         _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
     ]
-    written = list(_written(job.plans, job.states, every, write))
+    written = list(_written(job.plans, job.states, every, write, keep))
     for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
         plan.track.state = state
         count_track(report, plan, baked, found)
@@ -151,12 +154,12 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
 
 
 def _written(
-    plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write
+    plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write, keep: bool
 ) -> Iterator[State]:
     """Write the baked keys of tracks; yield each track's entry in the table."""
     found: list[dict[int, Channel]] = [{} for _ in plans]
     for members in _composed_together(plans, every):
-        _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write)
+        _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write, keep)
     for plan, state, baked, own in zip(plans, states, every, found, strict=True):
         channels = {index: own[index] for keys in baked.channels for index in keys.components}
         settings = plan.settings.with_digest(digest(plan.track, plan.settings, plan.own, plan.function))
@@ -182,7 +185,9 @@ def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> It
         yield from (members[start : start + count] for start in range(0, len(members), count))
 
 
-def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write) -> None:
+def _write_alike(
+    members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write, keep: bool
+) -> None:
     """Write the keys of channels that have one layout, and record what the table stores of each."""
     keys = ChannelKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
@@ -208,7 +213,7 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, own_written)
-        else:
+        elif keep:
             track.written[index] = written
         rest = None if index in plan.own else track.made.get(index, track.rest[index])
         edited = each.edited or (index in plan.own and before is not None and before.edited)

@@ -75,7 +75,7 @@ class Track:
     driven: bool = False
     """True where a driver, not the keys, decides the value of some component."""
     written: dict[int, Keyframes] = field(default_factory=dict)
-    """The keys that a bake has just written into the channels; without those whose handles Blender placed."""
+    """The keys that `rebake` has just written into the channels; without those whose handles Blender placed."""
 
     @property
     def is_rotation(self) -> bool:
