@@ -6,6 +6,9 @@
 .PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip wheel format clean
 .NOTPARALLEL:
 
+# Tests start hundreds of processes: where the environment forbids to store bytecode, each would compile every module.
+export PYTHONDONTWRITEBYTECODE :=
+
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
 in_checks = python=$$(tools/environment.sh check) &&
 

@@ -117,7 +117,7 @@ def scalar(keys: list[tuple], frame: float, cycle: str = "SINGLE", ends: str = "
 
 
 def slerp(q1: np.ndarray, q2: np.ndarray, t: float) -> np.ndarray:
-    angle = 2 * math.atan2(np.linalg.norm(q1 - q2), np.linalg.norm(q1 + q2))
+    angle = 2 * math.atan2(math.hypot(*(q1 - q2)), math.hypot(*(q1 + q2)))
     if angle < 1e-9:
         return q1 + t * (q2 - q1)
     return (math.sin((1 - t) * angle) * q1 + math.sin(t * angle) * q2) / math.sin(angle)
@@ -125,7 +125,7 @@ def slerp(q1: np.ndarray, q2: np.ndarray, t: float) -> np.ndarray:
 
 def unit(q) -> np.ndarray:
     q = np.asarray(q, dtype=np.float64)
-    return q / np.linalg.norm(q)
+    return q / math.hypot(*q)
 
 
 def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: bool = True) -> np.ndarray:
@@ -166,7 +166,15 @@ def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: boo
 
 def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Turn by q first, then by p."""
-    return np.array([p[0] * q[0] - p[1:] @ q[1:], *(p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))])
+    (w1, x1, y1, z1), (w2, x2, y2, z2) = p.tolist(), q.tolist()
+    return np.array(
+        [
+            w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
+            w1 * x2 + w2 * x1 + y1 * z2 - z1 * y2,
+            w1 * y2 + w2 * y1 + z1 * x2 - x1 * z2,
+            w1 * z2 + w2 * z1 + x1 * y2 - y1 * x2,
+        ]
+    )
 
 
 def of_euler(angles, order: str = "XYZ") -> np.ndarray:
@@ -187,5 +195,5 @@ def of_axis_angle(angle: float, axis) -> np.ndarray:
 def apart(p: np.ndarray, q: np.ndarray) -> float:
     """The angle between two orientations, in radians."""
     p, q = unit(p), unit(q)
-    near, far = np.linalg.norm(p - q), np.linalg.norm(p + q)
+    near, far = math.hypot(*(p - q)), math.hypot(*(p + q))
     return 4 * math.atan2(min(near, far), max(near, far))

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+from types import ModuleType
 
 import pytest
 
@@ -25,9 +26,15 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def stage(tcb_animation: ModuleType) -> Stage:
+    """One file for all cases: to make its templates takes half of the time of a case."""
+    return Stage(tcb_animation.animation)
+
+
 @pytest.mark.parametrize(("row", "mode", "cell"), CASES, ids=[f"{row.name}-{mode}-{cell}" for row, mode, cell in CASES])
-def test_own_keys_are_kept_through_a_named_edit(animation, row: Row, mode: str, cell: str) -> None:
-    found = run_row(Stage(animation), row, mode, *CELLS[cell])
+def test_own_keys_are_kept_through_a_named_edit(stage: Stage, row: Row, mode: str, cell: str) -> None:
+    found = run_row(stage, row, mode, *CELLS[cell])
     assert found["verdict"] not in COUNTED, (found["texts"][:5], found["notes"])
 
 
@@ -39,15 +46,13 @@ def _counted(results: list[Result]) -> list[tuple[object, ...]]:
     ]
 
 
-def test_no_own_key_is_lost_through_one_edit(animation) -> None:
-    stage = Stage(animation)
+def test_no_own_key_is_lost_through_one_edit(stage: Stage) -> None:
     results = [run_pair(stage, SEED, number, only=0) for number in range(2 * PAIRS)]
     assert not _counted(results)
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["as in a script", "as in a window"])
-def test_no_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
-    stage = Stage(animation)
+def test_no_own_key_is_lost_through_two_edits(stage: Stage, between: bool) -> None:
     results = [run_pair(stage, SEED, number, between=between) for number in range(PAIRS)]
     assert not _counted(results)
 
@@ -84,6 +89,6 @@ ONCE_LOST_OF_METHODS = [
     ("case", "between", "methods"),
     [*((*each, False) for each in ONCE_LOST), *((*each, True) for each in ONCE_LOST_OF_METHODS)],
 )
-def test_pairs_that_lost_keys_once_lose_none(animation, case: str, between: bool, methods: bool) -> None:
+def test_pairs_that_lost_keys_once_lose_none(stage: Stage, case: str, between: bool, methods: bool) -> None:
     seed, number = map(int, case.split("/"))
-    assert not _counted([run_pair(Stage(animation), seed, number, methods, between=between)])
+    assert not _counted([run_pair(stage, seed, number, methods, between=between)])

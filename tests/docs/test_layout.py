@@ -9,6 +9,7 @@ docs/architecture.md has the same order, and its paths go down only.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -108,7 +109,10 @@ def imported(name: str, file: Path) -> Iterator[str]:
             yield from filter(None, (module(tuple(alias.name.split("."))) for alias in node.names))
 
 
-IMPORTS = {name: {*imported(name, file)} - {name} for name, file in MODULES.items()}
+@functools.cache
+def imports() -> dict[str, set[str]]:
+    """For each module of the product those that it imports."""
+    return {name: {*imported(name, file)} - {name} for name, file in MODULES.items()}
 
 
 def place(name: str) -> int:
@@ -119,13 +123,13 @@ def place(name: str) -> int:
 
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_a_module_imports_nothing_from_above(name):
-    above = {other for other in IMPORTS[name] if place(other) > place(name)}
+    above = {other for other in imports()[name] if place(other) > place(name)}
     assert above == set()
 
 
 def test_modules_import_each_other_in_no_circle():
     try:
-        TopologicalSorter(IMPORTS).prepare()
+        TopologicalSorter(imports()).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(error.args[1][::-1]))
 
@@ -191,13 +195,13 @@ def test_each_hop_is_imported_by_one_before_it(name):
     hops = [hop for hop, _ in HOP.findall(PATHS[name])]
     assert 8 <= len(hops) <= MOST_HOPS
     for number, hop in enumerate(hops[1:], 1):
-        assert any(hop in IMPORTS[before] for before in reaching(hops[:number])), hop
+        assert any(hop in imports()[before] for before in reaching(hops[:number])), hop
 
 
 def reaching(hops: list[str]) -> set[str]:
     """These modules, and what a package among those that they import gathers."""
-    gathered = {other for hop in hops for other in IMPORTS[hop] if other.endswith("__init__")}
-    return {*hops, *gathered, *(other for each in gathered for other in IMPORTS[each] if other.endswith("__init__"))}
+    gathered = {other for hop in hops for other in imports()[hop] if other.endswith("__init__")}
+    return {*hops, *gathered, *(other for each in gathered for other in imports()[each] if other.endswith("__init__"))}
 
 
 def test_the_table_of_folders_is_in_the_order_of_imports():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import re
@@ -74,8 +75,13 @@ def _inside(node: ast.AST, above: tuple[ast.AST, ...] = ()) -> Iterator[tuple[as
         yield from _inside(child, (*above, node))
 
 
-def _sentences(module: Path) -> Iterator[tuple[str, ast.AST, str, bool]]:
+@functools.cache
+def _sentences(module: Path) -> list[tuple[str, ast.AST, str, bool]]:
     """Where a module says something that a person may read: place, node and words, and whether they get translated."""
+    return [*_sentences_of(module)]
+
+
+def _sentences_of(module: Path) -> Iterator[tuple[str, ast.AST, str, bool]]:
     exempt = next((names for part, names in OF_SCRIPTS.items() if part in module.relative_to(ROOT).parts), ())
     for node, above in _inside(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr):
