@@ -7,8 +7,8 @@ import bpy
 
 from . import file_menus, menus, pictures
 from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_PT_relax, TCB_UL_findings
+from .editors import PANELS
 from .motion import TCB_PT_motion
-from .selected_keys import PANELS
 from .sidebar import (
     TCB_PT_bake,
     TCB_PT_bake_options,
