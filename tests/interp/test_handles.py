@@ -30,15 +30,20 @@ def played(begin, right, left, end, share):
     target = points[0][0] + share * (points[3][0] - points[0][0])
     low, high = np.zeros_like(target), np.ones_like(target)
 
-    def at(t, row):
+    def polynomial(row):
         a, b, c, d = (point[row] for point in points)
-        return (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+        return d - 3 * c + 3 * b - a, 3 * (c - 2 * b + a), 3 * (b - a), a
 
+    def at(t, coefficients):
+        cubic, square, linear, constant = coefficients
+        return ((cubic * t + square) * t + linear) * t + constant
+
+    frames = polynomial(0)
     for _ in range(50):
         middle = 0.5 * (low + high)
-        short = at(middle, 0) < target
+        short = at(middle, frames) < target
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return at(0.5 * (low + high), 1)
+    return at(0.5 * (low + high), polynomial(1))
 
 
 def segment_played(frames, numbers, fit, key, share=PLACES):
