@@ -70,7 +70,7 @@ class TCBPaths(bpy.types.PropertyGroup):
             (
                 "CAMERA",
                 "Camera",
-                "Paths as the scene's camera sees them: over the picture, with the camera's own motion",
+                "Paths over the picture of the scene's camera: each point where the camera saw it at its frame",
             ),
         ],
         options=set(),
