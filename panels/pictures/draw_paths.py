@@ -13,6 +13,7 @@ import gpu
 import numpy as np
 import numpy.typing as npt
 from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
 
 from ...ui.preferences import PATH_WIDTH
 from .paths import Path, Points
@@ -86,7 +87,8 @@ class Picture:
         self.spokes = _batch(_line_shader(), "LINES", spokes, np.repeat(handles, 2, axis=0)) if keys else None
         self.knobs = _batch(_dot_shader(), "POINTS", ends, handles) if keys else None
         self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(_KEY, keys)) if keys else None
-        self.line = self.frames = self.here = None
+        self.lines: list[Any] = []
+        self.frames = self.here = None
         self._marked: int | None = None
         self._draw_line(np.ones(len(path.points), dtype=np.float32))
 
@@ -110,7 +112,11 @@ class Picture:
         colours[:, :3] *= bright[:, np.newaxis]
         dots = 1.0 - (1.0 - self._colours) * _PALER
         dots[:, :3] *= bright[:, np.newaxis]
-        self.line = _batch(_line_shader(), "LINE_STRIP", points, colours) if len(points) > 1 else None
+        self.lines = [
+            _batch(_line_shader(), "LINE_STRIP", points[rows], colours[rows])
+            for rows in self._path.stretches()
+            if len(points[rows]) > 1
+        ]
         self.frames = _batch(_dot_shader(), "POINTS", points, dots) if len(points) else None
 
 
@@ -120,10 +126,12 @@ def draw(
     tangents: bool,
     highlight: npt.NDArray[np.float64] | None = None,
     width: float = PATH_WIDTH,
+    view: npt.NDArray[np.float64] | None = None,
 ) -> None:
     """Draw the paths, tangents below and keys on top.
 
-    `highlight`: the place of what is under the mouse; `width`: of the paths, in pixels at a display scale of 1.
+    `highlight`: the place of what is under the mouse; `width`: of the paths, in pixels at a display scale of 1; `view`:
+    from their space to the world, shape (4, 4), where they are not in the world.
     """
     if not pictures:
         return
@@ -133,18 +141,22 @@ def draw(
     gpu.state.depth_test_set("NONE")
     gpu.state.program_point_size_set(True)
     try:
-        if tangents:
-            _lines([picture.spokes for picture in pictures], _THIN * scale)
-        _lines([picture.line for picture in pictures], width * scale)
-        if frames:
-            _dots([picture.frames for picture in pictures], (width + _WIDER) * scale)
-        if tangents:
-            _dots([picture.knobs for picture in pictures], _KNOB * scale)
-        _dots([picture.here for picture in pictures], (width + _HERE_WIDER) * scale)
-        _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
-        if highlight is not None:
-            place = highlight[np.newaxis].astype(np.float32)
-            _dots([_batch(_dot_shader(), "POINTS", place, _repeated(_HOVERED, 1))], _GLOW * scale)
+        matrices: Any = gpu.matrix
+        with matrices.push_pop():
+            if view is not None:
+                matrices.multiply_matrix(Matrix(view.tolist()))
+            if tangents:
+                _lines([picture.spokes for picture in pictures], _THIN * scale)
+            _lines([line for picture in pictures for line in picture.lines], width * scale)
+            if frames:
+                _dots([picture.frames for picture in pictures], (width + _WIDER) * scale)
+            if tangents:
+                _dots([picture.knobs for picture in pictures], _KNOB * scale)
+            _dots([picture.here for picture in pictures], (width + _HERE_WIDER) * scale)
+            _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
+            if highlight is not None:
+                place = highlight[np.newaxis].astype(np.float32)
+                _dots([_batch(_dot_shader(), "POINTS", place, _repeated(_HOVERED, 1))], _GLOW * scale)
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")

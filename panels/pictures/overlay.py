@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
+from ...animation.sampling.cameras import Cameras, IsSteppedError, cameras_of, view_now
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.inputs import Inputs, Mark
 from ...animation.sampling.transforms import TransformSampler
@@ -28,7 +29,7 @@ from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.live import handlers
 from .draw_paths import PATH, Colour, PathStyle, Picture, draw, draw_numbers
-from .paths import Path, Plan, Trace, path, plan
+from .paths import Path, Plan, Trace, Views, path, plan
 from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
@@ -72,6 +73,9 @@ class _State:
     stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
     """Paths that Blender has to step through frames for, and why."""
     sampler: DepsgraphSampler | None = None
+    unseen: dict[Wanted, None] = field(default_factory=dict)
+    """Paths that wait for their cameras, for which Blender has to step through frames."""
+    cameras: Cameras = field(default_factory=Cameras)
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
     inputs: Inputs = field(default_factory=Inputs)
@@ -90,6 +94,8 @@ def status(context: bpy.types.Context) -> str:
     """Return the note on the paths; empty where there is none."""
     if _state.failed:
         return iface_("Paths can't be drawn: the system console says why")
+    if _state.unseen and _state.cameras.is_stepping:
+        return iface_("{:s}: stepping through frames, {:.0%}", _state.cameras.reason, _state.cameras.part)
     if _state.stepped:
         reason = next(iter(_state.stepped.values()))[1]
         part = _state.sampler.part if _state.sampler is not None else 0.0
@@ -127,7 +133,9 @@ def followed(scene: Any) -> Followed:
 def _trace(scene: Any) -> Trace:
     settings = scene.tcb_paths
     start, end = _ends(scene)
-    return Trace(settings.point, settings.axis, settings.length, start, min(end, start + _MOST_FRAMES - 1))
+    end = min(end, start + _MOST_FRAMES - 1)
+    cameras = cameras_of(scene) if settings.space == "CAMERA" else ()
+    return Trace(settings.point, settings.axis, settings.length, start, end, cameras)
 
 
 def _ends(scene: Any) -> tuple[int, int]:
@@ -163,8 +171,10 @@ def _draw_paths(context: bpy.types.Context) -> None:
     if not is_on(context) or not space.overlay.show_overlays:
         return
     trace = _trace(scene)
-    pictures = []
+    pictures: list[Picture] = []
+    seen: list[Picture] = []
     highlight = None
+    is_highlight_seen = False
     shown = list(_shown_objects(context))
     for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
@@ -178,17 +188,20 @@ def _draw_paths(context: bpy.types.Context) -> None:
             if kept.picture is None or kept.picture.style != style:
                 kept.picture = Picture(kept.path, style)
             kept.picture.mark(scene.frame_current if settings.playhead else None)
-            pictures.append(kept.picture)
+            is_seen = kept.path.views is not None
+            (seen if is_seen else pictures).append(kept.picture)
             if _state.hovered is not None and _state.hovered.thing == wanted[0] and is_tool_active(context):
-                highlight = _highlight(kept.path, _state.hovered)
-    _state.drawn = len(pictures)
-    draw(
-        pictures,
-        frames=settings.frames,
-        tangents=settings.tangents,
-        highlight=highlight,
-        width=preferences.path_width(context),
-    )
+                highlight, is_highlight_seen = _highlight(kept.path, _state.hovered), is_seen
+    _state.drawn = len(pictures) + len(seen)
+    for drawn, view in ((pictures, None), (seen, view_now(scene))):
+        draw(
+            drawn,
+            frames=settings.frames,
+            tangents=settings.tangents,
+            highlight=highlight if is_highlight_seen == (view is not None) else None,
+            width=preferences.path_width(context),
+            view=view,
+        )
 
 
 def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> bool:
@@ -238,12 +251,13 @@ def shown_paths(context: bpy.types.Context) -> list[Shown]:
     space: Any = context.space_data
     if _state.failed or not is_on(context) or not space.overlay.show_overlays:
         return []
-    trace, window = _trace(context.scene), _window(context.scene)
+    trace, window, view = _trace(context.scene), _window(context.scene), view_now(context.scene)
     found = []
     for obj, bone in _shown_objects(context):
         kept = _state.kept.get(((obj.session_uid, bone), trace))
         if kept is not None:
-            found.append(Shown(obj, bone, trace, kept.path if window is None else kept.path.within(*window)))
+            path = kept.path if window is None else kept.path.within(*window)
+            found.append(Shown(obj, bone, trace, path, None if path.views is None else view))
     return found
 
 
@@ -276,10 +290,10 @@ def _draw_labels() -> None:
     try:
         size = region.width, region.height
         for shown in shown_paths(context):
-            path = shown.path
-            draw_numbers(on_screen(path.keys, view.perspective_matrix, size), path.frames)
+            path, matrix = shown.path, shown.to_screen(view.perspective_matrix)
+            draw_numbers(on_screen(path.keys, matrix, size), path.frames)
             between = path.frames_every(scene.tcb_paths.every)
-            places = on_screen(path.points[between - path.start], view.perspective_matrix, size)
+            places = on_screen(path.points[between - path.start], matrix, size)
             apart = rows_apart(places, _APART)
             draw_numbers(places[apart], between[apart], is_key=False)
     except Exception:
@@ -287,7 +301,7 @@ def _draw_labels() -> None:
 
 
 def _want(wanted: Wanted) -> None:
-    if wanted not in _state.stepped:
+    if wanted not in _state.stepped and wanted not in _state.unseen:
         _state.wanted[wanted] = None
     if not bpy.app.timers.is_registered(_work):
         bpy.app.timers.register(_work, first_interval=0.0)
@@ -301,6 +315,12 @@ def _work() -> float | None:
             _by_curves(objects)
         elif handlers.is_busy():
             return _WAIT
+        elif _state.cameras.is_stepping:
+            scene: Any = bpy.context.scene
+            _state.cameras.step(objects, scene, _PIECE)
+        elif _state.unseen:
+            _state.wanted.update(_state.unseen)
+            _state.unseen.clear()
         else:
             _by_stepping(objects)
     except Exception:
@@ -309,7 +329,7 @@ def _work() -> float | None:
     while len(_state.kept) > max(_FEWEST_KEPT, 2 * _state.drawn):
         _state.kept.popitem(last=False)
     _redraw()
-    return 0.0 if _state.wanted or _state.stepped else None
+    return 0.0 if _state.wanted or _state.unseen or _state.stepped else None
 
 
 def _by_curves(objects: dict[int, Any]) -> None:
@@ -321,13 +341,18 @@ def _by_curves(objects: dict[int, Any]) -> None:
         del _state.wanted[wanted]
         (uid, bone), trace = wanted
         obj = objects.get(uid)
-        if obj is None or (bone and bone not in obj.pose.bones):
+        if obj is None or (bone and bone not in obj.pose.bones) or not _has_cameras(trace, objects):
             continue
         kept, mark = _state.kept.get(wanted), inputs.of(obj, bone)
-        if kept is not None and kept.inputs == mark:
+        if kept is not None and kept.inputs == (mark, _state.cameras.marks(trace.cameras, objects, inputs)):
             kept.stale = False
             continue
         planned = plan(obj, bone, trace)
+        try:
+            views = _views(trace, planned, objects)
+        except IsSteppedError:
+            _state.unseen[wanted] = None
+            continue
         world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
         try:
             matrices = world.matrices(obj, bone)
@@ -335,15 +360,30 @@ def _by_curves(objects: dict[int, Any]) -> None:
             _state.stepped[wanted] = planned, str(unknown)
             _state.sampler = None
             continue
-        made = path(planned, planned.frames, matrices, trace, _tail(obj, bone))
-        _state.kept[wanted] = _Kept(made, world.read(obj, bone), "", mark)
+        made = path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
+        read = world.read(obj, bone) | _state.cameras.read(trace.cameras)
+        marks = mark, _state.cameras.marks(trace.cameras, objects, inputs)
+        _state.kept[wanted] = _Kept(made, read, "", marks)
     inputs.rest()
+
+
+def _has_cameras(trace: Trace, objects: dict[int, Any]) -> bool:
+    return all(camera in objects for _, camera in trace.cameras)
+
+
+def _views(trace: Trace, planned: Plan, objects: dict[int, Any]) -> Views | None:
+    """Return the views of the trace's cameras; None where it has none, or they stand still; raise IsSteppedError."""
+    if not trace.cameras:
+        return None
+    cameras, inputs = _state.cameras, _state.inputs
+    return Views.of(planned, lambda frames, seen_at: cameras.into(trace.cameras, frames, seen_at, objects, inputs))
 
 
 def _by_stepping(objects: dict[int, Any]) -> None:
     for wanted in list(_state.stepped):
-        (uid, bone), _ = wanted
-        if uid not in objects or (bone and bone not in objects[uid].pose.bones):
+        (uid, bone), trace = wanted
+        is_gone = uid not in objects or (bone and bone not in objects[uid].pose.bones)
+        if is_gone or not _has_cameras(trace, objects):
             del _state.stepped[wanted]
             _state.sampler = None
     if not _state.stepped:
@@ -358,8 +398,14 @@ def _by_stepping(objects: dict[int, Any]) -> None:
         return
     for wanted, (planned, reason) in _state.stepped.items():
         (uid, bone), trace = wanted
-        made = path(planned, sampler.frames, sampler.matrices(wanted[0]), trace, _tail(objects[uid], bone))
-        _state.kept[wanted] = _Kept(made, sampler.read, reason)
+        try:
+            views = _views(trace, planned, objects)
+        except IsSteppedError:
+            # It was moved while Blender stepped.
+            _state.unseen[wanted] = None
+            continue
+        made = path(planned, sampler.frames, sampler.matrices(wanted[0]), trace, _tail(objects[uid], bone), views)
+        _state.kept[wanted] = _Kept(made, sampler.read | _state.cameras.read(trace.cameras), reason)
     _state.stepped.clear()
     _state.sampler = None
 
@@ -392,7 +438,7 @@ def _redraw() -> None:
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Mark the paths that depend on something that changed."""
     _state.inputs = Inputs()
-    if not _state.kept and _state.sampler is None:
+    if not _state.kept and _state.sampler is None and not _state.unseen:
         return
     changed = {
         update.id.original.session_uid
@@ -401,6 +447,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     }
     if not changed:
         return
+    _state.cameras.mark_stale(changed)
     # Marks say nothing of other kinds of data.
     others = {
         update.id.original.session_uid
@@ -424,6 +471,7 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     for kept in _state.kept.values():
         kept.stale = True
     _state.inputs = Inputs()
+    _state.cameras.mark_stale()
     _state.sampler = None
     _redraw()
 

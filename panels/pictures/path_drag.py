@@ -16,6 +16,7 @@ from ...animation.on_path.hold import Hold, TurningTip, hold
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.points import Spot, Vector
 from ...animation.on_path.recorded import Recorded
+from ...animation.sampling.cameras import View, view_now
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
@@ -72,7 +73,9 @@ def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Pic
     if region is None or view is None or region.type != "WINDOW":
         return None
     size = region.width, region.height
-    return pick(overlay.shown_paths(context), view.perspective_matrix, size, mouse, preferences.system.ui_scale)
+    return pick(
+        overlay.shown_paths(context), np.array(view.perspective_matrix), size, mouse, preferences.system.ui_scale
+    )
 
 
 _KEY_HINT = n_(
@@ -86,9 +89,15 @@ _TANGENT_HINT = n_(
 
 
 class _Pointer:
-    """The mouse in the viewport where a drag began."""
+    """The mouse in the viewport where a drag began.
 
-    def __init__(self, context: bpy.types.Context, start: tuple[int, int]) -> None:
+    Places and directions are those of the world at the key's frame: where a path is shown as a camera sees it, they are
+    drawn elsewhere.
+    """
+
+    def __init__(self, context: bpy.types.Context, start: tuple[int, int], shown: Shown, row: int) -> None:
+        self._scene = context.scene
+        self._at_key = shown.world_at(row) if shown.view is not None else None
         self.region: Any = context.region
         self.view: Any = context.region_data
         preferences: Any = context.preferences
@@ -116,16 +125,30 @@ class _Pointer:
         except ValueError:
             return None
 
+    @property
+    def to_drawn(self) -> View:
+        """Return the matrix from the world at the key's frame to the world in which it is drawn now, shape (4, 4)."""
+        if self._at_key is None:
+            return np.eye(4)
+        drawn: View = view_now(self._scene) @ np.linalg.inv(self._at_key)
+        return drawn
+
     def ray(self) -> tuple[Vector, Vector]:
         """Return the origin and the direction of what is under the mouse."""
-        origin = view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.at)
-        return np.array(origin), np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.at))
+        origin = np.array(view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.at))
+        direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.at))
+        if self._at_key is None:
+            return origin, direction
+        into = np.linalg.inv(self.to_drawn)
+        return into[:3, :3] @ origin + into[:3, 3], into[:3, :3] @ direction
 
     def beside(self, place: Vector) -> Vector:
         """Return what is under the mouse, as far from the eye as the place; on its axis, where one was chosen."""
-        depth = BlenderVector(place.tolist())
         if not self.axis:
-            return np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.at, depth))
+            drawn = self.to_drawn
+            depth = BlenderVector((drawn[:3, :3] @ place + drawn[:3, 3]).tolist())
+            at = np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.at, depth))
+            return at if self._at_key is None else np.linalg.solve(drawn, np.append(at, 1.0))[:3]
         along = np.eye(3)[_AXES.index(self.axis)]
         if self.number is not None:
             moved: Vector = place + self.number * along
@@ -172,8 +195,9 @@ class _Tangent:
     def __init__(self, spot: Spot, shown: Shown, picked: Picked, pointer: _Pointer, defaults: dict[str, float]) -> None:
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
         reach = float(shown.path.reach[0 if side == "handle_left" else 1][picked.row])
-        self._tangent = tangent_of(shown.path, picked)
-        self._key = end_of(shown.path, picked) - self._tangent
+        world = shown.world_at(picked.row)
+        self._tangent: Vector = world[:3, :3] @ tangent_of(shown.path, picked)
+        self._key: Vector = world[:3, :3] @ shown.path.keys[picked.row].astype(np.float64) + world[:3, 3]
         self._held = HeldTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
         self.frame = spot.frame
 
@@ -192,12 +216,13 @@ class _Time:
 
     def __init__(self, spot: Spot, shown: Shown) -> None:
         self._tracks = keyed_tracks(spot)
-        self._path = shown.path
+        self._shown = shown
         self.frame = spot.frame
 
     def to(self, pointer: _Pointer) -> str:
         size = pointer.region.width, pointer.region.height
-        frame, _ = frame_near(self._path, pointer.view.perspective_matrix, size, pointer.at)
+        to_screen = self._shown.to_screen(pointer.view.perspective_matrix)
+        frame, _ = frame_near(self._shown.path, to_screen, size, pointer.at)
         frame = frame if pointer.number is None else pointer.number
         if not pointer.alone and pointer.number is None:
             frame = float(round(frame))
@@ -235,7 +260,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._shown)
         self._defaults = selection.default_parameters(context)
-        self._pointer = _Pointer(context, start)
+        self._pointer = _Pointer(context, start, self._shown, self._picked.row)
         self._pointer.alone, self._pointer.other = event.shift, event.ctrl
         self._drag: _Drag | None = None
         self._changed = False
@@ -299,7 +324,8 @@ class TCB_OT_path_drag(bpy.types.Operator):
             return _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
         if self._pointer.other:
             return _Time(self._spot, self._shown)
-        return _Place(self._spot, end_of(self._shown.path, self._picked))
+        world = self._shown.world_at(self._picked.row)
+        return _Place(self._spot, world[:3, :3] @ end_of(self._shown.path, self._picked) + world[:3, 3])
 
     def _apply(self, context: bpy.types.Context) -> None:
         if self._changed and self._picked.part == "KEY" and self._pointer.other != isinstance(self._drag, _Time):

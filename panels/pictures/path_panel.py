@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
+from ...animation.sampling.cameras import cameras_of
 from ...ui.redraw import layout_of
 from . import overlay
 
@@ -21,7 +22,7 @@ class TCBPaths(bpy.types.PropertyGroup):
 
     show: BoolProperty(
         name="TCB Paths",
-        description="Show the paths that the active and the selected objects, in Pose mode bones, take in the world",
+        description="Show the paths that the active and the selected objects, in Pose mode bones, take",
         options=set(),
         update=_on_switch,
     )
@@ -58,6 +59,20 @@ class TCBPaths(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=10.0,
         subtype="DISTANCE",
+        options=set(),
+        update=_on_switch,
+    )
+    space: EnumProperty(
+        name="Space",
+        description="Where the paths lie",
+        items=[
+            ("WORLD", "World", "Paths through the world"),
+            (
+                "CAMERA",
+                "Camera",
+                "Paths over the picture of the scene's camera: each point where the camera saw it at its frame",
+            ),
+        ],
         options=set(),
         update=_on_switch,
     )
@@ -156,6 +171,9 @@ class TCB_PT_paths(bpy.types.Panel):
         if settings.point == "AXIS":
             layout.prop(settings, "axis")
             layout.prop(settings, "length")
+        layout.prop(settings, "space")
+        if settings.space == "CAMERA" and not cameras_of(scene):
+            layout.label(text="The scene has no camera: paths are in the world", icon="INFO")
         column = layout.column(heading="Show")
         column.prop(settings, "frames")
         column.prop(settings, "playhead")

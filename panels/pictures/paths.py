@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of objects and bones through the world, as arrays."""
+"""Paths of objects and bones through the world, or as the camera sees them, as arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -12,6 +15,7 @@ import numpy.typing as npt
 from ...animation import AnimationError
 from ...animation.fcurves.frames import union
 from ...animation.on_path.points import Followed, moving_tracks
+from ...animation.sampling.cameras import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.store.own_keys import key_frames
 
@@ -24,11 +28,13 @@ class Trace(Followed):
 
     start: int
     end: int
+    cameras: Cuts = ()
+    """The cameras in whose space the path is; none: it is in the world."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """A path with `n` frames and `k` keys, in the world."""
+    """A path with `n` frames and `k` keys, in the world or, where it has `views`, in the camera's space."""
 
     start: int
     """The frame of the first point; each other is a frame later."""
@@ -46,6 +52,15 @@ class Path:
     """Shape (k, 3): from the key to the handle of its incoming tangent, a third of the segment's length as Bezier
     handles."""
     outgoing: Points
+    views: Matrices | None = None
+    """Shape (k, 4, 4): at each key's frame from the camera's space to the world."""
+    cuts: tuple[int, ...] = ()
+    """The frames from which on another camera sees it."""
+
+    def stretches(self) -> list[slice]:
+        """Return the rows of points that one camera sees without a cut."""
+        rows = [cut - self.start for cut in self.cuts if 0 < cut - self.start < len(self.points)]
+        return [slice(first, last) for first, last in pairwise((0, *rows, len(self.points)))]
 
     def within(self, first: int, last: int) -> Path:
         """Return the part from frame to frame, with the keys that lie there."""
@@ -61,6 +76,7 @@ class Path:
             keys=self.keys[inside],
             incoming=self.incoming[inside],
             outgoing=self.outgoing[inside],
+            views=None if self.views is None else self.views[inside],
         )
 
     def frames_every(self, step: int) -> npt.NDArray[np.int64]:
@@ -86,31 +102,78 @@ class Plan:
     frames: Frames
     """All frames, ascending."""
 
+    @property
+    def near(self) -> Frames:
+        """Return frames, shape (5, k): each key, one and two steps before it, one and two after it."""
+        before, after = _step(self.reach[0]), _step(self.reach[1])
+        return np.stack(
+            [self.keys, self.keys - before, self.keys - 2 * before, self.keys + after, self.keys + 2 * after]
+        )
+
+
+class Views(NamedTuple):
+    """Matrices from the world into the space of the camera that sees a frame, for a plan."""
+
+    whole: Matrices
+    """Shape (n, 4, 4)."""
+    near: Matrices
+    """Shape (5, k, 4, 4): at the frames around a key of the camera that sees the key."""
+
+    @classmethod
+    def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
+        """Return the views; None where all cameras stand still at one place.
+
+        `into`: returns the matrices at frames of the cameras that see other frames.
+        """
+        near = planned.near
+        frames = np.concatenate((planned.whole, near.ravel()))
+        seen_at = np.concatenate((planned.whole, np.broadcast_to(planned.keys, near.shape).ravel()))
+        matrices = into(frames, seen_at)
+        if (matrices == matrices[:1]).all():
+            return None
+        whole, around = np.split(matrices, [len(planned.whole)])
+        return cls(whole, around.reshape(*near.shape, 4, 4))
+
 
 def plan(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
     keys = _keys(obj, bone, trace)
     gaps = np.diff(keys)
     reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))
     whole = np.arange(trace.start, trace.end + 1, dtype=np.float64)
-    near = _near(keys, reach)
-    return Plan(whole, keys, reach, np.unique(np.concatenate((whole, near.ravel()))))
+    planned = Plan(whole, keys, reach, whole)
+    return replace(planned, frames=np.unique(np.concatenate((whole, planned.near.ravel()))))
 
 
-def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float) -> Path:
+def path(
+    planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float, views: Views | None = None
+) -> Path:
     """Return the path for matrices at `frames`, which include those of the plan.
 
-    `tail`: the length of the bone; 0 for an object.
+    `tail`: the length of the bone; 0 for an object. `views`: of the cameras in whose space the path is to be.
     """
     at = trace.at(matrices, tail)
     points = at[np.searchsorted(frames, planned.whole)]
-    speeds = np.linalg.norm(np.gradient(points, axis=0), axis=1) if len(points) > 1 else np.zeros(len(points))
-    key, *near = at[np.searchsorted(frames, _near(planned.keys, planned.reach))]
+    around = at[np.searchsorted(frames, planned.near)]
+    if views is not None:
+        points, around = _seen(views.whole, points), _seen(views.near, around)
+    key, *near = around
     incoming = _slope(key, near[0], near[1], _step(planned.reach[0])) * planned.reach[0][:, np.newaxis] / 3
     outgoing = _slope(key, near[2], near[3], _step(planned.reach[1])) * planned.reach[1][:, np.newaxis] / 3
-    shown, pace, at_keys, to_left, to_right = (
-        array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)
-    )
-    return Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right)
+    shown, at_keys, to_left, to_right = (array.astype(np.float32) for array in (points, key, incoming, outgoing))
+    pace = np.zeros(len(points), dtype=np.float32)
+    made = Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right)
+    if views is not None:
+        made = replace(made, views=np.linalg.inv(views.near[0]), cuts=tuple(first for first, _ in trace.cameras[1:]))
+    for rows in made.stretches():
+        if len(points[rows]) > 1:
+            pace[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
+    return made
+
+
+def _seen(views: Matrices, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the points (..., 3) in the spaces of the cameras."""
+    seen: npt.NDArray[np.float64] = (views[..., :3, :3] @ points[..., np.newaxis])[..., 0] + views[..., :3, 3]
+    return seen
 
 
 def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
@@ -126,12 +189,6 @@ def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
 def _step(reach: Frames) -> Frames:
     """Return the distance from a key at which its tangent is measured: a frame, as samples are linear between."""
     return np.minimum(1.0, reach / 2)
-
-
-def _near(keys: Frames, reach: Frames) -> Frames:
-    """Return frames, shape (5, k): each key, one and two steps before it, one and two after it."""
-    before, after = _step(reach[0]), _step(reach[1])
-    return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
 
 
 def _slope(

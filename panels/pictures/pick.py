@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from mathutils import Matrix
 
 from ...animation.on_path.points import Spot, Vector
 from .paths import Path, Trace
@@ -33,6 +32,17 @@ class Shown(NamedTuple):
     bone: str
     trace: Trace
     path: Path
+    view: npt.NDArray[np.float64] | None = None
+    """From the space of the path to the world in which it is drawn, shape (4, 4); None: it is in the world."""
+
+    def to_screen(self, view: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the matrix that brings the path to the screen; `view`: that of the viewport."""
+        matrix = np.array(view, dtype=np.float64)
+        return matrix if self.view is None else matrix @ self.view
+
+    def world_at(self, row: int) -> npt.NDArray[np.float64]:
+        """Return the matrix that brings a key from the space of the path to the world at its frame."""
+        return np.eye(4) if self.path.views is None else self.path.views[row]
 
 
 class Picked(NamedTuple):
@@ -51,7 +61,7 @@ class Picked(NamedTuple):
 
 
 def pick(
-    every: Sequence[Shown], to_screen: Matrix, size: tuple[int, int], mouse: tuple[float, float], scale: float
+    every: Sequence[Shown], to_screen: npt.ArrayLike, size: tuple[int, int], mouse: tuple[float, float], scale: float
 ) -> tuple[Picked, Shown] | None:
     """Return the nearest within reach of the mouse, keys before tangents and tangents before paths.
 
@@ -60,19 +70,21 @@ def pick(
     found: list[tuple[int, float, Picked, Shown]] = []
     at = np.array(mouse)
     for shown in every:
-        path, thing = shown.path, (shown.item.session_uid, shown.bone)
+        path, thing, view = shown.path, (shown.item.session_uid, shown.bone), shown.to_screen(to_screen)
         for rank, part, points, reach in _parts(path):
-            away = np.linalg.norm(on_screen(points, to_screen, size) - at, axis=1)
+            away = np.linalg.norm(on_screen(points, view, size) - at, axis=1)
             for row in np.flatnonzero(away <= reach * scale).tolist():
                 found.append((rank, float(away[row]), Picked(thing, part, row, float(path.frames[row])), shown))
-        frame, off = frame_near(path, to_screen, size, mouse)
+        frame, off = frame_near(path, view, size, mouse)
         if off <= _LINE * scale:
             found.append((_THEN_PATHS, off, Picked(thing, "PATH", -1, frame), shown))
     nearest = min(found, key=lambda each: each[:2], default=None)
     return None if nearest is None else nearest[2:]
 
 
-def frame_near(path: Path, to_screen: Matrix, size: tuple[int, int], mouse: tuple[float, float]) -> tuple[float, float]:
+def frame_near(
+    path: Path, to_screen: npt.ArrayLike, size: tuple[int, int], mouse: tuple[float, float]
+) -> tuple[float, float]:
     """Return the frame at which the path is nearest to the mouse, and how far off it is, in pixels."""
     places = on_screen(path.points, to_screen, size)
     if len(places) < 2:
@@ -81,13 +93,14 @@ def frame_near(path: Path, to_screen: Matrix, size: tuple[int, int], mouse: tupl
     square = np.maximum((along**2).sum(axis=1), _LEAST_SQUARE)
     part = np.clip(((at - starts) * along).sum(axis=1) / square, 0.0, 1.0)
     away = np.linalg.norm(starts + part[:, np.newaxis] * along - at, axis=1)
+    away[[rows.start - 1 for rows in path.stretches()[1:]]] = np.nan
     if not np.isfinite(away).any():
         return float(path.start), np.inf
     row = int(np.nanargmin(away))
     return path.start + row + float(part[row]), float(away[row])
 
 
-def on_screen(points: npt.ArrayLike, to_screen: Matrix, size: tuple[int, int]) -> Places:
+def on_screen(points: npt.ArrayLike, to_screen: npt.ArrayLike, size: tuple[int, int]) -> Places:
     """Return where points (n, 3) of the world are in the region, in pixels, shape (n, 2); NaN behind the eye."""
     homogeneous = np.concatenate((np.asarray(points, dtype=np.float64), np.ones((len(np.asarray(points)), 1))), axis=1)
     x, y, _, w = np.array(to_screen, dtype=np.float64) @ homogeneous.T

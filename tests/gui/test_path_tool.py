@@ -300,6 +300,89 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     assert "Traceback" not in log(window)
 
 
+# The scene's camera goes aside, turns and comes nearer; the viewport looks through it, and the playhead stands elsewhere
+# than the key that is dragged.
+MOVING_CAMERA = """
+def steps():
+    scene = bpy.context.scene
+    scene.frame_end = 60
+    camera = scene.camera
+    for frame, location, rotation in ((1, (0, -14, 3), (1.4, 0, 0)), (30, (3, -12, 2), (1.45, .1, .1)),
+                                      (60, (-2, -16, 4), (1.3, -.1, -.05))):
+        camera.location, camera.rotation_euler = location, rotation
+        camera.keyframe_insert('location', frame=frame)
+        camera.keyframe_insert('rotation_euler', frame=frame)
+    scene.tcb_paths.space = 'CAMERA'
+    scene.frame_set(54)
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.view3d.view_camera()
+    yield from drawn()
+    view = a.spaces.active.region_3d
+    view.view_camera_offset, view.view_camera_zoom = (0.1, 0.05), 15
+    bpy.ops.ed.undo_push(message='camera')
+    yield from drawn()
+"""
+SEEN_THROUGH = f"""{ON_SCREEN}
+scene = bpy.context.scene
+overlay_view = overlay.view_now(scene)
+path = kept()
+def through(points):
+    return on_screen(points @ overlay_view[:3, :3].T + overlay_view[:3, 3])
+"""
+
+
+def seen_at(window: Any, frame: int) -> tuple[float, float]:
+    """Where the viewport, which looks through the camera, has the cube when Blender is at that frame."""
+    (at,) = window.run(f"""{ON_SCREEN}
+def steps():
+    scene = bpy.context.scene
+    before = scene.frame_current
+    scene.frame_set({frame})
+    yield from drawn()
+    found = on_screen([bpy.data.objects['Cube'].matrix_world.translation])
+    scene.frame_set(before)
+    yield from drawn()
+    return found
+""")
+    found: tuple[float, float] = at
+    return found
+
+
+def test_under_a_moving_camera_a_dragged_key_ends_under_the_cursor_at_its_frame(window):
+    window.run(MOVING_CAMERA)
+    settle(window)
+    shown = f"{SEEN_THROUGH}\nresult = through(path.keys)"
+    # The path lies over the picture where the camera saw the cube, and not where the cube is in the world.
+    start = window.run(shown)[1]
+    assert np.abs(np.subtract(start, seen_at(window, 20))).max() <= 0.5
+    assert np.abs(np.subtract(start, cube(window))).max() > 20.0
+    before = everything(window)
+    end = (start[0] - 30, start[1] - 60)
+    drag(window, start, end)
+    window.shot(PICTURES / "path_tool_camera.png")
+    assert window.run("result = bpy.context.scene.frame_current") == 54
+    assert everything(window) != before
+    assert np.abs(np.subtract(seen_at(window, 20), np.round(end))).max() <= 1.0
+    assert np.abs(np.subtract(window.run(shown)[1], np.round(end))).max() <= 1.0
+
+    knob = window.run(f"{SEEN_THROUGH}\nresult = through(path.keys + path.outgoing)")[1]
+    drag(window, knob, (knob[0] + 15, knob[1] - 15))
+    moved = window.run(f"{SEEN_THROUGH}\nresult = through(path.keys + path.outgoing)")[1]
+    assert np.abs(np.subtract(moved, knob) - (15, -15)).max() < 4
+
+    on_path = window.run(f"{SEEN_THROUGH}\nresult = through(path.points[9:10])")[0]
+    window.click((round(on_path[0]), round(on_path[1])), times=2)
+    settle(window)
+    frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
+    assert window.run(f"{frames}result = animation.track_keys(o, 'location').frames.tolist()") == [1.0, 10.0, 20.0, 50.0]
+    for _ in range(3):
+        window.key("ctrl+z", at=(700, 700))
+        settle(window)
+    assert everything(window) == before
+    assert "Traceback" not in log(window)
+
+
 def tail(window: Any, frame: int) -> tuple[tuple[float, float], tuple[float, float]]:
     """Where Blender places head and tail of the rig's bone at a frame, on the screen."""
     head, end = window.run(f"""{ON_SCREEN}

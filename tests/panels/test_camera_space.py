@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths as the camera sees them, beside what Blender's own camera sees at each frame."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from bpy_extras.object_utils import world_to_camera_view
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Matrix, Vector
+
+from tests.animation.curves import new_object
+
+NOW = 33
+
+
+@pytest.fixture
+def pictures(scene, tcb_animation):
+    return tcb_animation.panels.pictures
+
+
+@pytest.fixture
+def sampling(tcb_animation):
+    return tcb_animation.animation.sampling.cameras
+
+
+@pytest.fixture
+def overlay(scene, pictures):
+    """The overlay, switched on, in the camera's space, with nothing kept."""
+    pictures.overlay._forget()
+    scene.frame_end = 60
+    scene.tcb_paths.show = True
+    scene.tcb_paths.space = "CAMERA"
+    yield pictures.overlay
+    pictures.overlay._forget()
+
+
+def keyed(item, seed, path="location", frames=(1, 20, 41, 60), size=2.0):
+    """Give it keys of its own."""
+    random = np.random.default_rng(seed)
+    for frame in frames:
+        setattr(item, path, random.uniform(-size, size, len(getattr(item, path))))
+        item.keyframe_insert(path, frame=frame)
+    return item
+
+
+def new_camera(scene, name="Eye", seed=7, *, moves=True):
+    """A camera that looks at where things are from some way off, and moves, turns and is scaled."""
+    camera = new_object(name, data=bpy.data.cameras.new(name))
+    holder = new_object(f"{name} holder")
+    holder.location, holder.rotation_euler, holder.scale = (0, -25, 1), (1.5, 0, 0), (1.5, 1.5, 1.5)
+    camera.parent = holder
+    if moves:
+        keyed(camera, seed)
+        keyed(camera, seed + 1, "rotation_euler", size=0.15)
+    scene.camera = camera
+    return camera
+
+
+@pytest.fixture
+def camera(scene):
+    return new_camera(scene)
+
+
+@pytest.fixture
+def thing(scene):
+    return keyed(new_object("Thing"), 3)
+
+
+def kept(overlay, item, bone=""):
+    """What the overlay keeps of it, as if it had been drawn."""
+    wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
+    overlay._want(wanted)
+    for _ in range(10_000):
+        if overlay._work() is None:
+            return overlay._state.kept[wanted]
+    raise AssertionError("the path is not computed")
+
+
+def shown(overlay, pictures, item, bone=""):
+    """The path, as the viewport draws it at the frame that is set now."""
+    path = kept(overlay, item, bone).path
+    view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
+    return pictures.pick.Shown(item, bone, overlay._trace(bpy.context.scene), path, view)
+
+
+def drawn(each, points):
+    """Places in the world at which points of the path are drawn."""
+    view = np.eye(4) if each.view is None else each.view
+    return points.astype(float) @ view[:3, :3].T + view[:3, 3]
+
+
+def seen_through(scene, item, frames):
+    """Where Blender's camera of each frame sees the item: part of the picture's width, of its height, and depth."""
+    places = []
+    for frame in frames:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        places.append(tuple(world_to_camera_view(scene, scene.camera, item.matrix_world.translation)))
+    return np.array(places)
+
+
+def on_picture(scene, places):
+    """Where the present camera sees places of the world."""
+    return np.array([tuple(world_to_camera_view(scene, scene.camera, Vector(place))) for place in places])
+
+
+def test_every_point_stands_on_the_picture_where_the_camera_saw_it(scene, overlay, pictures, camera, thing):
+    expected = seen_through(scene, thing, range(1, 61))
+    at_keys = seen_through(scene, thing, (1, 20, 41, 60))
+    for now in (1, NOW, 60):
+        scene.frame_set(now)
+        each = shown(overlay, pictures, thing)
+        assert np.abs(on_picture(scene, drawn(each, each.path.points)) - expected).max() < 1e-4
+        assert np.abs(on_picture(scene, drawn(each, each.path.keys)) - at_keys).max() < 1e-4
+        # At the current frame the thing itself is there.
+        assert np.abs(drawn(each, each.path.points)[now - 1] - thing.matrix_world.translation).max() < 1e-4
+    assert np.abs(np.diff(expected, axis=0)).max() > 0.01
+
+
+def slopes_in_camera(scene, camera, item, frame):
+    """How fast the item goes in the camera's own space before a frame and after it, by Blender's evaluation."""
+    places = []
+    step = 0.25
+    for at in (frame, frame - step, frame - 2 * step, frame + step, frame + 2 * step):
+        scene.frame_set(int(at // 1), subframe=at % 1)
+        places.append(np.array(camera.matrix_world.normalized().inverted() @ item.matrix_world.translation))
+    here, before, earlier, after, later = places
+    return (3 * here - 4 * before + earlier) / (2 * step), (4 * after - later - 3 * here) / (2 * step)
+
+
+def test_tangents_lead_where_the_path_goes_over_the_picture(scene, overlay, pictures, camera, thing):
+    before, after = slopes_in_camera(scene, camera, thing, 41)
+    path = kept(overlay, thing).path
+    # The difference of a frame's length on a cubic: an error of its third derivative.
+    assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
+    assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
+    assert path.speeds[40] == pytest.approx(np.linalg.norm(before + after) / 2, abs=0.02)
+    # The camera's own motion is in them.
+    scene.tcb_paths.space = "WORLD"
+    world = kept(overlay, thing).path
+    assert abs(np.linalg.norm(world.outgoing[2]) - np.linalg.norm(path.outgoing[2])) > 0.1
+
+
+def test_a_still_camera_gives_the_path_in_the_world_bit_for_bit(scene, overlay, pictures, thing):
+    new_camera(scene, moves=False)
+    seen = kept(overlay, thing).path
+    scene.tcb_paths.space = "WORLD"
+    world = kept(overlay, thing).path
+    assert overlay._trace(scene).cameras == ()
+    assert seen.views is None
+    for name in ("points", "speeds", "frames", "keys", "incoming", "outgoing"):
+        assert getattr(seen, name).tobytes() == getattr(world, name).tobytes()
+
+
+def test_without_a_camera_the_path_is_in_the_world_and_the_panel_says_so(scene, overlay, pictures, thing):
+    assert scene.camera is None
+    assert kept(overlay, thing).path.views is None
+
+    def panel():
+        layout = bpy.context.window_manager.popmenu_begin__internal("panel").layout
+        pictures.path_panel.TCB_PT_paths.draw(SimpleNamespace(layout=layout), bpy.context)
+        return str(layout.introspect())
+
+    assert "has no camera" in panel()
+    new_camera(scene)
+    assert "has no camera" not in panel()
+
+
+def test_the_cameras_that_markers_bind_count_each_from_its_frame_on(scene, overlay, pictures, thing):
+    first, second, unseen = (new_camera(scene, name, seed) for name, seed in (("A", 11), ("B", 21), ("C", 31)))
+    unseen.hide_render = True
+    for name, frame, bound in (("a", 10, first), ("b", 41, second), ("c", 50, unseen), ("late", 41, first)):
+        scene.timeline_markers.new(name, frame=frame).camera = bound
+    expected = seen_through(scene, thing, range(1, 61))
+    cameras = []
+    for frame in (1, 40, 41, 55):
+        scene.frame_set(frame)
+        cameras.append(scene.camera)
+        each = shown(overlay, pictures, thing)
+        assert np.abs(on_picture(scene, drawn(each, each.path.points)) - expected).max() < 1e-4
+    assert cameras == [first, first, second, second]
+    path = kept(overlay, thing).path
+    assert path.stretches() == [slice(0, 40), slice(40, 60)]
+    assert path.within(35, 45).stretches() == [slice(0, 6), slice(6, 11)]
+    assert path.within(45, 55).stretches() == [slice(0, 11)]
+    # The key at the cut is seen by the second camera, and so are its tangents, on both sides.
+    before, after = slopes_in_camera(scene, second, thing, 41)
+    assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
+    assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
+    # Between the last frame of one and the first of the other is no path to be hit.
+    middle = np.eye(4)
+    jump = path.points[39:41].mean(axis=0)
+    at = pictures.pick.on_screen(jump[np.newaxis], middle, (200, 200))[0]
+    _, off = pictures.pick.frame_near(path, middle, (200, 200), tuple(at))
+    assert off > 0.1
+
+
+def counted(monkeypatch, sampling):
+    """Count the frames at which cameras are evaluated."""
+    frames = []
+    kind = sampling.TransformSampler
+
+    class Counting(kind):
+        def matrices(self, item, bone=""):
+            if item.type == "CAMERA":
+                frames.append(len(self.frames))
+            return super().matrices(item, bone)
+
+    monkeypatch.setattr(sampling, "TransformSampler", Counting)
+    return frames
+
+
+def test_a_camera_is_sampled_once_until_it_moves_otherwise(
+    scene, overlay, pictures, camera, thing, sampling, monkeypatch
+):
+    frames = counted(monkeypatch, sampling)
+    other = keyed(new_object("Other"), 5)
+
+    def again(change):
+        """Change something, and return at how many frames the camera was evaluated, and which paths are made anew."""
+        before = [kept(overlay, item) for item in (thing, other)]
+        frames.clear()
+        change()
+        bpy.context.view_layer.update()
+        overlay._state.drawn = 2
+        overlay._on_update(scene, bpy.context.evaluated_depsgraph_get())
+        after = [kept(overlay, item) for item in (thing, other)]
+        return sum(frames), [each is not was for each, was in zip(after, before, strict=True)]
+
+    kept(overlay, thing)
+    kept(overlay, other)
+    assert frames == [60]
+    assert again(lambda: thing.keyframe_insert("location", frame=30)) == (0, [True, False])
+    assert again(lambda: scene.frame_set(50)) == (0, [False, False])
+    # A key between frames needs a few more.
+    count, made = again(lambda: thing.keyframe_insert("location", frame=34.5))
+    assert made == [True, False]
+    assert 1 <= count <= 5
+    count, made = again(lambda: camera.keyframe_insert("location", frame=30))
+    assert made == [True, True]
+    assert count == 60 + 5
+    count, made = again(lambda: setattr(camera.parent, "location", (0, -30, 1)))
+    assert made == [True, True]
+    assert count == 60 + 5
+    scene.frame_set(1)
+    expected = seen_through(scene, thing, range(1, 61))
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    assert np.abs(on_picture(scene, drawn(each, each.path.points)) - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize("constrained", ["camera", "both"])
+def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
+    scene, overlay, pictures, camera, thing, sampling, monkeypatch, constrained
+):
+    target = keyed(new_object("Target"), 9)
+    led = camera.constraints.new("TRACK_TO")
+    led.target = target
+    if constrained == "both":
+        thing.constraints.new("LIMIT_SCALE")
+    frames = []
+    advance = sampling.DepsgraphSampler.advance
+
+    def counting(self, *arguments):
+        if (camera.session_uid, "") in self.things:
+            frames.append(self)
+        return advance(self, *arguments)
+
+    monkeypatch.setattr(sampling.DepsgraphSampler, "advance", counting)
+
+    def check():
+        expected = seen_through(scene, thing, range(1, 61))
+        scene.frame_set(NOW)
+        each = shown(overlay, pictures, thing)
+        assert np.abs(on_picture(scene, drawn(each, each.path.points)) - expected).max() < 1e-4
+
+    def update():
+        bpy.context.view_layer.update()
+        overlay._on_update(scene, bpy.context.evaluated_depsgraph_get())
+
+    kept(overlay, thing)
+    assert len(set(map(id, frames))) == 1
+    check()
+    frames.clear()
+    thing.keyframe_insert("location", frame=30)
+    update()
+    check()
+    assert not frames
+    target.location.x += 3
+    target.keyframe_insert("location", frame=20)
+    update()
+    check()
+    assert frames
+
+
+def test_a_camera_that_goes_leaves_no_path_behind_and_no_error(scene, overlay, camera, thing):
+    wanted = (thing.session_uid, ""), overlay._trace(scene)
+    camera.constraints.new("LIMIT_LOCATION")
+    overlay._want(wanted)
+    overlay._work()
+    assert "constraints" in overlay.status(bpy.context)
+    bpy.data.objects.remove(camera)
+    for _ in range(100):
+        if overlay._work() is None:
+            break
+    assert not overlay._state.kept
+    assert not overlay._state.failed
+    assert kept(overlay, thing).path.views is None
+
+
+SIZE = (800, 600)
+
+
+@pytest.fixture
+def viewport(scene, camera):
+    """A viewport that looks through the camera, at the frame that is set when it is asked."""
+
+    class View:
+        is_perspective, view_perspective = True, "CAMERA"
+
+        @property
+        def view_matrix(self):
+            return camera.matrix_world.normalized().inverted()
+
+        @property
+        def window_matrix(self):
+            return camera.calc_matrix_camera(bpy.context.evaluated_depsgraph_get(), x=SIZE[0], y=SIZE[1])
+
+        @property
+        def perspective_matrix(self):
+            return self.window_matrix @ self.view_matrix
+
+    region = SimpleNamespace(x=0, y=0, width=SIZE[0], height=SIZE[1])
+    preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    return SimpleNamespace(scene=scene, region=region, region_data=View(), preferences=preferences)
+
+
+def at_pixels(viewport, place):
+    return np.array(location_3d_to_region_2d(viewport.region, viewport.region_data, Vector(place)))
+
+
+def grab(pictures, viewport, each, part, row):
+    """Take hold of a key or a tangent, as the mouse does, where it is seen."""
+    path = each.path
+    point = path.keys[row] + {"handle_left": path.incoming, "handle_right": path.outgoing}.get(part, 0 * path.keys)[row]
+    start = at_pixels(viewport, drawn(each, point[np.newaxis])[0])
+    found = pictures.pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
+    assert found is not None
+    assert (found[0].part, found[0].row) == (part, row)
+    pointer = pictures.path_drag._Pointer(viewport, tuple(start), each, row)
+    return found[0], pointer, start
+
+
+@pytest.mark.parametrize("held", ["location", "tip"])
+def test_a_dragged_key_is_seen_under_the_mouse_at_its_frame(scene, overlay, pictures, camera, thing, viewport, held):
+    if held == "tip":
+        scene.tcb_paths.point = "AXIS"
+        for path in ("location", "rotation_euler"):
+            thing.keyframe_delete(path, frame=20) if path == "location" else keyed(thing, 4, path)
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    picked, pointer, start = grab(pictures, viewport, each, "KEY", list(each.path.frames).index(20))
+    end = start + ((30, -25) if held == "location" else (4, 3))
+    world = each.world_at(picked.row)
+    drag = pictures.path_drag._Place(
+        picked.spot(scene, each), world[:3, :3] @ each.path.keys[picked.row] + world[:3, 3]
+    )
+    pointer.at = tuple(end)
+    drag.to(pointer)
+    scene.frame_set(20)
+    bpy.context.view_layer.update()
+    tip = thing.matrix_world.translation if held == "location" else thing.matrix_world @ Vector((0, 0, 1.0))
+    assert np.abs(at_pixels(viewport, tip) - end).max() < 0.1
+    scene.frame_set(NOW)
+    overlay._state.inputs = overlay.Inputs()
+    each = shown(overlay, pictures, thing)
+    assert np.abs(at_pixels(viewport, drawn(each, each.path.keys)[picked.row]) - end).max() < 0.1
+
+
+def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, camera, thing, viewport):
+    scene.frame_set(20)
+    before = np.array(thing.matrix_world.translation)
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    picked, pointer, start = grab(pictures, viewport, each, "KEY", 1)
+    drag = pictures.path_drag._Place(picked.spot(scene, each), before)
+    pointer.at, pointer.axis, pointer.typed = tuple(start + 40), "Z", "1.5"
+    drag.to(pointer)
+    scene.frame_set(20)
+    assert np.array(thing.matrix_world.translation) == pytest.approx(np.add(before, (0, 0, 1.5)), abs=1e-4)
+    # By the mouse: the point of the vertical through the key that is nearest to what is seen there.
+    scene.frame_set(NOW)
+    pointer.typed = ""
+    wanted = np.add(before, (0, 0, 0.7))
+    scene.frame_set(20)
+    pointer.at = tuple(at_pixels(viewport, wanted))
+    scene.frame_set(NOW)
+    drag.to(pointer)
+    scene.frame_set(20)
+    assert np.array(thing.matrix_world.translation) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, camera, thing, viewport, tcb_animation):
+    animation = tcb_animation.animation
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    thing.animation_data.action.tcb_live = True
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    end_now = each.path.keys[1] + each.path.outgoing[1]
+    # What tension alone reaches: along the change of the tangent in the world, as the camera sees it.
+    animation.key_set(thing, "location", 20, tension=-0.4)
+    animation.bake(thing, output="HANDLES")
+    overlay._state.inputs = overlay.Inputs()
+    wanted = shown(overlay, pictures, thing)
+    aim = at_pixels(viewport, drawn(wanted, (wanted.path.keys + wanted.path.outgoing)[1:2])[0])
+    animation.key_set(thing, "location", 20, tension=0.0)
+    animation.bake(thing, output="HANDLES")
+    overlay._state.inputs = overlay.Inputs()
+    each = shown(overlay, pictures, thing)
+    assert np.abs((each.path.keys + each.path.outgoing)[1] - end_now).max() < 1e-5
+    picked, pointer, start = grab(pictures, viewport, each, "handle_right", 1)
+    assert np.abs(aim - start).max() > 5
+    drag = pictures.path_drag._Tangent(picked.spot(scene, each), each, picked, pointer, {})
+    pointer.at = tuple(aim)
+    drag.to(pointer)
+    overlay._state.inputs = overlay.Inputs()
+    after = shown(overlay, pictures, thing)
+    end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.outgoing)[1:2])[0])
+    assert np.abs(end - aim).max() < 0.5
+    # The key itself stays.
+    assert np.abs(after.path.keys[1] - each.path.keys[1]).max() < 1e-5
+
+
+def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay, pictures, camera, thing, viewport):
+    scene.frame_set(30)
+    at = at_pixels(viewport, thing.matrix_world.translation)
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    found = pictures.pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(at), 1.0)
+    assert found is not None
+    assert found[0].part == "PATH"
+    assert found[0].frame == pytest.approx(30, abs=0.05)
+    drag = pictures.path_drag._Time(found[0]._replace(frame=20.0).spot(scene, each), each)
+    pointer = pictures.path_drag._Pointer(viewport, tuple(at), each, 1)
+    drag.to(pointer)
+    assert drag.frame == 30
+
+
+def test_a_camera_without_scale_is_no_fault(overlay, sampling, camera, thing):
+    camera.parent.scale = (0, 0, 0)
+    assert np.isfinite(kept(overlay, thing).path.points).all()
+    plain = sampling.unscaled(np.array([Matrix.Diagonal((2, 3, 4, 1)), Matrix.Diagonal((0, 1, 1, 1))]))
+    assert (plain == np.eye(4)).all()
