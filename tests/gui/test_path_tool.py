@@ -300,8 +300,8 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     assert "Traceback" not in log(window)
 
 
-# The scene's camera goes aside, turns and comes nearer; the viewport looks through it, and the playhead stands elsewhere
-# than the key that is dragged.
+# The scene's camera goes aside, turns and comes nearer; the viewport looks through it, and the playhead stands
+# elsewhere than the key that is dragged.
 MOVING_CAMERA = """
 def steps():
     scene = bpy.context.scene
@@ -375,7 +375,12 @@ def test_under_a_moving_camera_a_dragged_key_ends_under_the_cursor_at_its_frame(
     window.click((round(on_path[0]), round(on_path[1])), times=2)
     settle(window)
     frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
-    assert window.run(f"{frames}result = animation.track_keys(o, 'location').frames.tolist()") == [1.0, 10.0, 20.0, 50.0]
+    assert window.run(f"{frames}result = animation.track_keys(o, 'location').frames.tolist()") == [
+        1.0,
+        10.0,
+        20.0,
+        50.0,
+    ]
     for _ in range(3):
         window.key("ctrl+z", at=(700, 700))
         settle(window)
