@@ -23,6 +23,7 @@ from ...ui.live import handlers
 from ...ui.modifier_keys import typed_after
 from ...ui.redraw import show_in_headers
 from . import overlay
+from .paths import transformed
 from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
 
 if TYPE_CHECKING:
@@ -139,16 +140,19 @@ class _Pointer:
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.at))
         if self._at_key is None:
             return origin, direction
-        into = np.linalg.inv(self.to_drawn)
-        return into[:3, :3] @ origin + into[:3, 3], into[:3, :3] @ direction
+        into = np.linalg.inv(self.to_drawn).astype(np.float64)
+        return transformed(into, origin), into[:3, :3] @ direction
 
     def beside(self, place: Vector) -> Vector:
         """Return what is under the mouse, as far from the eye as the place; on its axis, where one was chosen."""
         if not self.axis:
             drawn = self.to_drawn
-            depth = BlenderVector((drawn[:3, :3] @ place + drawn[:3, 3]).tolist())
+            depth = BlenderVector(transformed(drawn, place).tolist())
             at = np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.at, depth))
-            return at if self._at_key is None else np.linalg.solve(drawn, np.append(at, 1.0))[:3]
+            if self._at_key is None:
+                return at
+            into = np.linalg.inv(drawn).astype(np.float64)
+            return transformed(into, at)
         along = np.eye(3)[_AXES.index(self.axis)]
         if self.number is not None:
             moved: Vector = place + self.number * along
@@ -197,7 +201,7 @@ class _Tangent:
         reach = float(shown.path.reach[0 if side == "handle_left" else 1][picked.row])
         world = shown.world_at(picked.row)
         self._tangent: Vector = world[:3, :3] @ tangent_of(shown.path, picked)
-        self._key: Vector = world[:3, :3] @ shown.path.keys[picked.row].astype(np.float64) + world[:3, 3]
+        self._key = transformed(world, shown.path.keys[picked.row].astype(np.float64))
         self._held = HeldTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
         self.frame = spot.frame
 
@@ -325,7 +329,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         if self._pointer.other:
             return _Time(self._spot, self._shown)
         world = self._shown.world_at(self._picked.row)
-        return _Place(self._spot, world[:3, :3] @ end_of(self._shown.path, self._picked) + world[:3, 3])
+        return _Place(self._spot, transformed(world, end_of(self._shown.path, self._picked)))
 
     def _apply(self, context: bpy.types.Context) -> None:
         if self._changed and self._picked.part == "KEY" and self._pointer.other != isinstance(self._drag, _Time):

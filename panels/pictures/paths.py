@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -59,8 +60,7 @@ class Path:
 
     def stretches(self) -> list[slice]:
         """Return the rows of points that one camera sees without a cut."""
-        rows = [cut - self.start for cut in self.cuts if 0 < cut - self.start < len(self.points)]
-        return [slice(first, last) for first, last in pairwise((0, *rows, len(self.points)))]
+        return _stretches(self.cuts, self.start, len(self.points))
 
     def within(self, first: int, last: int) -> Path:
         """Return the part from frame to frame, with the keys that lie there."""
@@ -99,10 +99,13 @@ class Plan:
     reach: Frames
     """Shape (2, k): frames between neighbouring keys, before each and after it; 0 where there is no other or no
     room."""
-    frames: Frames
-    """All frames, ascending."""
 
-    @property
+    @cached_property
+    def frames(self) -> Frames:
+        """Return all frames, ascending."""
+        return np.unique(np.concatenate((self.whole, self.near.ravel())))
+
+    @cached_property
     def near(self) -> Frames:
         """Return frames, shape (5, k): each key, one and two steps before it, one and two after it."""
         before, after = _step(self.reach[0]), _step(self.reach[1])
@@ -140,8 +143,7 @@ def plan(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
     gaps = np.diff(keys)
     reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))
     whole = np.arange(trace.start, trace.end + 1, dtype=np.float64)
-    planned = Plan(whole, keys, reach, whole)
-    return replace(planned, frames=np.unique(np.concatenate((whole, planned.near.ravel()))))
+    return Plan(whole, keys, reach)
 
 
 def path(
@@ -155,25 +157,32 @@ def path(
     points = at[np.searchsorted(frames, planned.whole)]
     around = at[np.searchsorted(frames, planned.near)]
     if views is not None:
-        points, around = _seen(views.whole, points), _seen(views.near, around)
+        points, around = transformed(views.whole, points), transformed(views.near, around)
     key, *near = around
     incoming = _slope(key, near[0], near[1], _step(planned.reach[0])) * planned.reach[0][:, np.newaxis] / 3
     outgoing = _slope(key, near[2], near[3], _step(planned.reach[1])) * planned.reach[1][:, np.newaxis] / 3
-    shown, at_keys, to_left, to_right = (array.astype(np.float32) for array in (points, key, incoming, outgoing))
-    pace = np.zeros(len(points), dtype=np.float32)
-    made = Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right)
-    if views is not None:
-        made = replace(made, views=np.linalg.inv(views.near[0]), cuts=tuple(first for first, _ in trace.cameras[1:]))
-    for rows in made.stretches():
+    cuts = () if views is None else tuple(first for first, _ in trace.cameras[1:])
+    speeds = np.zeros(len(points))
+    for rows in _stretches(cuts, trace.start, len(points)):
         if len(points[rows]) > 1:
-            pace[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
-    return made
+            speeds[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
+    shown, pace, at_keys, to_left, to_right = (
+        array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)
+    )
+    back = None if views is None else np.linalg.inv(views.near[0])
+    return Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right, back, cuts)
 
 
-def _seen(views: Matrices, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the points (..., 3) in the spaces of the cameras."""
-    seen: npt.NDArray[np.float64] = (views[..., :3, :3] @ points[..., np.newaxis])[..., 0] + views[..., :3, 3]
-    return seen
+def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return points, shape (..., 3), moved by matrices, shape (..., 4, 4)."""
+    moved: npt.NDArray[np.float64] = (matrices[..., :3, :3] @ points[..., np.newaxis])[..., 0] + matrices[..., :3, 3]
+    return moved
+
+
+def _stretches(cuts: Sequence[int], start: int, count: int) -> list[slice]:
+    """Return the rows, of `count` with one a frame from `start`, between cuts."""
+    rows = [cut - start for cut in cuts if 0 < cut - start < count]
+    return [slice(first, last) for first, last in pairwise((0, *rows, count))]
 
 
 def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
