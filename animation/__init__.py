@@ -38,7 +38,8 @@ from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
 from .edit.track_keys import TrackKeys, track_keys
 from .errors import AnimationError
-from .reduction.reduce import Reduction, reduce
+from .reduction.reduce import KeyCount, keys_by_error, reduce
+from .reduction.result import Reduction
 from .relaxation.relax import Relaxation, relax
 from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
@@ -54,6 +55,7 @@ __all__ = [
     "Checks",
     "Gap",
     "KeepsApart",
+    "KeyCount",
     "Options",
     "Reduction",
     "Relaxation",
@@ -82,6 +84,7 @@ __all__ = [
     "joint_gap",
     "key_set",
     "key_whole",
+    "keys_by_error",
     "of_file",
     "of_object",
     "reduce",

@@ -38,6 +38,11 @@ def _positive(name: str, number: float) -> None:
         raise ValueError(rpt_("{:s} {:g} is not a positive number", name, number))
 
 
+def _more_than_two(name: str, number: float) -> None:
+    if not number > 2.0:
+        raise ValueError(rpt_("{:s} {:g} is not more than 2", name, number))
+
+
 def _not_negative(name: str, number: float) -> None:
     if number < 0.0:
         raise ValueError(rpt_("{:s} {:g} is negative", name, number))
@@ -69,6 +74,7 @@ def _known(name: str, parameters: Mapping[str, float]) -> None:
 
 
 Positive = Annotated[float, _positive]
+MoreThanTwo = Annotated[float, _more_than_two]
 NotNegative = Annotated[float, _not_negative]
 Count = Annotated[int, _at_least_one]
 FrameRange = Annotated[tuple[float, float], _ascending]

@@ -28,7 +28,7 @@ from .key_set import TCB_OT_key_set
 from .key_whole import TCB_OT_key_whole
 from .make_key import TCB_OT_make_key
 from .messages_dismiss import TCB_OT_messages_dismiss
-from .reduce import TCB_OT_reduce
+from .reduce import TCB_OT_reduce, TCB_OT_reduce_compare
 from .relax import TCB_OT_relax
 from .remove import TCB_OT_remove
 from .restore import TCB_OT_restore
@@ -65,6 +65,7 @@ _CLASSES = (
     TCB_OT_joint_check,
     TCB_OT_relax,
     TCB_OT_reduce,
+    TCB_OT_reduce_compare,
     TCB_OT_finding_show,
     TCB_OT_messages_dismiss,
     IMPORT_ANIM_OT_tcb_3ds,

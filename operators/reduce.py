@@ -1,48 +1,70 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce dense curves to few keys."""
+"""Reduce dense curves to few keys, and compare how many keys errors need."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
 import bpy
 
-from ..animation import AnimationError, Reduction
-from ..animation.reduction.reduce import reduce_steps
-from ..animation.translation import n_
+from ..animation import AnimationError, KeyCount, Reduction
+from ..animation.reduction.reduce import keys_by_error_steps, reduce_steps
+from ..animation.reduction.wanted import Wanted
+from ..animation.steps import Steps
+from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
-from ..ui.properties import reduce_angle, reduce_error
+from ..ui.properties import ReduceOptions
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
+Selected = Mapping[bpy.types.ID, Iterable[str] | None]
+_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The errors that are compared, as parts of the one that is set."""
 
-class TCB_OT_reduce(WithData, InSteps, bpy.types.Operator):
-    """Find the fewest keys, with velocities, whose handles play the dense curves of the selected objects (in Pose mode: bones) within an error. They go into a new action; the present one is kept"""  # noqa: E501  Blender shows it as it is
 
-    bl_idname = "tcb.reduce"
-    bl_label = "Reduce to TCB Keys"
-    bl_options = {"REGISTER", "UNDO"}
+class _Reducing(ReduceOptions, WithData, InSteps):
+    """What both operators have in common."""
 
-    error: reduce_error()
-    angle: reduce_angle()
-
-    hint = n_("Reduce goes on: Esc leaves everything as it was")
-    cancelled = n_("Reduce was ended: everything is as it was")
+    work: ClassVar[Any]
+    """A static function of what is selected and wanted, which returns Steps."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+        operator: Any = cls
+        return poll_selection(operator, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         self._is_by_hand = True
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
+        operator: Any = self
+        try:
+            wanted = self.wanted()
+        except ValueError as error:
+            operator.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
         selected = selection.selected_datablocks(context, self.use_data)
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
-        return self.start(context, reduce_steps(selected, self.error, self.angle), progress, self._finish)
+        return self.start(context, self.work(selected, wanted), progress, operator.finish)
 
-    def _finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[AnimationError]]) -> Status:
+
+class TCB_OT_reduce(_Reducing, bpy.types.Operator):
+    """Find the fewest keys, with velocities, whose handles play the dense curves of the selected objects (in Pose mode: bones) within an error. They go into a new action; the present one is kept"""  # noqa: E501  Blender shows it as it is
+
+    bl_idname = "tcb.reduce"
+    bl_label = "Reduce to TCB Keys"
+    bl_options = {"REGISTER", "UNDO"}
+
+    hint = n_("Reduce goes on: Esc leaves everything as it was")
+    cancelled = n_("Reduce was ended: everything is as it was")
+
+    work = staticmethod(reduce_steps)
+
+    def finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[AnimationError]]) -> Status:
         results, refused = found
         for result in results:
             report_notes(self, result.notes)
@@ -52,3 +74,34 @@ class TCB_OT_reduce(WithData, InSteps, bpy.types.Operator):
             self.report({"ERROR"}, "\n".join(faults))
         redraw_editors()
         return {"FINISHED"} if results else {"CANCELLED"}
+
+
+class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
+    """Count the keys that Reduce would leave the selected objects or bones with a quarter of the largest error, half of it, the error itself, twice and four times as much. Nothing is changed"""  # noqa: E501  Blender shows it as it is
+
+    bl_idname = "tcb.reduce_compare"
+    bl_label = "Compare Errors"
+    bl_options = {"REGISTER"}
+
+    hint = n_("Keys are counted: Esc ends it")
+    cancelled = n_("Counting was ended")
+
+    @staticmethod
+    def work(selected: Selected, wanted: Wanted) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
+        return keys_by_error_steps(selected, wanted, _FACTORS)
+
+    def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[AnimationError]]) -> Status:
+        counts, refused = found
+        manager: Any = context.window_manager
+        manager.tcb_key_counts.clear()
+        for count in counts:
+            row = manager.tcb_key_counts.add()
+            row.error, row.key_count, row.before = count.error, count.keys, count.before
+        text = ", ".join(rpt_("{:.3g}: {:,} keys", count.error, count.keys) for count in counts)
+        if counts:
+            self.report({"INFO"}, rpt_("{:s}; now {:,}", text, counts[0].before))
+        faults = [str(each) for each in refused if not (each.nothing_to_do and counts)]
+        if faults:
+            self.report({"ERROR"}, "\n".join(faults))
+        redraw_editors()
+        return {"FINISHED"} if counts else {"CANCELLED"}

@@ -48,18 +48,36 @@ class TCB_PT_reduce(bpy.types.Panel):
     bl_order = 15
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = layout_of(self), sidebar_settings(context)
+        layout, settings = layout_of(self), sidebar_settings(context).reduction
         text = iface_("Few keys for motion with a key a frame, in a new action; the present one is kept")
         draw_text(layout, context, text)
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        column.prop(settings, "reduce_error")
-        if context.mode != "POSE":
-            column.prop(settings, "reduce_angle")
+        names = ["error", "angle", "still", "period", "key_count"]
+        for name in names:
+            if name != "angle" or context.mode != "POSE":
+                column.prop(settings, name)
         layout.operator_context = "INVOKE_DEFAULT"
-        reduce = layout.operator("tcb.reduce", icon="MOD_DECIM")
-        reduce.error, reduce.angle = settings.reduce_error, settings.reduce_angle
+        for operator in (
+            layout.operator("tcb.reduce", icon="MOD_DECIM"),
+            layout.operator("tcb.reduce_compare", icon="GRAPH"),
+        ):
+            for name in names:
+                setattr(operator, name, getattr(settings, name))
+        _draw_counts(layout, context, settings)
+
+
+def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
+    """Draw how many keys errors need: a bar as long as these are of the keys now, and a button that reduces so."""
+    manager: Any = context.window_manager
+    column = layout.column(align=True)
+    for count in manager.tcb_key_counts:
+        row = column.split(factor=0.3, align=True)
+        reduce = row.operator("tcb.reduce", text=f"{count.error:.3g}", translate=False)
+        reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
+        reduce.still, reduce.period, reduce.key_count = settings.still, settings.period, 0
+        row.progress(factor=count.key_count / count.before, text=iface_("{:,} keys", count.key_count), translate=False)
 
 
 class TCB_PT_checks(bpy.types.Panel):

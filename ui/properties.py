@@ -17,12 +17,13 @@ from bpy.props import (
     CollectionProperty,
     EnumProperty,
     FloatProperty,
+    IntProperty,
     PointerProperty,
     StringProperty,
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.reduce import ANGLE, ERROR
+from ..animation.reduction.wanted import ANGLE, ERROR, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
@@ -128,30 +129,73 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
     ease_from: parameter("ease_from", options=set())
 
 
-def reduce_error(**more: Any) -> Any:
-    """Return the property of the error that Reduce may make."""
-    return FloatProperty(
+class ReduceOptions:
+    """What Reduce is asked for, in its panel and of its operator."""
+
+    error: FloatProperty(
         name="Largest Error",
         description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
         default=ERROR,
         min=1e-6,
         soft_max=1.0,
         precision=4,
-        **more,
     )
-
-
-def reduce_angle(**more: Any) -> Any:
-    """Return the property of the angle by which Reduce may turn objects off."""
-    return FloatProperty(
+    angle: FloatProperty(
         name="Largest Angle",
         description="How far rotations of objects may be off",
         subtype="ANGLE",
         default=ANGLE,
         min=1e-6,
         soft_max=1.0,
-        **more,
     )
+    key_count: IntProperty(
+        name="Keys",
+        description=(
+            "At most so many keys of each object or armature, all bones together, with an error as small as that"
+            " allows; 0: as many as the largest error needs"
+        ),
+        default=0,
+        min=0,
+        soft_max=10000,
+    )
+    still: FloatProperty(
+        name="While Still",
+        description=(
+            "How far heads and tails of bones, and locations, may be off while they stand still, such as feet on the"
+            " ground; 0: as far as while they move"
+        ),
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+    )
+    period: FloatProperty(
+        name="Noise",
+        description=(
+            "Frames: what swings faster than once in so many is filtered away before, and reported by itself;"
+            " 0: nothing"
+        ),
+        default=0.0,
+        min=0.0,
+        soft_max=30.0,
+        precision=1,
+    )
+
+    def wanted(self) -> Wanted:
+        """Return what is asked for. Raises ValueError for a period of 2 frames or less."""
+        return Wanted(self.error, self.angle, self.key_count or None, self.still or None, self.period or None)
+
+
+class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):
+    """What Reduce is asked for in the tab."""
+
+
+class TCBKeyCount(bpy.types.PropertyGroup):
+    """How many keys an error needs, of Reduce."""
+
+    error: FloatProperty()
+    key_count: IntProperty()
+    before: IntProperty()
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
@@ -175,8 +219,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_value: key_value()
     key_angles: key_value(size=3, subtype="EULER")
     defaults: PointerProperty(type=TCBParameters)
-    reduce_error: reduce_error(options=set())
-    reduce_angle: reduce_angle(options=set())
+    reduction: PointerProperty(type=TCBReduction)
 
     method: _track_choice("method")
     angles: _track_choice("angles")
@@ -188,7 +231,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     step: step(min=0.01)
 
 
-_CLASSES = (TCBTrack, TCBParameters, TCBSidebar)
+_CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
@@ -203,6 +246,11 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
     )
     yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
     yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)
+    yield (
+        bpy.types.WindowManager,
+        "tcb_key_counts",
+        CollectionProperty(type=TCBKeyCount, options={"SKIP_SAVE"}),
+    )
     description = "The track that the sidebar shows"
     yield (
         bpy.types.WindowManager,

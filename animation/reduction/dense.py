@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Joint
+from ...interp.fitting.reduction import Joint, low_pass
 from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
@@ -58,6 +58,11 @@ class Dense:
         name = split(self.track.path)[1]
         return "rotation" if self.track.is_rotation and not name.startswith("delta") else name
 
+    @property
+    def is_of_bone(self) -> bool:
+        """Return whether it moves a bone."""
+        return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
+
 
 def frames_of(tracks: Sequence[Track]) -> Float64Array:
     """Return all whole frames from the first to the last key of the tracks."""
@@ -93,6 +98,15 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
     if not length.all():
         raise track.error(rpt_(ZERO_QUATERNION))
     return rotations.unroll_signs(q / length)
+
+
+def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
+    """Return the track without what swings faster than once in so many frames."""
+    values = low_pass(dense.values, period)
+    if not dense.track.is_rotation:
+        return replace(dense, raw=values, values=values)
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    return replace(dense, values=np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), dense.values))
 
 
 def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:
@@ -175,12 +189,17 @@ def _joint(
     return Joint(parent, offset, channels["location"], channels["rotation"], channels["scale"], moving, points)
 
 
-def places_of(obj: Any, frames: Float64Array) -> tuple[list[str], Float64Array]:
+def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> tuple[list[str], Float64Array]:
     """Return where heads and tails of all bones are in the world, shape (points, frames, 3), with the bones' names.
 
-    Raises UnknownMotionError where more than F-curves and parents moves a bone.
+    `played`: tracks with values in place of what F-curves play. Raises UnknownMotionError where more than F-curves and
+    parents moves a bone.
     """
-    sampler = TransformSampler(frames)
+    moved = {
+        (obj.session_uid, dense.owner + dense.part if dense.track.is_rotation else dense.track.path): dense.values
+        for dense in played
+    }
+    sampler = TransformSampler(frames, moved)
     names, places = [], []
     for bone in obj.pose.bones:
         matrices = sampler.matrices(obj, bone.name)

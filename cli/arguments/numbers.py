@@ -27,6 +27,13 @@ def positive(text: str) -> float:
     return float(text)
 
 
+def above_two(text: str) -> float:
+    """Parse a number above 2."""
+    if not number(text) > 2.0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not above 2", text))
+    return float(text)
+
+
 def frames(text: str) -> float:
     """Parse a length in frames."""
     if not number(text) > 0.0:

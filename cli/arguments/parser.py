@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
-from ...animation.reduction.reduce import ANGLE, ERROR
+from ...animation.reduction.wanted import ANGLE, ERROR
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
@@ -27,7 +27,7 @@ from .exchange import (
     add_import_options,
     exchange_options,
 )
-from .numbers import at_least_one, count, distance, frame_range, frames, number, positive, within
+from .numbers import above_two, at_least_one, count, distance, frame_range, frames, number, positive, within
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
     IMPORT_TABLE_EXAMPLES,
@@ -91,7 +91,7 @@ class Job:
     """Options of imports and exports."""
     check: dict[str, Any]
     """Options of a check."""
-    reduction: dict[str, float]
+    reduction: dict[str, Any]
     """Options of a reduction."""
 
     @property
@@ -149,7 +149,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "is_worker": given.worker,
         "exchange": {**exchange_options(given), **table_options(verb, given)},
         "check": check_options(verb, given),
-        "reduction": {"error": given.error, "angle": math.radians(given.angle)} if given.verb == "reduce" else {},
+        "reduction": _reduction(given) if given.verb == "reduce" else {},
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
@@ -329,6 +329,29 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         metavar="DEGREES",
         help=rpt_("how far rotations of objects may be off ({:g})", math.degrees(ANGLE)),
     )
+    verb.add_argument(
+        "--keys",
+        type=at_least_one,
+        metavar="N",
+        help=rpt_("at most so many keys of each object or armature, with an error as small as that allows"),
+    )
+    verb.add_argument(
+        "--still",
+        type=positive,
+        metavar="UNITS",
+        help=rpt_("how far heads and tails of bones, and locations, may be off while they stand still"),
+    )
+    verb.add_argument(
+        "--period",
+        type=above_two,
+        metavar="FRAMES",
+        help=rpt_("filter away before what swings faster than once in so many frames, which is reported by itself"),
+    )
+
+
+def _reduction(given: argparse.Namespace) -> dict[str, Any]:
+    angle = math.radians(given.angle)
+    return {"error": given.error, "angle": angle, "key_count": given.keys, "still": given.still, "period": given.period}
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:

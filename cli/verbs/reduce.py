@@ -10,6 +10,7 @@ import bpy
 
 from ... import animation
 from ...animation.reduction.reduce import reduce_steps
+from ...animation.reduction.wanted import Wanted
 from ...animation.steps import run_steps
 from ...animation.translation import n_
 from ..arguments.parser import Job
@@ -19,7 +20,8 @@ from ..outcome import Outcome, Ticker
 def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> animation.Report:
     """Reduce the datablocks; the outcome gets a note on each, with its keys and errors."""
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
-    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks), **job.reduction), tick)
+    wanted = Wanted(**job.reduction)
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks), wanted), tick)
     report = animation.Report(
         datablocks=len(results), tracks=sum(each.tracks for each in results), keys=sum(each.keys for each in results)
     )
@@ -31,9 +33,12 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
 
 def _as_json(result: animation.Reduction) -> dict[str, Any]:
     numbers = ("keys_before", "keys", "diamonds_before", "diamonds", "error", "error_at", "mean")
+    more = ("still", "still_at", "noise", "noise_at")
     return {
         "datablock": result.name,
         **{name: getattr(result, name) for name in numbers},
         "angle": math.degrees(result.angle),
         "angle_at": result.angle_at,
+        **{name: getattr(result, name) for name in more},
+        "noise_angle": math.degrees(result.noise_angle),
     }

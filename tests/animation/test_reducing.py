@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 
 import bpy
 import numpy as np
 import pytest
+from scipy.signal import butter, sosfiltfilt
+from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import Bone, bags_in, bits, fcurves, new_object, new_rig
 
@@ -168,9 +171,9 @@ def test_the_operator_reduces_selected_objects_in_one_step(tcb_animation, ball):
 
 
 def test_a_search_that_is_ended_changes_nothing(animation, rig):
-    from importlib import import_module
-
-    steps = import_module(f"{animation.__name__}.reduction.reduce").reduce_steps({rig: None}, 0.01)
+    reduction = f"{animation.__name__}.reduction"
+    wanted = import_module(f"{reduction}.wanted").Wanted(error=0.01)
+    steps = import_module(f"{reduction}.reduce").reduce_steps({rig: None}, wanted)
     original, actions = rig.animation_data.action, list(bpy.data.actions)
     before = state(original)
     for _ in range(3):
@@ -284,3 +287,165 @@ def outside(obj, frames):
     location = np.array([[curves["location", i].evaluate(frame) for frame in frames] for i in range(3)])
     rotation = np.array([[curves["rotation_quaternion", i].evaluate(frame) for frame in frames] for i in range(4)])
     return location, rotation / np.linalg.norm(rotation, axis=0)
+
+
+def test_as_many_keys_as_asked_for(animation, scene, rig):
+    before = places(scene, rig)
+    result = animation.reduce(rig, error=0.01, key_count=40)
+    off = np.linalg.norm(places(scene, rig) - before, axis=2)
+    owners = {}
+    for (path, _), curve in channels(rig).items():
+        owners.setdefault(path.rpartition(".")[0], set()).update(key.co[0] for key in curve.keyframe_points)
+    assert 36 <= sum(map(len, owners.values())) == result.diamonds <= 40
+    assert result.error == pytest.approx(off.max(), abs=1e-5)
+    assert off.max() <= result.wanted
+    assert result.reached
+
+
+def test_too_few_keys_to_ask_for_change_nothing(animation, rig):
+    original, before = rig.animation_data.action, state(rig.animation_data.action)
+    with pytest.raises(animation.AnimationError, match="5 keys are too few"):
+        animation.reduce(rig, key_count=5)
+    assert rig.animation_data.action is original
+    assert state(original) == before
+
+
+def test_more_keys_than_there_are_leave_a_small_error(animation, ball):
+    result = animation.reduce(ball, ["location"], error=0.01, key_count=1000)
+    assert result.diamonds <= 120
+    assert result.error < 1e-4
+
+
+def test_keys_by_error_are_those_that_reduce_leaves(animation, ball):
+    before, actions = state(ball.animation_data.action), list(bpy.data.actions)
+    counts = animation.keys_by_error(ball, [0.002, 0.01, 0.05])
+    assert (state(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
+    assert [(count.error, count.before) for count in counts] == [(0.002, 120), (0.01, 120), (0.05, 120)]
+    assert counts[0].keys > counts[1].keys > counts[2].keys
+    result = animation.reduce(ball, error=0.01, angle=math.radians(1.0))
+    assert counts[1].keys == result.diamonds
+
+
+@pytest.fixture
+def walker(scene):
+    """Return an armature of two bones that moves, stands from frame 41 to 80 but for some noise, and moves on."""
+    obj = new_rig(
+        Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Bone("Bone1", (0.0, 0.0, 1.0), (0.0, 0.0, 2.0), "Bone0")
+    )
+    frames = np.arange(1.0, 121.0)
+    random = np.random.default_rng(3)
+    gone = (np.clip(frames, None, 41.0) + np.clip(frames, 80.0, None))[:, np.newaxis] / 8.0
+    path = np.hstack([0.4 * gone, np.sin(gone), 0.3 * np.cos(1.7 * gone)]) + 2e-4 * random.normal(size=(120, 3))
+    key_densely(obj.pose.bones[0], "location", path)
+    for bone in obj.pose.bones:
+        bone.rotation_mode = "XYZ"
+        key_densely(bone, "rotation_euler", 0.2 * np.hstack([np.sin(gone), np.cos(gone), 0.0 * gone]))
+    return obj
+
+
+def standing(scene, rig):
+    """Return where heads and tails are while the walker stands."""
+    found = []
+    for frame in range(41, 81):
+        scene.frame_set(frame)
+        found.append([tuple(point) for bone in rig.pose.bones for point in (bone.head, bone.tail)])
+    return np.array(found)
+
+
+def test_what_stands_still_keeps_within_a_bound_of_its_own(animation, scene, walker):
+    before = standing(scene, walker)
+    original, most = walker.animation_data.action, 0.002
+    plain = animation.reduce(walker, error=0.05)
+    loose = np.linalg.norm(standing(scene, walker) - before, axis=2).max()
+    walker.animation_data.action = original
+    held = animation.reduce(walker, error=0.05, still=most)
+    tight = np.linalg.norm(standing(scene, walker) - before, axis=2).max()
+    assert loose > 2.0 * most
+    assert tight <= most
+    assert held.still == pytest.approx(tight, rel=0.01)
+    assert held.reached
+    assert "stands still" in str(held)
+    assert plain.diamonds <= held.diamonds < 60
+
+
+def test_a_hold_stays_a_hold(animation, scene):
+    obj = new_object("Holding")
+    frames = np.arange(120.0)
+    path = np.sin(np.clip(frames, None, 40.0) / 12.0) + 0.2 * np.sin(np.clip(frames - 70.0, 0.0, None) / 7.0)
+    path += np.where((frames <= 40) | (frames >= 70), 1e-3 * np.random.default_rng(4).normal(size=120), 0.0)
+    key_densely(obj, "location", np.outer(path, [1.0, 2.0, -1.0]))
+    animation.reduce(obj, error=0.2)
+    for curve in fcurves(obj):
+        held = [curve.evaluate(frame) for frame in np.linspace(42.0, 70.0, 57)]
+        assert np.ptp(held) == 0.0
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
+def test_noise_is_filtered_before_and_reported_by_itself(animation, scene, mode):
+    obj = new_object("Noisy")
+    obj.rotation_mode = mode
+    frames = np.arange(200)
+    smooth = np.stack([np.sin(frames / 15.0), np.cos(frames / 20.0), 0.01 * frames], axis=1)
+    noisy = smooth + 0.01 * np.random.default_rng(5).normal(size=smooth.shape)
+    key_densely(obj, "location", noisy)
+    if mode == "XYZ":
+        key_densely(obj, "rotation_euler", noisy)
+    else:
+        quaternions = Rotation.from_euler("XYZ", noisy).as_quat()[:, [3, 0, 1, 2]]
+        key_densely(obj, "rotation_quaternion", quaternions)
+    original = obj.animation_data.action
+    wanted = sosfiltfilt(butter(4, 2.0 / 10.0, output="sos"), noisy, axis=0)
+    taken = np.linalg.norm(wanted - noisy, axis=1)[20:-20].max()
+    result = animation.reduce(obj, error=0.004, angle=math.radians(0.2), period=10.0)
+    played = np.array([[channels(obj)["location", i].evaluate(frame + 1.0) for i in range(3)] for frame in frames])
+    assert np.linalg.norm(played - wanted, axis=1)[20:-20].max() <= 0.004 + 1e-5
+    assert result.error <= 0.004
+    assert taken - 1e-6 <= result.noise <= 1.5 * taken
+    assert result.noise_angle > math.radians(0.5)
+    assert "the filter took away" in str(result)
+    fewer = result.diamonds
+    obj.animation_data.action = original
+    assert animation.reduce(obj, error=0.004, angle=math.radians(0.2)).diamonds > 2 * fewer
+
+
+def test_noise_of_bones_is_told_by_their_heads_and_tails(animation, scene, rig):
+    before = places(scene, rig)
+    result = animation.reduce(rig, error=1e-4, period=6.0)
+    off = np.linalg.norm(places(scene, rig) - before, axis=2).max()
+    assert result.error <= 1e-4 < result.noise
+    assert off == pytest.approx(result.noise, abs=1e-4)
+
+
+def test_what_was_made_from_few_keys_is_not_filtered(animation, scene):
+    obj = new_object("Baked")
+    for frame, value in ((1, 0.0), (20, 3.0), (41, -1.0), (70, 2.0)):
+        obj.location = (value, 2.0 * value, 0.0)
+        obj.keyframe_insert("location", frame=frame)
+    for curve in channels(obj).values():
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    values = np.array([[channels(obj)["location", i].evaluate(frame) for i in range(3)] for frame in range(1, 71)])
+    obj.animation_data_clear()
+    key_densely(obj, "location", values)
+    result = animation.reduce(obj, period=12.0)
+    assert result.noise == 0.0
+    assert [key.co[0] for key in channels(obj)["location", 0].keyframe_points] == [1.0, 20.0, 41.0, 70.0]
+
+
+@pytest.mark.parametrize("period", [2.0, 0.0, -1.0, math.nan])
+def test_a_period_of_two_frames_or_less_is_refused(animation, ball, period):
+    with pytest.raises(ValueError, match="period"):
+        animation.reduce(ball, period=period)
+
+
+def test_errors_are_compared_in_the_tab(animation, scene, ball):
+    ball.select_set(True)
+    before, actions = state(ball.animation_data.action), list(bpy.data.actions)
+    assert bpy.ops.tcb.reduce_compare(error=0.01, angle=math.radians(1.0)) == {"FINISHED"}
+    assert (state(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
+    rows = [(row.error, row.key_count, row.before) for row in bpy.context.window_manager.tcb_key_counts]
+    assert [row[0] for row in rows] == pytest.approx([0.0025, 0.005, 0.01, 0.02, 0.04])
+    assert sorted((row[1] for row in rows), reverse=True) == [row[1] for row in rows]
+    assert {row[2] for row in rows} == {120}
+    assert bpy.ops.tcb.reduce(error=0.01, angle=math.radians(1.0)) == {"FINISHED"}
+    assert len(channels(ball)["location", 0].keyframe_points) == rows[2][1]

@@ -397,3 +397,21 @@ def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, tmp_path, scene)
     again = tcb("reduce", file, "--in-place")
     assert again.status == 0
     assert "nothing to reduce" in again.err
+
+
+def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filter(tcb, tmp_path, scene):
+    dense = new_object("Dense", "XYZ")
+    noise = 1e-3 * np.random.default_rng(1).normal(size=100)
+    key(dense, "location", [(frame, (np.sin(frame / 20.0), noise[frame - 1], 0.0)) for frame in range(1, 101)])
+    file = save(tmp_path / "dense.blend")
+    done = tcb(
+        "reduce", file, "--keys", "6", "--still", "0.01", "--period", "8", "--output", tmp_path / "few.blend", "--json"
+    )
+    (reduced,) = done.lines[0]["reduced"]
+    assert reduced["keys"] <= 6
+    assert 0.0 < reduced["noise"] < 5e-3
+    assert reduced["noise_at"].startswith("location, frame ")
+    for option, value, said in (("--period", "2", "2 is not above 2"), ("--keys", "0", "0 is below 1")):
+        refused = tcb("reduce", file, option, value, "--in-place")
+        assert refused.status == 2
+        assert said in refused.err

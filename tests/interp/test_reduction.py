@@ -8,10 +8,20 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
+from scipy.signal import butter, sosfiltfilt
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from interp import Keys, rotations
-from interp.fitting.reduction import Joint, Part, Reduced, Skeleton, reduce_skeleton, reduce_tracks
+from interp.fitting.reduction import (
+    Joint,
+    Part,
+    Reduced,
+    Skeleton,
+    low_pass,
+    reduce_skeleton,
+    reduce_tracks,
+    stand_still,
+)
 from interp.splines import hermite
 
 
@@ -230,3 +240,48 @@ def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
         at[own] += turned[own].apply([0.0, 0.75, 0.0])
     assert np.linalg.norm(at[1] - at[0], axis=1).max() <= 1.05 * error
     assert sum(len(keys.rows) for keys in found.values()) < 0.3 * 3 * count
+
+
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_holds_stay_as_they_are(is_exact: bool) -> None:
+    samples = noise(300, 2, 3, 13)
+    samples[0, 100:150] = samples[0, 100]
+    samples[1, :60], samples[1, 280:] = samples[1, 0], samples[1, 280]
+    found = reduce_tracks([Part(samples, np.full(2, 0.05))], is_exact)
+    for keys, wanted, holds in zip(found, samples, ([(100, 149)], [(0, 59), (280, 299)]), strict=True):
+        curve = played(keys, 0, 300)
+        assert np.linalg.norm(curve - wanted, axis=1).max() <= 0.05
+        for first, last in holds:
+            assert np.array_equal(curve[first : last + 1], wanted[first : last + 1])
+
+
+def test_points_stand_still_where_they_keep_within_a_ball() -> None:
+    frames = np.arange(60.0)
+    moving = np.stack([np.clip(frames - 30.0, 0.0, None), 0.0 * frames, 0.0 * frames], axis=1)
+    circling = 0.9e-3 * np.stack([np.cos(frames), np.sin(frames), 0.0 * frames], axis=1)
+    found = stand_still(np.stack([moving, circling, 2.0 * circling, moving[:, [1, 0, 2]]]), 1e-3)
+    assert found[0, :31].all()
+    assert not found[0, 31:].any()
+    assert found[1].all()
+    assert not found[2].any()
+    assert np.array_equal(found[3], found[0])
+    assert not stand_still(moving[np.newaxis, :7], 1.0).any()
+
+
+@pytest.mark.parametrize("period", [3.0, 8.0, 20.0])
+def test_noise_is_taken_away_as_by_butterworths_filter(period: float) -> None:
+    samples = np.cumsum(np.random.default_rng(14).normal(size=(600, 2)), axis=0)
+    wanted = sosfiltfilt(butter(4, 2.0 / period, output="sos"), samples, axis=0)
+    found = low_pass(samples, period)
+    # The ways in which both go on beyond the ends differ.
+    inner = slice(150, -150)
+    assert np.abs(found - wanted)[inner].max() <= 1e-9 * np.ptp(samples)
+    assert np.array_equal(found[[0, -1]], samples[[0, -1]])
+
+
+def test_a_line_has_no_noise_and_short_tracks_stay() -> None:
+    line = np.outer(np.arange(50.0), [1.0, -2.0]) + 3.0
+    assert low_pass(line, 10.0) == pytest.approx(line, abs=1e-12)
+    assert np.array_equal(low_pass(line[:2], 10.0), line[:2])
+    with pytest.raises(ValueError, match="more than 2"):
+        low_pass(line, 2.0)

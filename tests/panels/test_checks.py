@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import bpy
@@ -75,9 +76,28 @@ def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
     key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
     dense.select_set(True)
     bpy.context.view_layer.objects.active = dense
-    scene.tcb.reduce_error = 0.02
-    (call,) = [each for each in drawn(tcb_animation, "TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
-    assert "error=0.02" in call
+    settings = scene.tcb.reduction
+    settings.error, settings.period = 0.02, 5.0
+    calls = [each for each in drawn(tcb_animation, "TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
+    assert [call.partition("(")[0] for call in calls] == ["bpy.ops.tcb.reduce", "bpy.ops.tcb.reduce_compare"]
+    assert all("error=0.02" in call and "period=5" in call for call in calls)
+
+
+def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
+    dense.select_set(True)
+    bpy.context.view_layer.objects.active = dense
+    scene.tcb.reduction.still = 0.001
+    bpy.ops.tcb.reduce_compare(error=0.01)
+    shown = drawn(tcb_animation, "TCB_PT_reduce")
+    calls = [each for each in shown if each.startswith("bpy.ops.tcb.reduce(")][1:]
+    rows = bpy.context.window_manager.tcb_key_counts
+    assert len(calls) == len(rows) == 5
+    for call, row in zip(calls, rows, strict=True):
+        assert f"error={row.error:.4g}"[:12] in call
+        assert "still=0.001" in call
+        assert any(f"{row.key_count:,} keys" in each for each in shown)
 
 
 def test_the_panel_for_relaxing_hands_on_what_it_shows(scene, tcb_animation):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fewest keys with which dense samples of a motion are played within a tolerance."""
 
-from .skeleton import Joint, Skeleton, reduce_skeleton
+from .noise import low_pass
+from .skeleton import Joint, Skeleton, reduce_skeleton, stand_still
 from .tracks import Part, Reduced, reduce_tracks
 
-__all__ = ["Joint", "Part", "Reduced", "Skeleton", "reduce_skeleton", "reduce_tracks"]
+__all__ = ["Joint", "Part", "Reduced", "Skeleton", "low_pass", "reduce_skeleton", "reduce_tracks", "stand_still"]

@@ -105,6 +105,7 @@ def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array
 def _first_keys(samples: Samples, rows: list[IndexArray] | None) -> KeySet:
     if rows is None:
         rows = [_breaks(own) for own in samples.values]
+    rows = [np.union1d(own, np.flatnonzero(held)) for own, held in zip(rows, samples.held, strict=True)]
     track = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     return _estimated(samples, track, np.concatenate(rows))
 
@@ -131,21 +132,25 @@ def _breaks(values: Float64Array) -> IndexArray:
 
 
 def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
-    """Return keys with the values of the samples and the velocities between the keys beside them."""
+    """Return keys with the values of the samples and the velocities between the keys beside them, 0 at holds."""
     keys = KeySet(track, rows, samples.values[track, rows], np.empty((len(rows), samples.values.shape[2])))
     first, last = keys.bounds()
     before = np.maximum(np.arange(len(rows)) - 1, first)
     after = np.minimum(np.arange(len(rows)) + 1, last)
     length = np.maximum(keys.rows[after] - keys.rows[before], 1)
     keys.velocities[:] = (keys.values[after] - keys.values[before]) / length[:, np.newaxis]
+    keys.velocities[samples.held[track, rows]] = 0.0
     return keys
 
 
-def _places(keys: KeySet, center: IndexArray, offsets: IndexArray, reach: int = _REACH) -> tuple[IndexArray, BoolArray]:
+def _places(
+    samples: Samples, keys: KeySet, center: IndexArray, offsets: IndexArray, reach: int = _REACH
+) -> tuple[IndexArray, BoolArray]:
     """Return places of the keys beside some, and which of them are to be fitted, shape (n, m)."""
     first, last = keys.bounds()
     places = np.clip(center[:, np.newaxis] + offsets, first[center, np.newaxis], last[center, np.newaxis])
     free = np.broadcast_to(np.abs(offsets) <= reach, places.shape) & (places == center[:, np.newaxis] + offsets)
+    free &= ~samples.held[keys.track[places], keys.rows[places]]
     return places, free
 
 
@@ -159,7 +164,7 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
     while True:
         for start in (0, _WIDE, 0):
             center = np.arange(start, len(keys.rows), 2 * _WIDE)
-            places, free = _places(keys, center, around, _WIDE)
+            places, free = _places(samples, keys, center, around, _WIDE)
             free &= ~pinned[keys.track[places], keys.rows[places]]
             fitted, _ = refit(samples, keys.windows(places), free)
             keys.put(places, fitted, free)
@@ -196,16 +201,16 @@ def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
     while True:
         first, last = keys.bounds()
         places = np.arange(len(keys.rows))
-        cost[(places == first) | (places == last)] = np.inf
+        cost[(places == first) | (places == last) | samples.held[keys.track, keys.rows]] = np.inf
         stale = np.flatnonzero(np.isnan(cost))
         if len(stale):
-            beside, free = _places(keys, stale, around)
+            beside, free = _places(samples, keys, stale, around)
             fitted, cost[stale] = refit(samples, keys.windows(beside), free)
             fits[stale, :, 0], fits[stale, :, 1] = fitted.values, fitted.velocities
         chosen = _independent(cost, most, keys.track)
         if not len(chosen):
             return keys
-        beside, free = _places(keys, chosen, around)
+        beside, free = _places(samples, keys, chosen, around)
         fitted = Windows(keys.track[chosen], keys.rows[beside], fits[chosen, :, 0], fits[chosen, :, 1])
         keys.put(beside, fitted, free)
         touched = chosen[:, np.newaxis] + np.arange(-2 * _REACH - 1, 2 * _REACH + 2)
@@ -238,7 +243,8 @@ def move(samples: Samples, keys: KeySet) -> None:
     for parity in range(2 * _REACH + 2):
         center = np.arange(parity, len(keys.rows), 2 * _REACH + 2)
         center = center[(center > first[center]) & (center < last[center])]
-        places, free = _places(keys, center, around)
+        center = center[~samples.held[keys.track[center], keys.rows[center]]]
+        places, free = _places(samples, keys, center, around)
         windows = keys.windows(places)
         best, least = refit(samples, windows, free)
         before = least.copy()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...batch import IndexArray
+from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array, Keys
 from ...rotations.quaternions import angle_between, normalise, to_matrix, unroll_signs
 from ...splines import hermite
@@ -26,6 +26,9 @@ _ROUNDS = 40
 """The most keys that are put into a segment of rotations, which Hermite's spline plays otherwise, less one."""
 _SWEEPS = 2
 """How often all bones are gone through, with all others as they are by then."""
+
+STILL_FRAMES = 8
+"""The frames over which a point that stands still does so."""
 
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
@@ -103,14 +106,21 @@ class Skeleton:
         Each after its parent.
     error : float
         How far points may be from where they were.
+    still : float or None
+        The same of points while they stand still, if that is less: where they keep within a ball of that radius, for
+        `STILL_FRAMES` frames or more.
     """
 
-    def __init__(self, joints: Sequence[Joint], error: float) -> None:
+    def __init__(self, joints: Sequence[Joint], error: float, still: float | None = None) -> None:
         self.joints = joints
         self.error = error
         self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
         self.wanted = self.points_of(self.poses())
+        self.limits = np.full(self.wanted.shape[:2], error)
+        """How far each point may be off at each frame, shape (points, frames)."""
+        if still is not None and still < error:
+            self.limits[stand_still(self.wanted, still)] = still
         self.keys: dict[int, KeySet] = {}
         self.moving = [number for number, joint in enumerate(joints) if joint.animated]
 
@@ -138,10 +148,10 @@ class Skeleton:
         ]
         return np.concatenate(found)
 
-    def distances(self) -> Float64Array:
-        """Return how far each point is from where it was, shape (points, frames)."""
-        distances: Float64Array = np.linalg.norm(self.points_of(self.poses()) - self.wanted, axis=2)
-        return distances
+    def errors(self) -> Float64Array:
+        """Return how far each point is from where it was, as a part of what is allowed, shape (points, frames)."""
+        errors: Float64Array = np.linalg.norm(self.points_of(self.poses()) - self.wanted, axis=2) / self.limits
+        return errors
 
     def distances_of_points(self) -> Float64Array:
         """Return how far away each joint's points are, but for a few frames, shape (joints,)."""
@@ -160,8 +170,9 @@ class Skeleton:
         joint, under = self.joints[number], self.under[number]
         poses = self.poses()
         places = self.points_of(poses)
-        far = np.linalg.norm(places - self.wanted, axis=2)[under].max(axis=0, initial=0.0)
-        limit = np.full(len(far), self.error) if is_strict else np.maximum(self.error, far)
+        limits = self.limits[under]
+        if not is_strict:
+            limits = np.maximum(limits, np.linalg.norm(places[under] - self.wanted[under], axis=2))
         above = joint.offset if joint.parent < 0 else poses[joint.parent] @ joint.offset
         above = np.broadcast_to(above, poses[number].shape)
         # What hangs on the joint stays as it is in the joint's own axes; where it should be is given in the parent's.
@@ -175,16 +186,14 @@ class Skeleton:
         is_even = np.allclose(
             squares, factor[:, np.newaxis, np.newaxis] * np.eye(3), rtol=0.0, atol=1e-6 * factor.max()
         )
+        weights = (factor[:, np.newaxis] if is_even else 1.0) / (limits * limits).T
 
         def measure(_track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
             matrices = joint.local(row, values)
             off = matrices[:, :3, :3] @ held[row] + matrices[:, :3, 3:] - wanted[row]
-            if is_even:
-                farthest = np.einsum("nip,nip->np", off, off).max(axis=1) * factor[row]
-            else:
+            if not is_even:
                 off = stretch[row] @ off
-                farthest = np.einsum("nip,nip->np", off, off).max(axis=1)
-            errors: Float64Array = np.sqrt(farthest) / limit[row]
+            errors: Float64Array = np.sqrt((np.einsum("nip,nip->np", off, off) * weights[row]).max(axis=1))
             return errors
 
         return Samples(joint.samples[np.newaxis], measure, is_exact=False)
@@ -193,6 +202,22 @@ class Skeleton:
         """Play these keys of a joint from now on."""
         self.keys[number] = keys
         self.joints[number].play(evaluate(samples, keys)[0][0])
+
+
+def stand_still(points: Float64Array, radius: float) -> BoolArray:
+    """Return at which frames points (p, frames, 3) stand still, shape (p, frames).
+
+    They do where they keep within a ball of that radius, about the middle of their box, for `STILL_FRAMES` or more.
+    """
+    still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
+    if points.shape[1] < STILL_FRAMES:
+        return still
+    windows = np.lib.stride_tricks.sliding_window_view(points, STILL_FRAMES, axis=1)
+    middle = (windows.max(axis=3) + windows.min(axis=3)) / 2.0
+    far = np.linalg.norm(windows - middle[..., np.newaxis], axis=2).max(axis=2)
+    for shift in range(STILL_FRAMES):
+        still[:, shift : still.shape[1] - STILL_FRAMES + 1 + shift] |= far <= radius
+    return still
 
 
 def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Reduced]]:
@@ -209,7 +234,7 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
     -------
     dict of int to Reduced
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's error, at any frame, where Hermite's splines play the keys.
+        it was than the skeleton's limits, at any frame, where Hermite's splines play the keys.
     """
     reach = skeleton.distances_of_points()
     yield from _begin(skeleton, reach)
@@ -230,18 +255,18 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
 
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
     """Give each joint keys with a tolerance by what hangs on it, and more where that is not enough."""
-    allowed = _SHARE * skeleton.error
     alike: dict[tuple[str, ...], list[int]] = {}
     for number in skeleton.moving:
         alike.setdefault(tuple(skeleton.joints[number].animated), []).append(number)
     ratios = {}
     done = 0
     for names, numbers in alike.items():
-        angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)
+        allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
+        angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
         parts = [
             Part(
                 np.stack([getattr(skeleton.joints[number], name) for number in numbers]),
-                np.full(len(numbers), allowed) if name == LOCATION else angles,
+                allowed if name == LOCATION else angles,
                 name == ROTATION,
             )
             for name in names
@@ -264,8 +289,8 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, No
 def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
     """Give joints more keys until no point is too far away; those first that are farthest off there by themselves."""
     for _ in range(len(skeleton.moving)):
-        far = skeleton.distances()
-        bad = np.flatnonzero(far.max(axis=0) > skeleton.error)
+        far = skeleton.errors()
+        bad = np.flatnonzero(far.max(axis=0) > 1.0)
         if not len(bad):
             return
         frame = bad[np.argmax(far[:, bad].max(axis=0))]
@@ -305,9 +330,9 @@ def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
         for number in changed:
             joints[number].channels[ROTATION] = played = _turned(joints[number], skeleton.keys[number])
             off[number] = angle_between(played, cubics[number]) * reach[number]
-        far = skeleton.distances()
+        far = skeleton.errors()
         cuts: set[tuple[int, int]] = set()
-        for frame in np.flatnonzero(far.max(axis=0) > skeleton.error).tolist():
+        for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
             point = int(np.argmax(far[:, frame]))
             above = [number for number in turning if point in skeleton.under[number]]
             worst = max(above, key=lambda number: float(off[number][frame]), default=None)

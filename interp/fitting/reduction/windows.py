@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +22,10 @@ Measure = Callable[[IndexArray, IndexArray, Float64Array], Float64Array]
 
 _RIDGE = 1e-9
 """The weight of a velocity's change, relative to a sample's: it decides only where no sample does."""
+_HOLD = 4
+"""Frames over which samples must stay alike for a hold."""
+_ALIKE = 2.0**-22
+"""As a part of the largest sample: what float32 rounds neighbouring samples of a hold by."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,19 @@ class Samples:
     def count(self) -> int:
         """Return the number of frames."""
         return int(self.values.shape[1])
+
+    @cached_property
+    def held(self) -> BoolArray:
+        """Return where holds begin and end, shape (tracks, frames): keys there stay, and have no velocity."""
+        found = np.zeros(self.values.shape[:2], dtype=np.bool_)
+        size = np.abs(self.values).max(axis=(1, 2), initial=0.0)
+        alike = (np.abs(np.diff(self.values, axis=1)) <= _ALIKE * size[:, np.newaxis, np.newaxis]).all(axis=2)
+        edges = np.diff(np.pad(alike, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        tracks, first = np.nonzero(edges == 1)
+        last = np.nonzero(edges == -1)[1]
+        long = last - first >= _HOLD
+        found[tracks[long], first[long]] = found[tracks[long], last[long]] = True
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a reduction comes to: how many keys there are, and how far motion is from what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...interp import rotations
+from ...interp.batch import BoolArray
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
+from ..store.tracks import Track
+from ..translation import rpt_
+from .dense import Dense
+
+
+@dataclass
+class Difference:
+    """How far one motion is from another: distances in scene units, angles in radians."""
+
+    largest: float = 0.0
+    at: str = ""
+    """The bone or track, and the frame of that."""
+    mean: float = 0.0
+    """Over all frames, and points or values."""
+    angle: float = 0.0
+    """The largest angle between rotations that are not those of bones."""
+    angle_at: str = ""
+
+    def with_points(self, points: Difference) -> Difference:
+        """Return the difference of values and rotations together with that of points, whose mean counts."""
+        larger = points if points.largest >= self.largest else self
+        return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
+
+
+def count_keys(tracks: Sequence[Track]) -> tuple[int, int]:
+    """Return at how many frames tracks have keys, summed over tracks, and over the bones and objects that have them."""
+    frames: dict[str, list[Float32Array]] = {}
+    keys = 0
+    for track in tracks:
+        own = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()])
+        keys += len(own)
+        frames.setdefault(track.path.rpartition(".")[0], []).append(own)
+    return keys, sum(len(union(own)) for own in frames.values())
+
+
+def difference(wanted: Sequence[Dense], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
+    """Return how far what is played, by path, is from what is wanted, of all but location, rotation and scale of bones.
+
+    Rotations are unit quaternions.
+    """
+    found = Difference()
+    means = []
+    for dense in wanted:
+        if dense.is_of_bone:
+            continue
+        path = dense.track.path
+        if dense.track.is_rotation:
+            off = rotations.angle_between(played[path], dense.values)
+        else:
+            off = np.linalg.norm(played[path] - dense.values, axis=1)
+            means.append(off.mean())
+        row = int(np.argmax(off))
+        place = rpt_("{:s}, frame {:g}", path, frames[row])
+        if dense.track.is_rotation and off[row] >= found.angle:
+            found.angle, found.angle_at = float(off[row]), place
+        elif not dense.track.is_rotation and off[row] >= found.largest:
+            found.largest, found.at = float(off[row]), place
+    found.mean = float(np.mean(means)) if means else 0.0
+    return found
+
+
+def difference_of_points(
+    names: Sequence[str],
+    wanted: Float64Array,
+    places: Float64Array,
+    frames: Float64Array,
+    chosen: BoolArray | None = None,
+) -> Difference:
+    """Return how far points (points, frames, 3) are from where they are wanted; `chosen` (points, frames) alone."""
+    off = np.linalg.norm(places - wanted, axis=2)
+    if chosen is not None:
+        if not chosen.any():
+            return Difference()
+        off = np.where(chosen, off, 0.0)
+    point, row = divmod(int(np.argmax(off)), len(frames))
+    return Difference(float(off[point, row]), rpt_("{:s}, frame {:g}", names[point], frames[row]), float(off.mean()))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of a reduction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ..translation import rpt_
+from .wanted import ANGLE
+
+
+@dataclass
+class Reduction:
+    """The result of a reduction: of what the handles play, at whole frames.
+
+    Examples
+    --------
+    >>> result = animation.reduce(ball, error=0.01)
+    >>> result.reached, result.error <= 0.01
+    (True, True)
+    """
+
+    name: str
+    wanted: float
+    """The error that was asked for; the one that was found for a number of keys."""
+    wanted_angle: float = ANGLE
+    """The angle, radians, likewise."""
+    wanted_still: float | None = None
+    """How far points may be off while they stand still, if that was asked for."""
+    tracks: int = 0
+    keys_before: int = 0
+    """Frames at which a track had keys, summed over tracks."""
+    keys: int = 0
+    """The same now."""
+    diamonds_before: int = 0
+    """Frames at which a bone or the object had keys, summed over them."""
+    diamonds: int = 0
+    """The same now."""
+    error: float = 0.0
+    """The largest distance of a bone's head or tail, or of a value, from where it was, in scene units."""
+    error_at: str = ""
+    """The bone or track, and the frame of that."""
+    mean: float = 0.0
+    """The mean of these distances over frames and bones, or values."""
+    angle: float = 0.0
+    """The largest angle between rotations that are not those of bones, radians."""
+    angle_at: str = ""
+    still: float = 0.0
+    """The largest distance of a point that stands still, if a bound for these was asked for."""
+    still_at: str = ""
+    noise: float = 0.0
+    """The largest distance by which the filter moved a point or a value; no part of the error."""
+    noise_at: str = ""
+    noise_angle: float = 0.0
+    """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
+    seconds: float = 0.0
+    original: str = ""
+    """The name of the action that is kept."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def reached(self) -> bool:
+        """Return whether errors and the angle are within those that were asked for."""
+        room = 1.0 + 1e-6
+        is_still = self.wanted_still is None or self.still <= self.wanted_still * room
+        return is_still and self.error <= self.wanted * room and self.angle <= self.wanted_angle * room
+
+    def __str__(self) -> str:
+        text = rpt_(
+            "{keys:,} keys in place of {before:,}; the largest error is {error:.4g} ({place:s}), the mean {mean:.2g};"
+            ' {seconds:.1f} s; "{original:s}" is kept',
+            keys=self.diamonds,
+            before=self.diamonds_before,
+            error=self.error,
+            place=self.error_at,
+            mean=self.mean,
+            seconds=self.seconds,
+            original=self.original,
+        )
+        if self.wanted_still is not None:
+            text += rpt_("; what stands still is off by up to {:.4g}", self.still)
+            text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
+        if self.noise or self.noise_angle:
+            text += rpt_(
+                "; the filter took away up to {:.4g} ({:s}), {:.2g}°",
+                self.noise,
+                self.noise_at,
+                math.degrees(self.noise_angle),
+            )
+        if self.angle > self.wanted_angle:
+            text += rpt_(
+                "; handles turn up to {angle:.2g}° otherwise ({place:s}): a bake plays the keys exactly",
+                angle=math.degrees(self.angle),
+                place=self.angle_at,
+            )
+        return f'"{self.name}": {text}'

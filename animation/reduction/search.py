@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reduction of one datablock: its keys are found first, and then written into a copy of its action."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterable, Sequence
+
+import bpy
+import numpy as np
+
+from ...interp.fitting.reduction import Part, Skeleton, reduce_skeleton, reduce_tracks, stand_still
+from ..bake.pipeline import bake
+from ..datablocks import name_of
+from ..errors import AnimationError, note_on
+from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
+from ..fcurves.editable import check_editable, check_not_tweaked
+from ..fcurves.keyframes import Float64Array
+from ..sampling.beyond_fcurves import UnknownMotionError
+from ..store.live_switch import switch_off
+from ..store.table.options import Options
+from ..store.tracks import Track, blocking_reason, find_tracks
+from ..translation import n_, rpt_
+from .dense import Dense, filtered, frames_of, is_posed, joints_of, places_of, sampled
+from .measure import Difference, count_keys, difference, difference_of_points
+from .new_keys import NewKeys, draw_lines, unbaked, write
+from .result import Reduction
+from .wanted import Wanted
+
+_MARGIN = 0.98
+"""Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
+_SPARSE = 4
+"""Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
+_TRIES = 8
+"""The most errors that are tried for a number of keys."""
+_ENOUGH = 0.98
+"""So many of the keys that were asked for are as good as all of them."""
+_POWER = 2.5
+"""A number of keys falls about as this root of the error rises."""
+_FARTHEST = 1e5
+"""Errors are tried up to so many times what was asked for, and down to as small a part."""
+
+
+class Search:
+    """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
+
+    Raises AnimationError for data that can't be edited, without any keys to reduce, or moved by what is not known.
+    """
+
+    def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, wanted: Wanted) -> None:
+        self._start = time.perf_counter()
+        self._datablock = datablock
+        self._wanted = wanted
+        self._factor = 1.0
+        self._notes: list[str] = []
+        check_editable(datablock)
+        check_not_tweaked(datablock)
+        self._channels = channels_of(datablock)
+        self._tracks = _reducible(datablock, self._channels, prefixes, self._notes)
+        self.keys_before, self.diamonds_before = count_keys(self._tracks)
+        self._frames = frames_of(self._tracks)
+        self._every = [sampled(track, self._frames) for track in self._tracks]
+        self._kept: list[Dense] = []
+        self._names: list[str] = []
+        self._places: Float64Array | None = None
+        self._unbaked: dict[str, NewKeys] = {}
+        self._noise = Difference()
+        self._new: list[NewKeys] = []
+        if is_posed(datablock, self._every):
+            chosen = {track.path for track in self._tracks}
+            others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
+            self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
+            try:
+                self._names, self._places = places_of(datablock, self._frames)
+            except UnknownMotionError as reason:
+                text = rpt_("{:s}: only what F-curves and parents move can be reduced", str(reason))
+                raise AnimationError(name_of(datablock), text) from reason
+
+    @property
+    def _moving(self) -> list[Dense]:
+        return [dense for dense in self._every if not dense.is_still]
+
+    def prepare(self) -> Generator[float, None, None]:
+        """Find the tracks that were made from few keys, and filter the others; yield which part is done."""
+        error = _MARGIN * self._wanted.error
+        moving = self._moving
+        for number, dense in enumerate(moving):
+            keys = unbaked(dense, self._wanted.angle if dense.track.is_rotation else error)
+            if keys is not None:
+                self._unbaked[dense.track.path] = keys
+                dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
+            yield number / len(moving)
+        if self._wanted.period is not None:
+            self._filter(self._wanted.period)
+
+    def _filter(self, period: float) -> None:
+        """Take the noise away from all tracks that are not played by the keys they were made from."""
+        before = self._every
+        self._every = [
+            dense if dense.is_still or dense.stays else filtered(dense, period, self._frames) for dense in before
+        ]
+        played = {dense.track.path: dense.values for dense in self._every}
+        self._noise = difference(before, played, self._frames)
+        if self._places is not None:
+            places = places_of(self._datablock, self._frames, self._every)[1]
+            self._noise = self._noise.with_points(difference_of_points(self._names, self._places, places, self._frames))
+            self._places = places
+
+    def choose(self) -> Generator[float, None, None]:
+        """Choose the keys that are written: those within the error, or those that are as many as was asked for."""
+        if self._wanted.key_count is None:
+            self._new = yield from self.fit(1.0)
+        else:
+            yield from self._choose_as_many(self._wanted.key_count)
+
+    def _choose_as_many(self, most: int) -> Generator[float, None, None]:
+        """Try errors until there are about as many keys, and no more."""
+        factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
+        for number in range(_TRIES):
+            found = []
+            steps = self.fit(factor)
+            while True:
+                try:
+                    yield (number + next(steps)) / _TRIES
+                except StopIteration as stop:
+                    found = stop.value
+                    break
+            count = diamonds(found)
+            if count <= most:
+                high, self._new, self._factor = (factor, count), found, factor
+            else:
+                low = (factor, count)
+            is_enough = self._new and ((count <= most and count >= _ENOUGH * most) or high[0] < 1.01 * low[0])
+            if is_enough or not 1.0 / _FARTHEST < factor < _FARTHEST:
+                break
+            factor = _between(low, high, most)
+        if not self._new:
+            text = rpt_(
+                "{:d} keys are too few; an error of {:.3g} needs {:d}", most, low[0] * self._wanted.error, low[1]
+            )
+            raise AnimationError(name_of(self._datablock), text)
+
+    def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
+        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done."""
+        error = _MARGIN * self._wanted.error * factor
+        moving = self._moving
+        new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
+        if self._places is not None:
+            joints, animated = joints_of(self._datablock, [*self._every, *self._kept], self._frames)
+            keys_of = yield from reduce_skeleton(Skeleton(joints, error, self._still))
+            for number, own in animated.items():
+                new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
+        done = {keys.dense.track.path for keys in new}
+        groups: dict[str, list[Dense]] = {}
+        for dense in moving:
+            if dense.track.path not in done:
+                shared = dense.part in ("location", "rotation", "scale")
+                groups.setdefault(dense.owner if shared else dense.track.path, []).append(dense)
+        for own in groups.values():
+            new += self._fewest(own, error, factor * self._wanted.angle)
+            yield 1.0
+        done = {keys.dense.track.path for keys in new}
+        return new + [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
+
+    @property
+    def _still(self) -> float | None:
+        return None if self._wanted.still is None else _MARGIN * self._wanted.still
+
+    def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
+        """Return the keys that tracks have in common, or those that they were made from if these are fewer."""
+        parts = []
+        for dense in own:
+            limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
+            if dense.part == "location" and self._still is not None:
+                limit[stand_still(dense.values[np.newaxis], self._still)] = min(self._still, error)
+            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation))
+        (one,) = reduce_tracks(parts)
+        before = [self._unbaked.get(dense.track.path) for dense in own]
+        made = [keys for keys in before if keys is not None]
+        if len(made) == len(own) and max(len(keys.rows) for keys in made) < len(one.rows):
+            return made
+        return [NewKeys.fitted(dense, one, part) for part, dense in enumerate(own)]
+
+    def take_back(self) -> None:
+        """Let the datablock play its own action again, and remove the copy."""
+        copy = channels_of(self._datablock).action
+        if copy != self._channels.action:
+            assign(self._datablock, self._channels.action, self._channels.slot_handle)
+            bpy.data.actions.remove(copy)
+
+    def write(self) -> Reduction:
+        """Write the keys that were chosen, and measure what their handles play."""
+        datablock = self._datablock
+        copy = self._copy()
+        write(datablock, copy, self._new, self._frames)
+        self._notes += [
+            rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
+            for keys in self._new
+            if keys.settings is None and len(keys.rows) > 1
+        ]
+        paths = [keys.dense.track.path for keys in self._new if keys.settings is not None]
+        if paths:
+            self._notes += bake([datablock], Options(output="HANDLES"), {datablock: paths}).refused
+        if lines := draw_lines(copy, self._new):
+            bake([datablock], Options(output="HANDLES"), {datablock: lines})
+        own = {dense.track.path for dense in self._every}
+        now = [track for track in find_tracks(datablock, channels_of(datablock)) if track.path in own]
+        off, still = self._measured(now)
+        keys, now_diamonds = count_keys(now)
+        return Reduction(
+            name_of(datablock),
+            wanted=self._wanted.error * self._factor,
+            wanted_angle=self._wanted.angle * self._factor,
+            wanted_still=self._wanted.still,
+            tracks=len(self._tracks),
+            keys_before=self.keys_before,
+            keys=keys,
+            diamonds_before=self.diamonds_before,
+            diamonds=now_diamonds,
+            error=off.largest,
+            error_at=off.at,
+            mean=off.mean,
+            angle=off.angle,
+            angle_at=off.angle_at,
+            still=still.largest,
+            still_at=still.at,
+            noise=self._noise.largest,
+            noise_at=self._noise.at,
+            noise_angle=self._noise.angle,
+            seconds=time.perf_counter() - self._start,
+            original=self._channels.action.name,
+            notes=self._notes,
+        )
+
+    def _measured(self, now: Sequence[Track]) -> tuple[Difference, Difference]:
+        """Return how far the tracks are off now, and points while they stand still."""
+        played = {track.path: sampled(track, self._frames).values for track in now}
+        off, still = difference(self._every, played, self._frames), Difference()
+        if self._places is not None:
+            places = places_of(self._datablock, self._frames)[1]
+            off = off.with_points(difference_of_points(self._names, self._places, places, self._frames))
+            names, wanted = self._names, self._places
+        else:
+            own = [dense for dense in self._every if dense.part == "location"]
+            if not own:
+                return off, still
+            names = [dense.track.path for dense in own]
+            wanted, places = (
+                np.stack(each) for each in ([dense.values for dense in own], [played[path] for path in names])
+            )
+        if self._still is not None:
+            standing = stand_still(wanted, self._still)
+            still = difference_of_points(names, wanted, places, self._frames, standing)
+        return off, still
+
+    def _copy(self) -> Channels:
+        """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
+        datablock, channels = self._datablock, self._channels
+        original = channels.action
+        (users,) = users_of_channels([channels])
+        self._notes += [
+            note_on(name_of(user), rpt_('it goes on playing "{:s}", which it shares', original.name))
+            for user in users
+            if user != datablock
+        ]
+        copy = original.copy()
+        copy.name = f"{original.name}.reduced"
+        switch_off(copy)
+        if original.library is None:
+            original.use_fake_user = True
+        assign(datablock, copy, channels.slot_handle)
+        return next(bag for bag in channels_in(copy) if bag.slot_handle == channels.slot_handle)
+
+
+def diamonds(new: Sequence[NewKeys]) -> int:
+    """Return at how many frames bones, and the object, have keys, summed over them."""
+    rows: dict[str, set[int]] = {}
+    for keys in new:
+        rows.setdefault(keys.dense.track.path.rpartition(".")[0], set()).update(keys.rows.tolist())
+    return sum(map(len, rows.values()))
+
+
+def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> float:
+    """Return a factor to try next, for that number of keys: `low` has too many, `high` none too many (factor, keys)."""
+    if not low[0]:
+        return float(high[0] * max(high[1] / most, 0.2) ** _POWER / 1.05)
+    if math.isinf(high[0]):
+        return float(low[0] * min(low[1] / most, 5.0) ** _POWER * 1.05)
+    # Both are straight in logarithms, more or less.
+    span = math.log(low[1] / high[1])
+    part = math.log(low[1] / ((1.0 + _ENOUGH) / 2.0 * most)) / span
+    return float(low[0] * (high[0] / low[0]) ** min(max(part, 0.1), 0.9))
+
+
+def _reducible(
+    datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None, notes: list[str]
+) -> list[Track]:
+    """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
+    found, refused = [], []
+    for track in find_tracks(datablock, channels, prefixes):
+        reason = rpt_(n_("it is TCB already; apply or remove that first")) if track.enabled else blocking_reason(track)
+        reason = reason or _modified(track)
+        if reason:
+            refused.append(track.error(reason))
+        elif track.in_use and any(len(fcurve.keyframe_points) > 2 for fcurve in track.channels.values()):
+            found.append(track)
+    if not found and refused:
+        raise AnimationError.of_all(refused)
+    if not found:
+        raise AnimationError(name_of(datablock), rpt_("it has no keys to reduce"), nothing_to_do=True)
+    notes += map(str, refused)
+    return found
+
+
+def _modified(track: Track) -> str:
+    """Return why the track can't be reduced where F-curve modifiers play with its keys; Cycles act outside them."""
+    modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
+    acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
+    names = ", ".join(acting)
+    return rpt_("F-curve modifiers act on it ({:s}); bake or remove them first", names) if acting else ""
