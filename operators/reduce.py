@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import bpy
+from bpy.props import BoolProperty
 
 from ..animation import AnimationError, KeyCount, Reduction
 from ..animation.reduction.reduce import keys_by_error_steps, reduce_steps
@@ -14,6 +15,7 @@ from ..animation.reduction.wanted import Wanted
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
+from ..ui.live import handlers
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
@@ -59,16 +61,29 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
     bl_label = "Reduce to TCB Keys"
     bl_options = {"REGISTER", "UNDO"}
 
+    live: BoolProperty(
+        name="Live",
+        description="Keep the new action up to date with every edit. On where you press a button, off in scripts",
+        options={"SKIP_SAVE"},
+    )
+
     hint = n_("Reduce goes on: Esc leaves everything as it was")
     cancelled = n_("Reduce was ended: everything is as it was")
 
     work = staticmethod(reduce_steps)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if not self.properties.is_property_set("live"):
+            self.live = True
+        return super().invoke(context, event)
 
     def finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[AnimationError]]) -> Status:
         results, refused = found
         for result in results:
             report_notes(self, result.notes)
             self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
+        if self.live:
+            handlers.go_live([bpy.data.actions[result.action] for result in results])
         faults = [str(each) for each in refused if not (each.nothing_to_do and results)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))

@@ -69,15 +69,16 @@ class TCB_PT_reduce(bpy.types.Panel):
 
 
 def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
-    """Draw how many keys errors need: a bar as long as these are of the keys now, and a button that reduces so."""
+    """Draw how many keys errors need: a bar as long as these are of the most, and a button that reduces so."""
     manager: Any = context.window_manager
+    most = max((count.key_count for count in manager.tcb_key_counts), default=1)
     column = layout.column(align=True)
     for count in manager.tcb_key_counts:
         row = column.split(factor=0.3, align=True)
         reduce = row.operator("tcb.reduce", text=f"{count.error:.3g}", translate=False)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
         reduce.still, reduce.period, reduce.key_count = settings.still, settings.period, 0
-        row.progress(factor=count.key_count / count.before, text=iface_("{:,} keys", count.key_count), translate=False)
+        row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)
 
 
 class TCB_PT_checks(bpy.types.Panel):

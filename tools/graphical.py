@@ -87,7 +87,7 @@ _HOVER = """
 def steps():
     a = area({area!r})
     ui = region(a, 'UI')
-    x, top = ui.x + int(ui.width * .6), ui.y + ui.height
+    x, top = ui.x + int(ui.width * {across}), ui.y + ui.height
     manager = bpy.context.window_manager
     calls = ((bpy.ops.ui.copy_python_command_button, {{}}), (bpy.ops.ui.copy_data_path_button, {{'full_path': True}}))
     rows = {{}}
@@ -202,12 +202,13 @@ def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
         gui.run(_TURNS)
 
 
-def _buttons(gui: Any, area: str, height: int = 900, step: int = 8) -> dict[str, Any]:
+def _buttons(gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6) -> dict[str, Any]:
     """Return the position of each button in the sidebar by its Python call or data path, as `drive` does.
 
-    The pointer is moved over it by Blender itself, eight times as fast as from another process.
+    The pointer is moved over it by Blender itself, eight times as fast as from another process; at the part
+    `across` of the sidebar's width.
     """
-    return dict(gui.run(_HOVER.format(area=area, height=height, step=step)))
+    return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across)))
 
 
 @contextmanager

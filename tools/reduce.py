@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--height", type=float, default=170.0, help="of the body in the first frame, centimetres")
     parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimetres")
     parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
-    parser.add_argument("--tries", type=int, default=4, help="margins of Decimate to try for each error")
+    parser.add_argument("--tries", type=int, default=8, help="margins of Decimate to try for each error")
     parser.add_argument("--only", choices=("reduce", "decimate"))
     given = parser.parse_args()
     for error in given.error:

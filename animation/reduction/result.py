@@ -57,6 +57,8 @@ class Reduction:
     seconds: float = 0.0
     original: str = ""
     """The name of the action that is kept."""
+    action: str = ""
+    """The name of the new one."""
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -230,6 +230,7 @@ class Search:
             noise_angle=self._noise.angle,
             seconds=time.perf_counter() - self._start,
             original=self._channels.action.name,
+            action=copy.action.name,
             notes=self._notes,
         )
 
