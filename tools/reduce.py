@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure Reduce beside Blender's Decimate on a motion capture: keys, stored numbers, errors on the body, time.
 
-    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1]
+    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--period 8]
+    python tools/reduce.py FILE.bvh --picture docs/images/reduce.png
 
 Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
 Decimate, as Blender's importer makes them. Decimate's margin is searched until the largest error on the body, the
-distance of the head and tail of any bone from where it was at any frame, is as asked for.
+distance of the head and tail of any bone from where it was at any frame, is as asked for. With --picture what Reduce
+does is drawn: a channel before and after, the error on the body at each frame, and how many keys an error needs.
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ _PER_MARGIN = 173.0
 """Centimetres of error for a margin of 1, about, with which the search begins."""
 _NEAR = 0.9
 """A margin is taken where the largest error is at least this part of what is asked for, and no more than that."""
+_SHOWN = 360
+"""The frames of the channel that is drawn."""
+_DRAWN = "RightForeArm"
+_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _CURVE_KEY = 6
 """Numbers that a Bezier key stores: frame and value of itself and of both handles."""
 
@@ -47,7 +53,13 @@ def main() -> None:
     parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
     parser.add_argument("--tries", type=int, default=8, help="margins of Decimate to try for each error")
     parser.add_argument("--only", choices=("reduce", "decimate"))
+    parser.add_argument("--still", type=float, help="Reduce's error of points that stand still, centimetres")
+    parser.add_argument("--period", type=float, help="frames of the noise that Reduce filters")
+    parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
+    if given.picture is not None:
+        _draw(given)
+        return
     for error in given.error:
         for way, measure in (("reduce", _reduce), ("decimate", _decimate)):
             if given.only in (None, way):
@@ -94,7 +106,8 @@ def _joints(rig: Any) -> tuple[int, int]:
 def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
     rig, frames, unit = _load(given, "QUATERNION")
     bones = len(rig.pose.bones)
-    result = animation.reduce(rig, error=error * unit)
+    still = None if given.still is None else given.still * unit
+    result = animation.reduce(rig, error=error * unit, still=still, period=given.period)
     keys, scalar = _joints(rig)
     # A key stores its frame once, and of each track a value and a velocity.
     numbers = keys
@@ -110,9 +123,58 @@ def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
         "numbers_in_handles": scalar * _CURVE_KEY,
         "largest": result.error / unit,
         "mean": result.mean / unit,
+        "still": result.still / unit,
+        "noise": result.noise / unit,
         "seconds": round(result.seconds, 1),
         "notes": len(result.notes),
     }
+
+
+def _draw(given: argparse.Namespace) -> None:
+    """Draw what Reduce does with the first of the errors."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    rig, frames, unit = _load(given, "QUATERNION")
+    error = given.error[0]
+    shown = frames[: min(len(frames), _SHOWN)]
+    wanted = dense.places_of(rig, frames)[1]
+    curve = _curve(rig)
+    before = [curve.evaluate(frame) for frame in shown]
+    counts = animation.keys_by_error(rig, [factor * error * unit for factor in _FACTORS])
+    animation.reduce(rig, error=error * unit)
+    off = np.linalg.norm(dense.places_of(rig, frames)[1] - wanted, axis=2) / unit
+    after = _curve(rig)
+    keys = [point.co[0] for point in after.keyframe_points if point.co[0] <= shown[-1]]
+    figure, (above, middle, below) = plt.subplots(3, 1, figsize=(8.0, 8.4), layout="constrained")
+    above.plot(shown, before, ".", color="#7f8c8d", ms=3, label=f"before: a key a frame, {counts[0].before:,} in all")
+    fine = np.linspace(shown[0], shown[-1], 10 * len(shown))
+    above.plot(fine, [after.evaluate(frame) for frame in fine], color="#2471a3", lw=1.2, label="after")
+    above.plot(keys, [after.evaluate(frame) for frame in keys], "D", color="#2471a3", ms=5)
+    above.set(title=f"{after.data_path}, {'wxyz'[after.array_index]}", xlabel="frame")
+    above.legend(fontsize=8)
+    middle.fill_between(frames, off.max(axis=0), color="#c0392b", lw=0, label="farthest head or tail")
+    middle.plot(frames, off.mean(axis=0), color="#641e16", lw=0.8, label="mean")
+    middle.axhline(error, color="black", lw=0.8, ls="--")
+    middle.set(xlabel="frame", ylabel="cm off on the body", xlim=(frames[0], frames[-1]), ylim=(0, None))
+    middle.legend(fontsize=8)
+    below.loglog([count.error / unit for count in counts], [count.keys for count in counts], "o-", color="#2471a3")
+    for count in counts:
+        below.annotate(
+            f"{count.keys:,}", (count.error / unit, count.keys), (5, 5), textcoords="offset points", fontsize=8
+        )
+    below.set(xlabel="largest error, cm", ylabel="keys of all bones")
+    for axes in (above, middle, below):
+        axes.grid(alpha=0.25)
+    figure.savefig(given.picture, dpi=80, pil_kwargs={"optimize": True})
+
+
+def _curve(rig: Any) -> Any:
+    """Return the channel that is drawn."""
+    turns = [fcurve for fcurve in _curves(rig) if fcurve.data_path.endswith("rotation_quaternion")]
+    return max(turns, key=lambda fcurve: (_DRAWN in fcurve.data_path, fcurve.array_index == 1))
 
 
 def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.wanted import ANGLE, ERROR, Wanted
+from ..animation.reduction.wanted import ANGLE, ERROR, TOGETHER, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
@@ -181,9 +181,18 @@ class ReduceOptions:
         precision=1,
     )
 
+    together: EnumProperty(
+        name="Keys of",
+        description="What has its keys at common frames",
+        items=[(name, *texts) for name, texts in TOGETHER.items()],
+        default="BONE",
+    )
+
     def wanted(self) -> Wanted:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less."""
-        return Wanted(self.error, self.angle, self.key_count or None, self.still or None, self.period or None)
+        return Wanted(
+            self.error, self.angle, self.key_count or None, self.still or None, self.period or None, self.together
+        )
 
 
 class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):

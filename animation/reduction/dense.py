@@ -22,6 +22,7 @@ from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
 from .extrapolation import slopes_outside
+from .wanted import Together
 
 _STILL = 1e-6
 """Of a track that moves less, relative to its largest value or 1, one key is kept."""
@@ -133,8 +134,19 @@ def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
     return slopes
 
 
-def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array) -> tuple[list[Joint], dict[int, list[Dense]]]:
-    """Return the joints of an armature, the object itself first, and by number what is animated of each.
+@dataclass(eq=False)
+class Joints:
+    """The joints of an armature, the object itself first."""
+
+    joints: list[Joint]
+    animated: dict[int, list[Dense]]
+    """By a joint's number what is reduced of it."""
+    together: list[list[int]]
+    """Those that have their keys in common."""
+
+
+def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
+    """Return the joints of an armature.
 
     Raises UnknownMotionError where more than F-curves and parents moves a bone.
     """
@@ -145,37 +157,50 @@ def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array) -> tuple[l
             by_owner.setdefault(dense.owner, []).append(dense)
     count = len(frames)
     above = np.eye(4) if obj.parent is None else np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
-    joints = [_joint(obj, -1, above, by_owner.get("", []), count, np.zeros((0, 3)))]
+    found = Joints([], {}, [])
+    is_split = together == "TRACK"
+    _add(found, obj, -1, above, by_owner.get("", []), count, np.zeros((0, 3)), is_split)
+    top = len(found.joints) - 1
     numbers: dict[str, int] = {}
+    collections: dict[str, list[int]] = {}
     for bone in _parents_first(obj):
         sampler.matrices(obj, bone.name)
         rest = np.array(bone.bone.matrix_local)
         if bone.parent is None:
-            parent, offset = 0, rest
+            parent, offset = top, rest
         else:
             parent = numbers[bone.parent.name]
             offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
         own = by_owner.get(f"{bone_path(bone)}.", [])
         if bone.bone.use_connect and bone.parent is not None:
             own = [dense for dense in own if dense.part != "location"]
-        numbers[bone.name] = len(joints)
         points = np.array([[0.0, 0.0, 0.0], [0.0, bone.bone.length, 0.0]])
-        joints.append(_joint(bone, parent, offset, own, count, points))
-    animated = {}
-    for number, owner in enumerate(["", *(f"{bone_path(obj.pose.bones[name])}." for name in numbers)]):
-        moving = {dense.part: dense for dense in by_owner.get(owner, [])}
-        if joints[number].animated:
-            animated[number] = [moving[name] for name in joints[number].animated]
-    return joints, animated
+        _add(found, bone, parent, offset, own, count, points, is_split)
+        numbers[bone.name] = len(found.joints) - 1
+        for collection in bone.bone.collections:
+            collections.setdefault(collection.name, []).append(numbers[bone.name])
+    if together == "COLLECTION":
+        found.together = list(collections.values())
+    elif together == "POSE":
+        found.together = [list(range(len(found.joints)))]
+    return found
 
 
 def _parents_first(obj: Any) -> list[Any]:
     return sorted(obj.pose.bones, key=lambda bone: len(bone.parent_recursive))
 
 
-def _joint(
-    owner: Any, parent: int, offset: Float64Array, own: Sequence[Dense], count: int, points: Float64Array
-) -> Joint:
+def _add(
+    found: Joints,
+    owner: Any,
+    parent: int,
+    offset: Float64Array,
+    own: Sequence[Dense],
+    count: int,
+    points: Float64Array,
+    is_split: bool,
+) -> None:
+    """Add the joint of a bone, or of the object; if `is_split`, one for each of its channels."""
     still = {
         "location": np.array(owner.location, dtype=np.float64),
         "rotation": np.array(owner.matrix_basis.to_quaternion(), dtype=np.float64),
@@ -185,8 +210,30 @@ def _joint(
         still["location"][:] = 0.0
     channels = {name: np.tile(value, (count, 1)) for name, value in still.items()}
     channels |= {dense.part: dense.values for dense in own}
-    moving = [name for name in still if any(each.part == name and not (each.is_still or each.stays) for each in own)]
-    return Joint(parent, offset, channels["location"], channels["rotation"], channels["scale"], moving, points)
+    moving = {each.part: each for each in own if not (each.is_still or each.stays)}
+    rest = {
+        "location": np.zeros((count, 3)),
+        "rotation": np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+        "scale": np.ones((count, 3)),
+    }
+    parts = [[name] for name in still] if is_split else [list(still)]
+    for names in parts:
+        values = {name: channels[name] if name in names else rest[name] for name in still}
+        animated = [name for name in names if name in moving]
+        found.animated |= {len(found.joints): [moving[name] for name in animated]} if animated else {}
+        is_last = names is parts[-1]
+        found.joints.append(
+            Joint(
+                parent,
+                offset,
+                values["location"],
+                values["rotation"],
+                values["scale"],
+                animated,
+                points if is_last else points[:0],
+            )
+        )
+        parent, offset = len(found.joints) - 1, np.eye(4)
 
 
 def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> tuple[list[str], Float64Array]:

@@ -14,7 +14,7 @@ from ..errors import AnimationError
 from ..steps import Steps, run_steps
 from .result import Reduction
 from .search import Search, diamonds
-from .wanted import ANGLE, ERROR, Wanted
+from .wanted import ANGLE, ERROR, Together, Wanted
 
 _STEPS = 100
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class KeyCount:
 
 
 @checked
-def reduce(
+def reduce(  # noqa: PLR0913  each is a choice of its own
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
     error: Positive = ERROR,
@@ -41,12 +41,13 @@ def reduce(
     key_count: Count | None = None,
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
+    together: Together = "BONE",
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
     """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
 
-    The keys of a bone's, or object's, location, rotation and scale are at the same frames; but tracks whose curves were
-    made from few keys get these back. The datablock plays a new action; the original is kept with a fake user.
+    The datablock plays a new action; the original is kept with a fake user. Tracks whose curves were made from few keys
+    get these back.
 
     Parameters
     ----------
@@ -69,6 +70,10 @@ def reduce(
         Frames, more than 2: what swings faster than once in so many is taken for noise, and filtered away before.
         The error then counts from the filtered motion; what the filter took away is measured by itself. Tracks that
         were made from few keys are not filtered.
+    together : {"TRACK", "BONE", "COLLECTION", "POSE"}
+        What has its keys at common frames: each track for itself; location, rotation and scale of a bone or object; all
+        bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
+        datablock.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
@@ -88,7 +93,7 @@ def reduce(
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period)
+    wanted = Wanted(error, angle, key_count, still, period, together)
     found, refused = run_steps(reduce_steps({datablock: prefixes}, wanted), progress)
     if refused:
         raise refused[0]
@@ -102,6 +107,7 @@ def keys_by_error(
     prefixes: Iterable[str] | None = None,
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
+    together: Together = "BONE",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
@@ -111,7 +117,7 @@ def keys_by_error(
     datablock : bpy.types.ID
     errors : iterable of float
         Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
-    prefixes, still, period, progress
+    prefixes, still, period, together, progress
         As of `reduce`.
 
     Returns
@@ -129,7 +135,7 @@ def keys_by_error(
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [13, 8]
     """
-    wanted = Wanted(still=still, period=period)
+    wanted = Wanted(still=still, period=period, together=together)
     factors = [error / wanted.error for error in errors]
     found, refused = run_steps(keys_by_error_steps({datablock: prefixes}, wanted, factors), progress)
     if refused:

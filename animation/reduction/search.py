@@ -147,21 +147,28 @@ class Search:
         moving = self._moving
         new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
         if self._places is not None:
-            joints, animated = joints_of(self._datablock, [*self._every, *self._kept], self._frames)
-            keys_of = yield from reduce_skeleton(Skeleton(joints, error, self._still))
-            for number, own in animated.items():
+            every = [*self._every, *self._kept]
+            found = joints_of(self._datablock, every, self._frames, self._wanted.together)
+            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still, found.together))
+            for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
         groups: dict[str, list[Dense]] = {}
         for dense in moving:
             if dense.track.path not in done:
-                shared = dense.part in ("location", "rotation", "scale")
-                groups.setdefault(dense.owner if shared else dense.track.path, []).append(dense)
+                groups.setdefault(self._group_of(dense), []).append(dense)
         for own in groups.values():
             new += self._fewest(own, error, factor * self._wanted.angle)
             yield 1.0
         done = {keys.dense.track.path for keys in new}
         return new + [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
+
+    def _group_of(self, dense: Dense) -> str:
+        """Return what has the same text for tracks, none of them of bones, that have their keys in common."""
+        if self._wanted.together == "POSE":
+            return ""
+        is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
+        return dense.owner if is_shared else dense.track.path
 
     @property
     def _still(self) -> float | None:

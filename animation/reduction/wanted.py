@@ -5,12 +5,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from ..arguments import Count, MoreThanTwo, Positive, check_fields
+from ..translation import n_
 
 ERROR = 0.005
 """Units: half a centimetre in metres."""
 ANGLE = math.radians(0.5)
+
+Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
+"""What has its keys at common frames."""
+TOGETHER: dict[Together, tuple[str, str]] = {
+    "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
+    "BONE": (n_("Each Bone"), n_("Location, rotation and scale of a bone, or an object, have their keys in common")),
+    "COLLECTION": (n_("Bone Collections"), n_("All bones of a collection have their keys in common, such as a hand")),
+    "POSE": (n_("Whole Poses"), n_("All bones of an armature, or all tracks of an object, have their keys in common")),
+}
+"""Names and descriptions."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,7 @@ class Wanted:
     key_count: Count | None = None
     still: Positive | None = None
     period: MoreThanTwo | None = None
+    together: Together = "BONE"
 
     def __post_init__(self) -> None:
         check_fields(self)

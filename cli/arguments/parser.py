@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
-from ...animation.reduction.wanted import ANGLE, ERROR
+from ...animation.reduction.wanted import ANGLE, ERROR, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
@@ -347,11 +347,24 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         metavar="FRAMES",
         help=rpt_("filter away before what swings faster than once in so many frames, which is reported by itself"),
     )
+    verb.add_argument(
+        "--together",
+        choices=[*TOGETHER],
+        default="BONE",
+        help=rpt_("what has its keys at common frames: each track, each bone or object, bone collections, whole poses"),
+    )
 
 
 def _reduction(given: argparse.Namespace) -> dict[str, Any]:
     angle = math.radians(given.angle)
-    return {"error": given.error, "angle": angle, "key_count": given.keys, "still": given.still, "period": given.period}
+    return {
+        "error": given.error,
+        "angle": angle,
+        "key_count": given.keys,
+        "still": given.still,
+        "period": given.period,
+        "together": given.together,
+    }
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:

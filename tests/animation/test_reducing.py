@@ -449,3 +449,47 @@ def test_errors_are_compared_in_the_tab(animation, scene, ball):
     assert {row[2] for row in rows} == {120}
     assert bpy.ops.tcb.reduce(error=0.01, angle=math.radians(1.0)) == {"FINISHED"}
     assert len(channels(ball)["location", 0].keyframe_points) == rows[2][1]
+
+
+def frames_by_path(rig):
+    """Return the frames of the keys of each property that moves, which are the same for all of its channels."""
+    found = {}
+    for (path, _), curve in channels(rig).items():
+        found.setdefault(path, set()).add(tuple(key.co[0] for key in curve.keyframe_points))
+    assert all(len(frames) == 1 for frames in found.values())
+    return {path: frames.pop() for path, frames in found.items()}
+
+
+@pytest.mark.parametrize("together", ["TRACK", "BONE", "COLLECTION", "POSE"])
+def test_keys_are_at_frames_in_common_of_what_is_asked_for(animation, scene, rig, together):
+    arm = rig.data.collections.new("Arm")
+    for name in ("Bone1", "Bone2"):
+        arm.assign(rig.data.bones[name])
+    before = places(scene, rig)
+    result = animation.reduce(rig, error=0.01, together=together)
+    assert np.linalg.norm(places(scene, rig) - before, axis=2).max() <= 0.01
+    assert result.reached
+    frames = frames_by_path(rig)
+    location, first, second, third = (
+        frames[f'pose.bones["{bone}"].{name}']
+        for bone, name in (
+            ("Bone0", "location"),
+            ("Bone0", "rotation_quaternion"),
+            ("Bone1", "rotation_euler"),
+            ("Bone2", "rotation_euler"),
+        )
+    )
+    assert (location == first) is (together != "TRACK")
+    assert (second == third) is (together in ("COLLECTION", "POSE"))
+    assert (first == second) is (together == "POSE")
+    assert len(third) < 40
+
+
+def test_objects_have_whole_poses_too(animation, ball):
+    ball["wind"] = 0.0
+    random = np.random.default_rng(6)
+    for frame, value in enumerate(np.cumsum(random.normal(size=120)).tolist(), start=1):
+        ball["wind"] = value
+        ball.keyframe_insert('["wind"]', frame=frame)
+    animation.reduce(ball, error=0.5, angle=math.radians(2.0), together="POSE")
+    assert len(set(frames_by_path(ball).values())) == 1

@@ -2,7 +2,8 @@
 """The fewest keys with which dense samples of a motion are played within a tolerance."""
 
 from .noise import low_pass
-from .skeleton import Joint, Skeleton, reduce_skeleton, stand_still
+from .reduce_skeleton import reduce_skeleton
+from .skeleton import Joint, Skeleton, stand_still
 from .tracks import Part, Reduced, reduce_tracks
 
 __all__ = ["Joint", "Part", "Reduced", "Skeleton", "low_pass", "reduce_skeleton", "reduce_tracks", "stand_still"]

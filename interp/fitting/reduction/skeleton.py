@@ -1,31 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fewest keys for bones: the error is the largest distance of any of their points from where it was.
+"""Bones that move, and what of them counts: how far any of their points is from where it was.
 
 Source: docs/formulas.md, "Fewest keys".
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import Float64Array, Keys
-from ...rotations.quaternions import angle_between, normalise, to_matrix, unroll_signs
-from ...splines import hermite
-from .search import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
-from .tracks import Part, Reduced, of_rotation, samples_of
+from ...keys import Float64Array
+from ...rotations.quaternions import to_matrix, unroll_signs
+from .search import KeySet, evaluate
 from .windows import Samples
-from .windows import hermite as hermite_weights
-
-_SHARE = 0.45
-"""The part of the error that a bone may make by itself when the search begins; a handful of bones add up."""
-_ROUNDS = 40
-"""The most keys that are put into a segment of rotations, which Hermite's spline plays otherwise, less one."""
-_SWEEPS = 2
-"""How often all bones are gone through, with all others as they are by then."""
 
 STILL_FRAMES = 8
 """The frames over which a point that stands still does so."""
@@ -97,6 +87,40 @@ class Joint:
         return matrices
 
 
+@dataclass(eq=False)
+class Link:
+    """A joint of a group, with what it takes along that hangs on no other joint of the group.
+
+    Attributes
+    ----------
+    joint : Joint
+    parent : int
+        The link that it hangs on, at any distance; -1 for none.
+    above : ndarray, shape (frames, 4, 4)
+        From the axes of that link's joint, or the world's, to those in which the joint's own channels are.
+    columns : slice
+        Of the group's samples.
+    held, wanted : ndarray, shape (frames, 3, p)
+        The points taken along, in the joint's own axes, and where they should be in the world.
+    weights : ndarray, shape (frames, p)
+        Of their squared distances.
+    """
+
+    joint: Joint
+    parent: int
+    above: Float64Array
+    columns: slice
+    held: Float64Array
+    wanted: Float64Array
+    weights: Float64Array
+
+    def worst(self, row: IndexArray, pose: Float64Array) -> Float64Array:
+        """Return the largest squared errors (n,) of the points, with poses (n, 4, 4) of the joint at rows (n,)."""
+        off = pose[:, :3, :3] @ self.held[row] + pose[:, :3, 3:] - self.wanted[row]
+        squares: Float64Array = (np.einsum("nip,nip->np", off, off) * self.weights[row]).max(axis=1)
+        return squares
+
+
 class Skeleton:
     """Joints with their motion, and what is played in place of it.
 
@@ -109,9 +133,17 @@ class Skeleton:
     still : float or None
         The same of points while they stand still, if that is less: where they keep within a ball of that radius, for
         `STILL_FRAMES` frames or more.
+    together : iterable of sequences of int
+        Joints that have their keys in common; all others have their own.
     """
 
-    def __init__(self, joints: Sequence[Joint], error: float, still: float | None = None) -> None:
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        error: float,
+        still: float | None = None,
+        together: Iterable[Sequence[int]] = (),
+    ) -> None:
         self.joints = joints
         self.error = error
         self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
@@ -122,7 +154,20 @@ class Skeleton:
         if still is not None and still < error:
             self.limits[stand_still(self.wanted, still)] = still
         self.keys: dict[int, KeySet] = {}
-        self.moving = [number for number, joint in enumerate(joints) if joint.animated]
+        """Of each group."""
+        self.groups = self._groups(together)
+        """The joints that have their keys in common, in their order; only those that move."""
+
+    def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:
+        left = dict.fromkeys(number for number, joint in enumerate(self.joints) if joint.animated)
+        found = []
+        for own in together:
+            group = sorted(number for number in set(own) if number in left)
+            for number in group:
+                del left[number]
+            if group:
+                found.append(group)
+        return sorted([*found, *([number] for number in left)])
 
     def _points_under(self) -> list[IndexArray]:
         """Return the points that each joint takes along."""
@@ -131,6 +176,17 @@ class Skeleton:
             if (parent := self.joints[number].parent) >= 0:
                 belongs[parent] |= belongs[number]
         return [np.flatnonzero(own[self.owner]) for own in belongs]
+
+    def takes_along(self, group: int, point: int) -> bool:
+        """Return whether a joint of the group does."""
+        return any(point in self.under[number] for number in self.groups[group])
+
+    def columns(self, group: int) -> list[tuple[int, slice]]:
+        """Return the joints of a group, each with the columns of its channels in the group's samples."""
+        found, start = [], 0
+        for number in self.groups[group]:
+            found.append((number, slice(start, start := start + self.joints[number].samples.shape[1])))
+        return found
 
     def poses(self) -> Float64Array:
         """Return the matrices of all joints, shape (joints, frames, 4, 4)."""
@@ -162,46 +218,67 @@ class Skeleton:
             found[number] = np.percentile(far, 95, axis=1).max(initial=0.0)
         return found
 
-    def samples(self, number: int, is_strict: bool = False) -> Samples:
-        """Return the samples of a joint, with an error measured on all that it takes along; others play as they do.
+    def samples(self, group: int, is_strict: bool = False) -> Samples:
+        """Return the samples of a group, with an error measured on all that it takes along; others play as they do.
 
-        Where it is larger than allowed already it must not grow; if `is_strict`, it must be less everywhere.
+        Where a point is off by more than allowed already that must not grow; if `is_strict`, it must be less.
         """
-        joint, under = self.joints[number], self.under[number]
-        poses = self.poses()
-        places = self.points_of(poses)
-        limits = self.limits[under]
-        if not is_strict:
-            limits = np.maximum(limits, np.linalg.norm(places[under] - self.wanted[under], axis=2))
-        above = joint.offset if joint.parent < 0 else poses[joint.parent] @ joint.offset
-        above = np.broadcast_to(above, poses[number].shape)
-        # What hangs on the joint stays as it is in the joint's own axes; where it should be is given in the parent's.
-        own, back = np.linalg.inv(poses[number]), np.linalg.inv(above)
-        held = own[:, :3, :3] @ places[under].transpose(1, 2, 0) + own[:, :3, 3:]
-        wanted = back[:, :3, :3] @ self.wanted[under].transpose(1, 2, 0) + back[:, :3, 3:]
-        stretch = above[:, :3, :3]
-        # A common scale of all axes is a factor; otherwise distances are those in the world.
-        squares = stretch.transpose(0, 2, 1) @ stretch
-        factor = squares[:, 0, 0]
-        is_even = np.allclose(
-            squares, factor[:, np.newaxis, np.newaxis] * np.eye(3), rtol=0.0, atol=1e-6 * factor.max()
-        )
-        weights = (factor[:, np.newaxis] if is_even else 1.0) / (limits * limits).T
+        links = self._links(group, is_strict)
 
         def measure(_track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
-            matrices = joint.local(row, values)
-            off = matrices[:, :3, :3] @ held[row] + matrices[:, :3, 3:] - wanted[row]
-            if not is_even:
-                off = stretch[row] @ off
-            errors: Float64Array = np.sqrt((np.einsum("nip,nip->np", off, off) * weights[row]).max(axis=1))
+            worst = np.zeros(len(row))
+            poses: list[Float64Array] = []
+            for link in links:
+                above = link.above[row] if link.parent < 0 else poses[link.parent] @ link.above[row]
+                poses.append(above @ link.joint.local(row, values[:, link.columns]))
+                if link.held.shape[2]:
+                    np.maximum(worst, link.worst(row, poses[-1]), out=worst)
+            errors: Float64Array = np.sqrt(worst)
             return errors
 
-        return Samples(joint.samples[np.newaxis], measure, is_exact=False)
+        joined = np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1)
+        return Samples(joined[np.newaxis], measure, is_exact=False)
 
-    def take(self, number: int, keys: KeySet, samples: Samples) -> None:
-        """Play these keys of a joint from now on."""
-        self.keys[number] = keys
-        self.joints[number].play(evaluate(samples, keys)[0][0])
+    def _links(self, group: int, is_strict: bool) -> list[Link]:
+        poses = self.poses()
+        places = self.points_of(poses)
+        limits = self.limits
+        if not is_strict:
+            limits = np.maximum(limits, np.linalg.norm(places - self.wanted, axis=2))
+        numbers = self.groups[group]
+        nearest = self._nearest(numbers)
+        found: list[Link] = []
+        for number, columns in self.columns(group):
+            joint = self.joints[number]
+            above, parent = np.broadcast_to(joint.offset, poses[number].shape), -1
+            if joint.parent >= 0:
+                above, parent = poses[joint.parent] @ joint.offset, nearest[joint.parent]
+            if parent >= 0:
+                above = np.linalg.inv(poses[numbers[parent]]) @ above
+            points = np.flatnonzero(nearest[self.owner] == len(found))
+            own = np.linalg.inv(poses[number])
+            held = own[:, :3, :3] @ places[points].transpose(1, 2, 0) + own[:, :3, 3:]
+            wanted = self.wanted[points].transpose(1, 2, 0)
+            weights = 1.0 / (limits[points] ** 2).T
+            found.append(Link(joint, parent, above, columns, held, wanted, weights))
+        return found
+
+    def _nearest(self, numbers: Sequence[int]) -> IndexArray:
+        """Return for each joint which of some, in their order, it is or hangs on most closely; -1 for none."""
+        found = np.full(len(self.joints), -1, dtype=np.intp)
+        for number, joint in enumerate(self.joints):
+            if number in numbers:
+                found[number] = numbers.index(number)
+            elif joint.parent >= 0:
+                found[number] = found[joint.parent]
+        return found
+
+    def take(self, group: int, keys: KeySet, samples: Samples) -> None:
+        """Play these keys of a group from now on."""
+        self.keys[group] = keys
+        played = evaluate(samples, keys)[0][0]
+        for number, columns in self.columns(group):
+            self.joints[number].play(played[:, columns])
 
 
 def stand_still(points: Float64Array, radius: float) -> BoolArray:
@@ -218,157 +295,3 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
     for shift in range(STILL_FRAMES):
         still[:, shift : still.shape[1] - STILL_FRAMES + 1 + shift] |= far <= radius
     return still
-
-
-def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Reduced]]:
-    """Search for the fewest keys of all joints, and return them by the joint's number.
-
-    Yields which part of the work is done, about.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-        It plays what was found in the end.
-
-    Returns
-    -------
-    dict of int to Reduced
-        The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's limits, at any frame, where Hermite's splines play the keys.
-    """
-    reach = skeleton.distances_of_points()
-    yield from _begin(skeleton, reach)
-    moving = skeleton.moving
-    done = 0
-    for sweep in range(_SWEEPS):
-        for number in moving[::-1] if sweep % 2 == 0 else moving:
-            samples, keys = skeleton.samples(number), skeleton.keys[number]
-            for level in LEVELS[-1:]:
-                keys = without_needless(samples, keys, level)
-            move(samples, keys)
-            skeleton.take(number, without_needless(samples, keys, LEVELS[-1]), samples)
-            done += 1
-            yield 0.4 + 0.6 * done / (_SWEEPS * len(moving))
-    _mend_rotations(skeleton, reach)
-    return {number: _reduced(skeleton.joints[number], keys) for number, keys in skeleton.keys.items()}
-
-
-def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
-    """Give each joint keys with a tolerance by what hangs on it, and more where that is not enough."""
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for number in skeleton.moving:
-        alike.setdefault(tuple(skeleton.joints[number].animated), []).append(number)
-    ratios = {}
-    done = 0
-    for names, numbers in alike.items():
-        allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
-        angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
-        parts = [
-            Part(
-                np.stack([getattr(skeleton.joints[number], name) for number in numbers]),
-                allowed if name == LOCATION else angles,
-                name == ROTATION,
-            )
-            for name in names
-        ]
-        samples = samples_of(parts, is_exact=False)
-        keys = yield from fewest_keys(samples)
-        played, errors = evaluate(samples, keys)
-        for place, number in enumerate(numbers):
-            own = keys.keep(keys.track == place)
-            own.track[:] = 0
-            skeleton.keys[number] = own
-            skeleton.joints[number].play(played[place])
-            ratios[number] = errors[place]
-        done += len(numbers)
-        yield 0.3 * done / len(skeleton.moving)
-    mend(skeleton, ratios)
-    yield 0.4
-
-
-def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
-    """Give joints more keys until no point is too far away; those first that are farthest off there by themselves."""
-    for _ in range(len(skeleton.moving)):
-        far = skeleton.errors()
-        bad = np.flatnonzero(far.max(axis=0) > 1.0)
-        if not len(bad):
-            return
-        frame = bad[np.argmax(far[:, bad].max(axis=0))]
-        point = int(np.argmax(far[:, frame]))
-        above = [number for number in skeleton.moving if point in skeleton.under[number]]
-        worst = max(above, key=lambda number: ratios[number][frame], default=None)
-        if worst is None or ratios[worst][frame] <= 0.0:
-            return
-        samples = skeleton.samples(worst, is_strict=True)
-        skeleton.take(worst, within(samples, skeleton.keys[worst]), samples)
-        ratios[worst] = np.zeros_like(ratios[worst])
-
-
-def _reduced(joint: Joint, keys: KeySet) -> Reduced:
-    """Return the keys of a joint by its animated channels."""
-    values, velocities = [], []
-    for name, own in joint.columns.items():
-        value, velocity = keys.values[:, own], keys.velocities[:, own]
-        if name == ROTATION:
-            value, velocity = of_rotation(value, velocity)
-        values.append(value)
-        velocities.append(velocity)
-    return Reduced(keys.rows, values, velocities, 1.0)
-
-
-def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
-    """Divide segments where Hermite's spline of rotation vectors leaves the cubic of quaternions by too much.
-
-    The new keys lie on the cubic, which stays as it is; the shorter a segment, the nearer to it is the spline.
-    """
-    joints = skeleton.joints
-    turning = [number for number in skeleton.moving if ROTATION in joints[number].animated]
-    cubics = {number: normalise(joints[number].channels[ROTATION]) for number in turning}
-    changed = set(turning)
-    off: dict[int, Float64Array] = {}
-    for _ in range(_ROUNDS):
-        for number in changed:
-            joints[number].channels[ROTATION] = played = _turned(joints[number], skeleton.keys[number])
-            off[number] = angle_between(played, cubics[number]) * reach[number]
-        far = skeleton.errors()
-        cuts: set[tuple[int, int]] = set()
-        for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
-            point = int(np.argmax(far[:, frame]))
-            above = [number for number in turning if point in skeleton.under[number]]
-            worst = max(above, key=lambda number: float(off[number][frame]), default=None)
-            if worst is None:
-                continue
-            rows = skeleton.keys[worst].rows
-            segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
-            if rows[segment + 1] - rows[segment] > 1:
-                cuts.add((worst, int(rows[segment] + rows[segment + 1]) // 2))
-        if not cuts:
-            return
-        for number, row in sorted(cuts):
-            skeleton.keys[number] = _divided(skeleton.keys[number], row)
-        changed = {number for number, _ in cuts}
-
-
-def _turned(joint: Joint, keys: KeySet) -> Float64Array:
-    """Return the rotations (frames, 4) that Hermite's spline plays."""
-    own = joint.columns[ROTATION]
-    values, velocities = of_rotation(keys.values[:, own], keys.velocities[:, own])
-    spline = hermite.RotationSpline(Keys(keys.rows.astype(np.float64), values), velocities=velocities)
-    return spline(np.arange(len(joint.rotation), dtype=np.float64))
-
-
-def _divided(keys: KeySet, row: int) -> KeySet:
-    """Return the keys with one more at a row between two, on their cubic."""
-    at = int(np.searchsorted(keys.rows, row))
-    length = float(keys.rows[at] - keys.rows[at - 1])
-    u = (row - keys.rows[at - 1]) / length
-    start, end = keys.values[at - 1 : at + 1]
-    points = np.stack([start, keys.velocities[at - 1] * length, end, keys.velocities[at] * length])
-    value = hermite_weights(length, np.array([u]))[0] @ (points / np.array([1.0, length, 1.0, length])[:, np.newaxis])
-    slope = np.array([6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)])
-    return KeySet(
-        np.insert(keys.track, at, keys.track[0]),
-        np.insert(keys.rows, at, row),
-        np.insert(keys.values, at, value, axis=0),
-        np.insert(keys.velocities, at, slope @ points / length, axis=0),
-    )
