@@ -142,7 +142,41 @@ def steps():
     yield .5
 """
 
-# The tool Edit Paths, and on the screen the cube's keys and the end of the outgoing tangent of the one in the middle.
+# The example's lamp alone, live, with the path of the tip of its arm, which only turns.
+LAMP = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+
+def steps():
+    from examples.make_scene import LAMP, make_scene
+    from mathutils import Euler
+    from {PACKAGE} import animation
+    make_scene()
+    yield 1.0
+    lamp = bpy.data.objects[LAMP]
+    for each in bpy.data.objects:
+        each.hide_set(lamp not in (each, each.parent))
+    animation.enable(lamp)
+    animation.bake(lamp, output='HANDLES')
+    lamp.animation_data.action.tcb_live = True
+    win().view_layer.objects.active = lamp
+    lamp.select_set(True)
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.object.mode_set(mode='POSE')
+    lamp.show_in_front, lamp.data.display_type = True, 'STICK'
+    lamp.data.bones.active = lamp.data.bones['lower']
+    bpy.context.scene.tcb_paths.point = 'TAIL'
+    space = a.spaces.active
+    space.show_region_toolbar = space.overlay.show_cursor = space.overlay.show_extras = False
+    space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
+    view = space.region_3d
+    view.view_rotation = Euler((1.35, 0, -1.2)).to_quaternion()
+    view.view_distance, view.view_location = 7.5, (5.5, -.9, 1.6)
+    win().scene.frame_set(52)
+    yield .5
+"""
+# The tool Edit Paths, and on the screen the keys and the end of the outgoing tangent of the one in the middle.
 EDIT_PATHS = """
 def steps():
     a = area('VIEW_3D')
@@ -157,7 +191,7 @@ a = area('VIEW_3D')
 r = region(a, 'WINDOW')
 with bpy.context.temp_override(window=win(), area=a, region=r):
     (shown,) = pictures.overlay.shown_paths(bpy.context)
-points = [*shown.path.keys, (shown.path.keys + shown.path.outgoing)[1]]
+points = [*shown.path.keys, (shown.path.keys + shown.path.outgoing)[len(shown.path.keys) // 2]]
 places = pictures.pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
 result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places.tolist()]
 """
@@ -287,10 +321,10 @@ class Film:
         shot = subprocess.run(["convert", *raw, *draw, *crop], input=still, capture_output=True, check=True)
         self.stills += [shot.stdout] * times
 
-    def save(self, name: str) -> None:
-        """Save it as a GIF."""
+    def save(self, name: str, colors: int = 64) -> None:
+        """Save it as a GIF of so many colors."""
         file = self.camera.folder / f"{name}.gif"
-        small = ["+dither", "-colors", "64", "-layers", "optimize"]
+        small = ["+dither", "-colors", str(colors), "-layers", "optimize"]
         film = ["convert", "-delay", "16", "-loop", "0", "miff:-", *small, str(file)]
         subprocess.run(film, input=b"".join(self.stills), check=True)
         print(file)
@@ -305,9 +339,22 @@ def edit_paths(window: Any, camera: Camera) -> None:
     _, (x, y), *_ = places
     film = Film(camera, Box(left - 50, top - 60, right + 50, y + 110))
     film.drag((x, y), (x - 90, y + 50))
-    end = window.run(ON_PATH)[3]
+    end = window.run(ON_PATH)[-1]
     film.drag(end, (end[0] + 30, end[1] - 40))
     film.save("edit_paths")
+    window.run(EDIT_PATHS.format(tool="builtin.select_box"))
+
+
+def turn_tip(window: Any, camera: Camera) -> None:
+    """Drag a key of the tip of the example lamp's arm, which turns, there and back."""
+    window.run(LAMP)
+    window.run(EDIT_PATHS.format(tool="tcb.path_tool"))
+    camera.screen()
+    _, _, (x, y), _, _, _ = window.run(ON_PATH)
+    film = Film(camera, Box(x - 230, y - 130, x + 130, y + 180))
+    film.drag((x, y), (x - 60, y + 30))
+    film.drag(window.run(ON_PATH)[2], (x + 30, y - 10))
+    film.save("turn_tip", colors=32)
     window.run(EDIT_PATHS.format(tool="builtin.select_box"))
 
 
@@ -435,7 +482,7 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 
-PICTURES = (first_animation, edit_paths, viewport, diagrams, options, preferences, graph_editor, dope_sheet)
+PICTURES = (first_animation, edit_paths, turn_tip, viewport, diagrams, options, preferences, graph_editor, dope_sheet)
 
 
 def main(folder: Path) -> None:

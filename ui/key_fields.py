@@ -115,16 +115,14 @@ def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
     slider: SharedSlider[list[Kept]] = SharedSlider(LIMITS[name])
 
-    def numbers() -> tuple[list[TrackKeys], Numbers]:
-        return selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
-
     def get(_self: object) -> float:
-        chosen, own = numbers()
+        chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
         return slider.shown(_identity(chosen), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
-        event = last_event(bpy.context)
-        _slide(slider, event, _way_of_number(name), *numbers(), value, self.relative)
+        event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
+        own = selection.parameters_of(bpy.context, chosen)[name]
+        _slide(slider, event, _way_of_number(name), chosen, own, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 

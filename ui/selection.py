@@ -223,10 +223,11 @@ def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
         except AnimationError:
             continue
         there = np.float32(action_time(owner, frame))
-        for each in keys_on_paths(owner, channels, paths):
+        # Several objects may share an action.
+        others = {path for path in paths if (channels.identity, path) not in seen}
+        for each in keys_on_paths(owner, channels, others) if others else ():
             chosen = each.take(np.abs(each.frames - there) <= SAME_FRAME)
-            # Several objects may share an action.
-            if len(chosen) and each.track.in_use and (channels.identity, each.track.path) not in seen:
+            if len(chosen) and each.track.in_use:
                 seen.add((channels.identity, each.track.path))
                 shown.append(chosen)
     return shown
@@ -260,8 +261,13 @@ def _same_property(
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
+    return parameters_of(context, chosen_keys(context))
+
+
+def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> dict[str, Numbers]:
+    """Return the same of these keys."""
     defaults = default_parameters(context)
-    read = [_readable(keys, defaults) for keys in chosen_keys(context)]
+    read = [_readable(keys, defaults) for keys in chosen]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
 
 

@@ -31,6 +31,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
+    end_to_end,
     read,
     read_joined,
 )
@@ -88,8 +89,8 @@ _Goals = dict[int, dict[str, _Goal]]
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
     """Return for each track whether edits can imply parameters of its own keys.
 
-    They can't where the keys are those that were written, and no key that is where it was written is selected or has a
-    selected handle.
+    They can't where the keys are those that were written, and no key that is where it was written is selected, or has a
+    selected handle, with a handle that is elsewhere.
     """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
@@ -111,10 +112,19 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         implies = together.identities != wrote["identity"]
         stand = _stands(joined.keys, wrote)
         may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
-        implies |= may_be_dragged & (flags[0] | flags[1])
+        implies |= may_be_dragged & (flags[0] | flags[1]) & _have_other_handles(owns, wrote)
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
     return result
+
+
+def _have_other_handles(owns: Sequence[OwnKeys], written: Written) -> BoolArray:
+    """Return which keys may have another handle than a bake has written: all of them where not only they were read."""
+    standing = [own.standing for own in owns if own.standing is not None]
+    if len(standing) < len(owns):
+        return np.ones(len(written), dtype=np.bool_)
+    now = end_to_end(standing)
+    return _is_moved(now, written, SIDES[0], LEFT_PLACED) | _is_moved(now, written, SIDES[1], RIGHT_PLACED)
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[str]]:

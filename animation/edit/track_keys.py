@@ -66,10 +66,13 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 
     Since they were found, Live may have baked the tracks, or the action may have been copied.
     """
+    paths: dict[bpy.types.ID, list[str]] = {}
+    for keys in chosen:
+        paths.setdefault(keys.datablock, []).append(keys.track.path)
     tracks = {
         (datablock, track.path): track
-        for datablock in dict.fromkeys(keys.datablock for keys in chosen)
-        for track in find_tracks(datablock, channels_of(datablock))
+        for datablock, wanted in paths.items()
+        for track in find_tracks(datablock, channels_of(datablock), wanted)
     }
     found = []
     for keys in chosen:

@@ -140,6 +140,70 @@ def duplicate(item: bpy.types.Object) -> bpy.types.Object:
     return other
 
 
+def contents(state: Any) -> tuple[Any, ...]:
+    """All that the table has of a track."""
+    channels = {
+        index: (each.extrapolation, each.rest, each.edited, each.own.tobytes(), each.generated.tobytes())
+        for index, each in state.channels.items()
+    }
+    return state.identity, state.slot, state.path, state.settings, channels, state.error
+
+
+EDITS_OF_TABLE = {
+    "a parameter": lambda animation, item: animation.key_set(item, "location", 10, tension=-0.5),
+    "a choice": lambda animation, item: animation.choose(item, "location", cycle="SINGLE"),
+    "another bake": lambda animation, item: animation.bake(item, output="SAMPLES", prefixes=["location"]),
+    "another track": lambda animation, item: (key(item, "delta_location", KEYS), animation.enable(item)),
+    "a track less": lambda animation, item: animation.remove(item, ["location"]),
+    "rows without keys": lambda animation, item: animation.store.recording.clear_orphans(item.animation_data.action),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS_OF_TABLE)
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES"])
+def test_a_track_that_a_change_of_the_table_leaves_alone_is_not_read_again(animation, ball, edit, output) -> None:
+    key(ball, "scale", KEYS)
+    animation.enable(ball)
+    animation.bake(ball, output=output)
+    for frame in (10, 25):
+        animation.key_set(ball, "location", frame, bias=0.75)
+    before, rows = animation.find_track(ball, "scale").state, len(rows_of(animation, ball))
+    EDITS_OF_TABLE[edit](animation, ball)
+    assert edit != "rows without keys" or len(rows_of(animation, ball)) < rows
+    paths = ("location", "scale", "delta_location")
+    own = animation.fcurves.channels.channels_of(ball)
+    after = [track for path in paths for track in animation.store.tracks.find_tracks(ball, own, [path])]
+    assert next(track.state for track in after if track.path == "scale") is before
+    # Nor does what is kept differ from what is there.
+    animation.store.table.session.session.forget_actions()
+    for track in after:
+        anew = animation.find_track(ball, track.path).state
+        assert (anew is None) == (track.state is None)
+        assert anew is None or (anew is not track.state and contents(anew) == contents(track.state))
+
+
+def test_a_table_that_another_has_written_is_read_anew(animation, ball) -> None:
+    animation.bake(ball, output="HANDLES")
+    stored: Any = ball.animation_data.action["tcb_animation"]
+    before, table = animation.find_track(ball, "location").state, stored.to_dict()
+    animation.key_set(ball, "location", 10, tension=-0.5)
+    assert contents(animation.find_track(ball, "location").state) != contents(before)
+    # As an undo does.
+    for name, value in table.items():
+        del stored[name]
+        stored[name] = value
+    after = animation.find_track(ball, "location").state
+    assert after is not before
+    assert contents(after) == contents(before)
+
+
+def test_what_is_kept_of_a_track_does_not_keep_the_arrays_of_a_table(animation, ball) -> None:
+    animation.bake(ball, output="SAMPLES")
+    for channel in animation.find_track(ball, "location").state.channels.values():
+        assert channel.own.base is None
+        assert channel.generated.base is None
+
+
 def test_a_parameter_of_a_copy_is_not_that_of_the_original(animation, ball) -> None:
     before = rows_of(animation, ball).tobytes()
     other = duplicate(ball)

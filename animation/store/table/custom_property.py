@@ -151,6 +151,11 @@ class Table:
         slots = self.arrays["tracks"]["slot"].tolist()
         return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
 
+    @cached_property
+    def _states(self) -> dict[int, State]:
+        """Return the tracks that were read, by identity."""
+        return {}
+
     @property
     def lines(self) -> list[str]:
         """Return the path of each track."""
@@ -202,12 +207,17 @@ class Table:
         return []
 
     def _state(self, place: int, slot: int, path: str) -> State:
+        identity = int(self.arrays["tracks"]["identity"][place])
+        if identity not in self._states:
+            self._states[identity] = self._read_state(place, identity, slot, path)
+        return self._states[identity]
+
+    def _read_state(self, place: int, identity: int, slot: int, path: str) -> State:
         track = self.arrays["tracks"][place]
         try:
             settings, digest = Settings.from_codes(track["choices"].tolist()), int(track["digest"])
         except IndexError as error:
             raise ValueError(rpt_(_DAMAGED, "choices")) from error
-        identity = int(track["identity"])
         if not track["baked"]:
             return State(identity, slot, path, replace(settings, digest=digest))
         try:
@@ -233,14 +243,15 @@ class Table:
                     _EXTRAPOLATIONS[extrapolation],
                     rest if flags & _MADE else None,
                     bool(flags & _EDITED),
-                    self.arrays["own"][own : own + owns],
-                    self.arrays["generated"][generated : generated + generates],
+                    # Copied, because tables to come keep the state, and not these arrays.
+                    self.arrays["own"][own : own + owns].copy(),
+                    self.arrays["generated"][generated : generated + generates].copy(),
                 ),
             )
 
     def with_rows(self, rows: Rows) -> Table:
         """Return a table with the same tracks and these rows."""
-        return Table({**self.arrays, "rows": rows}, self.paths)
+        return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
     def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
         """Return a table with tracks added, and others removed by their identities."""
@@ -266,11 +277,18 @@ class Table:
         paths = [*compress(self.lines, kept), *(state.path for state in added)]
         if self._are_in_place(fresh, ~kept, ~kept_channels) and paths[-len(added) :] == [*compress(self.lines, ~kept)]:
             arrays = {name: _replaced(self.arrays[name], rows, fresh[name]) for name, rows in parts.items()}
-            return Table({"rows": self.rows, **arrays}, self.paths)
+            return self._hand_on_states(Table({"rows": self.rows, **arrays}, self.paths), gone.tolist())
         arrays = {
             name: rows_.joined([self.arrays[name][~rows], fresh[name]], _ARRAYS[name]) for name, rows in parts.items()
         }
-        return Table({"rows": self.rows, **arrays}, "\n".join(paths))._in_order_of(self.arrays["tracks"]["identity"])
+        table = Table({"rows": self.rows, **arrays}, "\n".join(paths))
+        return self._hand_on_states(table._in_order_of(self.arrays["tracks"]["identity"]), gone.tolist())
+
+    def _hand_on_states(self, table: Table, changed: Iterable[int] = ()) -> Table:
+        """Return a table with the same tracks, except those of these identities, which need not be read again in it."""
+        others = self._states.keys() - set(changed)
+        table._states.update((identity, self._states[identity]) for identity in others)
+        return table
 
     def _are_in_place(
         self, fresh: Mapping[str, npt.NDArray[Any]], tracks: npt.NDArray[np.bool_], channels: npt.NDArray[np.bool_]
