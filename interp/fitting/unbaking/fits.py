@@ -47,6 +47,12 @@ def straight(curves: Curves, windows: Windows) -> Float64Array:
     return _worst(curves, curves.off_lines(windows, windows.local))
 
 
+def cubic(curves: Curves, windows: Windows) -> Float64Array:
+    """Return the errors (m,) of cubics of the ways, whatever the curves are."""
+    u = windows.local
+    return _worst(curves, tangents_for(u, curves.off_lines(windows, u * u * (3.0 - 2.0 * u)))[1])
+
+
 def fit(curves: Curves, windows: Windows) -> Fits:
     """Return the best tangents without ease."""
     return _descend(curves, windows, np.zeros((len(windows.first), 2)), is_eased=False)

@@ -28,7 +28,7 @@ from .curves import (
     tangents_for,
 )
 from .parameters import KnownKeys, find_parameters, spline_of
-from .search import CURVE, EASED, HOLD, LINE, Path, find_path, fit_kind
+from .search import CURVE, EASED, HOLD, LINE, Path, Search, fit_kind
 
 _Construction = tcb.Construction | Literal["ROTATION_VECTORS", "HANDLES"]
 VALUE_NOISE = (4e-7, 1e-5)
@@ -101,16 +101,16 @@ def unbake_values(samples: npt.ArrayLike) -> Unbaked | None:
     own = np.asarray(samples, dtype=np.float64)
     size = np.maximum(np.abs(own).max(axis=0), np.ptp(own, axis=0).max()) + np.finfo(np.float64).tiny
     for noise in VALUE_NOISE:
-        curves = ValueCurves(own, noise * size)
-        tries: list[tuple[Curves, bool, _Construction | None]] = [
-            (curves, False, None),
-            (HandleCurves(own, noise * size), False, "HANDLES"),
-            (curves, True, None),
+        cubics, handles = (Search(curves(own, noise * size)) for curves in (ValueCurves, HandleCurves))
+        tries: list[tuple[Search, bool, _Construction | None]] = [
+            (cubics, False, None),
+            (handles, False, "HANDLES"),
+            (cubics, True, None),
         ]
-        for tried, is_eased, name in tries:
-            path = find_path(tried, is_eased)
+        for search, is_eased, name in tries:
+            path = search.find_path(is_eased)
             if path is not None:
-                return _unbaked(tried, path, name)
+                return _unbaked(search.curves, path, name)
     return None
 
 
@@ -119,13 +119,13 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
     own = np.array(quaternions, dtype=np.float64)
     own = unroll_signs(own / np.linalg.norm(own, axis=1, keepdims=True))
     for noise in TURN_NOISE:
+        searches = [(name, Search(curves(own, np.array([noise])))) for name, curves in _CONSTRUCTIONS.items()]
         for is_eased in (False, True):
             # Only TCB has eases.
-            for name, construction in list(_CONSTRUCTIONS.items())[: 2 if is_eased else 3]:
-                curves = construction(own, np.array([noise]))
-                path = find_path(curves, is_eased)
+            for name, search in searches[: 2 if is_eased else 3]:
+                path = search.find_path(is_eased)
                 if path is not None:
-                    return _unbaked(curves, path, name)
+                    return _unbaked(search.curves, path, name)
     return None
 
 
