@@ -7,6 +7,7 @@ played by a cubic, exactly of numbers and of turns about one axis. Source: docs/
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -63,13 +64,7 @@ def fit_eased(curves: Curves, windows: Windows) -> Fits:
     count, t = len(windows.first), windows.local
     ways = curves.ways(windows)
     chords = curves.chords(windows.first, windows.last)[:, np.newaxis]
-    least, eases = np.full(count, np.inf), np.zeros((count, 2))
-    for pair in _GRID:
-        u = _eased(t, np.tile(pair, (count, 1)))
-        rest = tangents_for(u, ways - chords * (u * u * (3.0 - 2.0 * u))[..., np.newaxis])[1]
-        off = np.einsum("msd,msd->m", rest, rest)
-        better = off < least
-        least[better], eases[better] = off[better], pair
+    least, eases = _best_of_grid(t, ways, chords)
     size = np.einsum("msd,msd->m", ways, ways)
     chosen = np.flatnonzero(least <= _PROMISING**2 * size)
     found = Fits(np.full(count, np.inf), np.zeros((count, 2, chords.shape[2])), eases)
@@ -78,6 +73,32 @@ def fit_eased(curves: Curves, windows: Windows) -> Fits:
         for into, new in zip(found, best, strict=True):
             into[chosen] = new
     return found
+
+
+def _best_of_grid(t: Float64Array, ways: Float64Array, chords: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the squares (m,) that cubics of the ways leave with the best eases of the grid, and these (m, 2)."""
+    straight_ways, basis = _grid(t.tobytes(), t.shape)
+    target = ways - chords * straight_ways[..., np.newaxis]
+    part = basis @ target
+    off = np.einsum("gmsd,gmsd->gm", target, target) - np.einsum("gmsd,gmsd->gm", part, part)
+    best = np.argmin(off, axis=0)
+    return off[best, np.arange(len(t))], np.array(_GRID)[best]
+
+
+@lru_cache(maxsize=32)
+def _grid(t: bytes, shape: tuple[int, int]) -> tuple[Float64Array, Float64Array]:
+    """Return of each eases of the grid the parameter of the straight way (g, m, s), and what both tangents play.
+
+    That are two rows (g, m, 2, s) at right angles, of length 1.
+    """
+    at = np.frombuffer(t).reshape(shape)
+    u = np.stack([_eased(at, np.tile(pair, (len(at), 1))) for pair in _GRID])
+    v = 1.0 - u
+    first, second = u * v * v, u * u * v
+    first /= np.linalg.norm(first, axis=-1, keepdims=True)
+    second -= (first * second).sum(axis=-1, keepdims=True) * first
+    second /= np.linalg.norm(second, axis=-1, keepdims=True)
+    return u * u * (3.0 - 2.0 * u), np.stack([first, second], axis=-2)
 
 
 def _worst(curves: Curves, off: Float64Array) -> Float64Array:

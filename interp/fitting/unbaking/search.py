@@ -64,6 +64,7 @@ class Search:
         self.curves = curves
         self._found: dict[tuple[int, int], list[_Step]] = {}
         self._smooth: dict[tuple[int, int], BoolArray] = {}
+        self._errors: dict[tuple[int, int, int], float] = {}
 
     def find_path(self, is_eased: bool) -> Path | None:
         """Return the keys between which curves play the samples to their noise, or None where there are none."""
@@ -124,17 +125,20 @@ class Search:
 
     def _told(self, row: int, kind: int) -> list[_Step]:
         """Return the longest segments of a kind that begin at a row and fit."""
-        curves, found = self.curves, list[_Step]()
-        start, size = row + _LEAST[kind], _BLOCK[kind]
-        while start < curves.count:
-            ends = np.arange(start, min(start + size, curves.count))
+        found: list[_Step] = []
+        start, size, count = row + _LEAST[kind], _BLOCK[kind], self.curves.count
+        spread = _SPREAD_EASED if kind == EASED else _SPREAD
+        while start < count:
+            ends = np.arange(start, min(start + size, count))
             first = np.full(len(ends), row)
-            windows = Windows(first, ends, spread_rows(first, ends, _SPREAD_EASED if kind == EASED else _SPREAD))
-            errors = _errors(curves, windows, kind)
+            windows = Windows(first, ends, spread_rows(first, ends, spread))
+            errors = _errors(self.curves, windows, kind)
+            whole = ends[: max(row + spread + 2 - start, 0)].tolist()
+            self._errors |= {(row, end, kind): error for end, error in zip(whole, errors.tolist(), strict=False)}
             taken = [
                 _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, True)
                 for end in ends[errors <= _MAYBE][: -_ALTERNATIVES - 1 : -1].tolist()
-                if (error := float(_errors(curves, Windows.between(row, end), kind)[0])) <= 1.0
+                if (error := self._error(row, end, kind)) <= 1.0
             ]
             if taken:
                 found = taken
@@ -144,10 +148,22 @@ class Search:
         if not found:
             return []
         longest = found[0].end
-        beyond = longest + 2
-        if beyond < curves.count and _errors(curves, Windows.between(row, beyond), kind)[0] < _SHARP:
+        if longest + 2 < count and self._error(row, longest + 2, kind) < _SHARP:
             return []
-        return [step._replace(cost=step.cost + _tie(curves, row, step, longest)) for step in found]
+        return [step._replace(cost=step.cost + self._tie(row, step, longest)) for step in found]
+
+    def _error(self, row: int, end: int, kind: int) -> float:
+        """Return the error of a window, all its rows looked at."""
+        if (row, end, kind) not in self._errors:
+            self._errors[row, end, kind] = float(_errors(self.curves, Windows.between(row, end), kind)[0])
+        return self._errors[row, end, kind]
+
+    def _tie(self, row: int, step: _Step, longest: int) -> float:
+        """Return what is added to the cost of a segment that could be longer at one of its ends."""
+        cost = _LESS if step.end < longest else 0.0
+        if row and self._error(row - 1, step.end, step.kind) <= 1.0:
+            cost += _LESS
+        return cost
 
     def _goes_on(self, window: Windows, kind: int, error: float) -> bool:
         """Return whether a window that is off by some error may be the beginning of a segment."""
@@ -165,14 +181,6 @@ def _holds(curves: Curves, row: int) -> list[_Step]:
     if end + 1 < curves.count:
         found.append(_Step(end + 1, HOLD, cost - 2.0 * _LESS, True))
     return found
-
-
-def _tie(curves: Curves, row: int, step: _Step, longest: int) -> float:
-    """Return what is added to the cost of a segment that could be longer at one of its ends."""
-    cost = _LESS if step.end < longest else 0.0
-    if row and _errors(curves, Windows.between(row - 1, step.end), step.kind)[0] <= 1.0:
-        cost += _LESS
-    return cost
 
 
 def _errors(curves: Curves, windows: Windows, kind: int) -> Float64Array:

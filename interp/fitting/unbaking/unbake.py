@@ -118,8 +118,11 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
     """Return the keys that samples of rotations (frames, 4), w first, were made from, as `unbake_values` does."""
     own = np.array(quaternions, dtype=np.float64)
     own = unroll_signs(own / np.linalg.norm(own, axis=1, keepdims=True))
+    constructions = list(_CONSTRUCTIONS.items())
     for noise in TURN_NOISE:
-        searches = [(name, Search(curves(own, np.array([noise])))) for name, curves in _CONSTRUCTIONS.items()]
+        # About one axis all constructions play the same.
+        tried = constructions[:1] if _off_circle(own) <= noise else constructions
+        searches = [(name, Search(curves(own, np.array([noise])))) for name, curves in tried]
         for is_eased in (False, True):
             # Only TCB has eases.
             for name, search in searches[: 2 if is_eased else 3]:
@@ -127,6 +130,12 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
                 if path is not None:
                     return _unbaked(search.curves, path, name)
     return None
+
+
+def _off_circle(quaternions: Float64Array) -> float:
+    """Return by how much of a turn quaternions (n, 4) leave those about the axis nearest to theirs, radians."""
+    across = np.linalg.svd(quaternions, full_matrices=False)[2][2:]
+    return float(2.0 * np.linalg.norm(quaternions @ across.T, axis=1).max())
 
 
 _CONSTRUCTIONS: dict[_Construction, type[Curves]] = {
