@@ -30,6 +30,9 @@ _PART_OF_ARCS = 0.03
 _PART_OF_HANDLES = 0.1
 """The same of handles, times their way."""
 
+_MOVES = 100.0
+"""Directions in which samples move by this, as a part of the noise, tell something."""
+
 
 class Windows(NamedTuple):
     """Windows of a track's samples: `first` and `last` of shape (m,), `rows` (m, s) between them."""
@@ -95,6 +98,16 @@ class Curves(ABC):
     def count(self) -> int:
         """Return the number of samples."""
         return len(self.samples)
+
+    @property
+    def width(self) -> int:
+        """Return in how many directions samples move, about how many axes rotations."""
+        ways = (
+            self.ways(Windows(np.zeros(1, np.intp), np.zeros(1, np.intp), np.arange(self.count)[np.newaxis]))[0]
+            / self.noise
+        )
+        along = ways @ np.linalg.svd(ways, full_matrices=False)[2].T
+        return max(int((np.abs(along).max(axis=0, initial=0.0) > _MOVES).sum()), 1)
 
     def timing(self, t: Float64Array) -> Float64Array:
         """Return the local parameter without ease at parts t of the frames of a window."""

@@ -31,7 +31,7 @@ _MAYBE = 2.0
 """Where these are off by at most so much, all are looked at."""
 _SHARP = 8.0
 """Windows two frames longer than one that fits are off by at least so much."""
-_LEAST = {LINE: 2, CURVE: 4, EASED: 6}
+_LEAST = {LINE: 2, CURVE: 4}
 """The shortest windows that tell anything: those with more numbers than they determine."""
 _ALTERNATIVES = 3
 """Of the windows that fit only the longest can end at the next key; with noise it may be a frame or two before."""
@@ -42,10 +42,12 @@ _LESS, _LEAST_LESS = 0.02, 0.01
 
 
 class Path(NamedTuple):
-    """Keys at `rows` (n,), and the kinds of the segments between them (n-1,)."""
+    """Keys at `rows` (n,), the kinds of the segments between them (n-1,), what they cost, and whether all are told."""
 
     rows: IndexArray
     kinds: IndexArray
+    cost: float
+    is_told: bool
 
 
 class _Step(NamedTuple):
@@ -60,11 +62,14 @@ class _Step(NamedTuple):
 class Search:
     """The search by curves of one construction. What begins at a row is looked for once, for both paths."""
 
-    def __init__(self, curves: Curves) -> None:
+    def __init__(self, curves: Curves, is_exact: bool) -> None:
         self.curves = curves
         self._found: dict[tuple[int, int], list[_Step]] = {}
         self._smooth: dict[tuple[int, int], BoolArray] = {}
         self._errors: dict[tuple[int, int, int], float] = {}
+        # Of d numbers a row both tangents and eases are 2 d + 2. Told is what has d numbers more than it determines.
+        self._least_told = {**_LEAST, EASED: 4 + -(-2 // curves.width) if is_exact else 6}
+        self._least = self._least_told | {EASED: 4 + 2 // curves.width if is_exact else 6}
 
     def find_path(self, is_eased: bool) -> Path | None:
         """Return the keys between which curves play the samples to their noise, or None where there are none."""
@@ -89,7 +94,7 @@ class Search:
         while rows[-1]:
             rows.append(int(before[rows[-1]]))
         at = np.array(rows[::-1])
-        return Path(at, kind[at[1:]])
+        return Path(at, kind[at[1:]], float(cost[-1]), not untold[at].any())
 
     def _steps(self, row: int, may_guess: bool, is_eased: bool) -> list[_Step]:
         """Return the segments that may begin at a row."""
@@ -97,7 +102,7 @@ class Search:
         for kind in (LINE, CURVE, EASED) if is_eased else (LINE, CURVE):
             if (row, kind) not in self._found:
                 self._found[row, kind] = self._told(row, kind) if self._is_smooth(row, kind) else []
-            found += self._found[row, kind]
+            found += [step for step in self._found[row, kind] if step.is_told or may_guess]
         if may_guess and all(step.end <= row + _LEAST[CURVE] for step in found):
             ends = range(row + 1, min(row + _UNTOLD, self.curves.count - 1) + 1)
             found += [
@@ -109,7 +114,7 @@ class Search:
 
     def _is_smooth(self, row: int, kind: int) -> bool:
         """Return whether the shortest window may be a segment of a kind, or the beginning of one."""
-        least, block = _LEAST[kind], row // _AHEAD
+        least, block = self._least[kind], row // _AHEAD
         if row + least >= self.curves.count:
             return False
         if kind == EASED:
@@ -126,7 +131,7 @@ class Search:
     def _told(self, row: int, kind: int) -> list[_Step]:
         """Return the longest segments of a kind that begin at a row and fit."""
         found: list[_Step] = []
-        start, size, count = row + _LEAST[kind], _BLOCK[kind], self.curves.count
+        start, size, count = row + self._least[kind], _BLOCK[kind], self.curves.count
         spread = _SPREAD_EASED if kind == EASED else _SPREAD
         while start < count:
             ends = np.arange(start, min(start + size, count))
@@ -136,7 +141,7 @@ class Search:
             whole = ends[: max(row + spread + 2 - start, 0)].tolist()
             self._errors |= {(row, end, kind): error for end, error in zip(whole, errors.tolist(), strict=False)}
             taken = [
-                _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, True)
+                _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, end - row >= self._least_told[kind])
                 for end in ends[errors <= _MAYBE][: -_ALTERNATIVES - 1 : -1].tolist()
                 if (error := self._error(row, end, kind)) <= 1.0
             ]

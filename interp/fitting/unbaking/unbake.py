@@ -101,16 +101,17 @@ def unbake_values(samples: npt.ArrayLike) -> Unbaked | None:
     own = np.asarray(samples, dtype=np.float64)
     size = np.maximum(np.abs(own).max(axis=0), np.ptp(own, axis=0).max()) + np.finfo(np.float64).tiny
     for noise in VALUE_NOISE:
-        cubics, handles = (Search(curves(own, noise * size)) for curves in (ValueCurves, HandleCurves))
+        cubics, handles = (
+            Search(curves(own, noise * size), noise == VALUE_NOISE[0]) for curves in (ValueCurves, HandleCurves)
+        )
         tries: list[tuple[Search, bool, _Construction | None]] = [
             (cubics, False, None),
             (handles, False, "HANDLES"),
             (cubics, True, None),
         ]
-        for search, is_eased, name in tries:
-            path = search.find_path(is_eased)
-            if path is not None:
-                return _unbaked(search.curves, path, name)
+        found = _found(tries)
+        if found is not None:
+            return found
     return None
 
 
@@ -122,14 +123,26 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
     for noise in TURN_NOISE:
         # About one axis all constructions play the same.
         tried = constructions[:1] if _off_circle(own) <= noise else constructions
-        searches = [(name, Search(curves(own, np.array([noise])))) for name, curves in tried]
-        for is_eased in (False, True):
-            # Only TCB has eases.
-            for name, search in searches[: 2 if is_eased else 3]:
-                path = search.find_path(is_eased)
-                if path is not None:
-                    return _unbaked(search.curves, path, name)
+        searches = [(name, Search(curves(own, np.array([noise])), noise == TURN_NOISE[0])) for name, curves in tried]
+        tries: list[tuple[Search, bool, _Construction | None]] = [(search, False, name) for name, search in searches]
+        # Only TCB has eases.
+        tries += [(search, True, name) for name, search in searches[:2]]
+        found = _found(tries)
+        if found is not None:
+            return found
     return None
+
+
+def _found(tries: list[tuple[Search, bool, _Construction | None]]) -> Unbaked | None:
+    """Return the keys of the first search that finds some, or where samples don't tell all of these, the cheapest."""
+    best: tuple[Path, Search, _Construction | None] | None = None
+    for search, is_eased, name in tries:
+        path = search.find_path(is_eased)
+        if path is not None and (best is None or path.cost < best[0].cost):
+            best = path, search, name
+        if best is not None and best[0].is_told:
+            break
+    return None if best is None else _unbaked(best[1].curves, best[0], best[2])
 
 
 def _off_circle(quaternions: Float64Array) -> float:
