@@ -37,6 +37,8 @@ TURN_NOISE = (1e-6, 3e-5)
 """The same of rotations, radians."""
 _PLAYED = 8.0
 """Keys play the samples if they are off by at most so many times the noise."""
+_CHEAPER = 0.5
+"""Half a key: less is no reason to take curves that are tried later."""
 _ROUNDS = 4
 _WELL_KNOWN = 3
 """Frames of a segment whose samples tell both of its tangents."""
@@ -138,7 +140,7 @@ def _found(tries: list[tuple[Search, bool, _Construction | None]]) -> Unbaked | 
     best: tuple[Path, Search, _Construction | None] | None = None
     for search, is_eased, name in tries:
         path = search.find_path(is_eased)
-        if path is not None and (best is None or path.cost < best[0].cost):
+        if path is not None and (best is None or path.cost < best[0].cost - _CHEAPER):
             best = path, search, name
         if best is not None and best[0].is_told:
             break
