@@ -25,6 +25,14 @@ _NEWTON_STEPS = 5
 _RIDGE = 1e-10
 """Of two tangents of which the rows determine only one number: the least of all that meet it."""
 
+_PART_OF_ARCS = 0.03
+"""Parts of segments of up to 90 degrees are no such curves by up to half of this, times the square of their angle."""
+_PART_OF_HANDLES = 0.1
+"""The same of handles, times their way."""
+
+_MOVES = 100.0
+"""Directions in which samples move by this, as a part of the noise, tell something."""
+
 
 class Windows(NamedTuple):
     """Windows of a track's samples: `first` and `last` of shape (m,), `rows` (m, s) between them."""
@@ -91,6 +99,16 @@ class Curves(ABC):
         """Return the number of samples."""
         return len(self.samples)
 
+    @property
+    def width(self) -> int:
+        """Return in how many directions samples move, about how many axes rotations."""
+        ways = (
+            self.ways(Windows(np.zeros(1, np.intp), np.zeros(1, np.intp), np.arange(self.count)[np.newaxis]))[0]
+            / self.noise
+        )
+        along = ways @ np.linalg.svd(ways, full_matrices=False)[2].T
+        return max(int((np.abs(along).max(axis=0, initial=0.0) > _MOVES).sum()), 1)
+
     def timing(self, t: Float64Array) -> Float64Array:
         """Return the local parameter without ease at parts t of the frames of a window."""
         return t
@@ -115,6 +133,10 @@ class Curves(ABC):
         """Return how far samples are from the curves with tangents (m, 2, d) at u, shape (m, s, d)."""
 
     @abstractmethod
+    def slack(self, windows: Windows) -> Float64Array:
+        """Return how much more than segments the beginnings of longer ones are off (m,), as parts of the noise."""
+
+    @abstractmethod
     def chords(self, first: IndexArray, last: IndexArray) -> Float64Array:
         """Return the way from one sample to another, shape (m, d): the tangent of the straight one."""
 
@@ -137,6 +159,10 @@ class ValueCurves(Curves):
         curved: Float64Array = off - u * v * v * tangents[:, :1] + u * u * v * tangents[:, 1:]
         return curved
 
+    def slack(self, windows: Windows) -> Float64Array:
+        """See `Curves`: a part of a cubic is a cubic."""
+        return np.zeros(len(windows.first))
+
     def chords(self, first: IndexArray, last: IndexArray) -> Float64Array:
         """See `Curves`."""
         return self.samples[last] - self.samples[first]
@@ -154,6 +180,11 @@ class HandleCurves(ValueCurves):
             rate = 3.0 * (AUTOMATIC * (v * v + s * s) + 2.0 * (1.0 - 2.0 * AUTOMATIC) * s * v)
             s = s - (frame - t) / rate
         return s
+
+    def slack(self, windows: Windows) -> Float64Array:
+        """See `Curves`."""
+        slack: Float64Array = _PART_OF_HANDLES * (np.abs(self.ways(windows)) / self.noise).max(axis=(1, 2))
+        return slack
 
 
 class _Turning(Curves):
@@ -176,6 +207,12 @@ class _Turning(Curves):
     def chords(self, first: IndexArray, last: IndexArray) -> Float64Array:
         """See `Curves`."""
         return self._turns(first, last[:, np.newaxis])[:, :, 0].T
+
+    def slack(self, windows: Windows) -> Float64Array:
+        """See `Curves`: the part that isn't a cubic."""
+        angles = np.abs(self.ways(windows)).max(axis=(1, 2))
+        slack: Float64Array = _PART_OF_ARCS * angles**2 / self.noise[0]
+        return slack
 
 
 class RotationVectorCurves(_Turning):

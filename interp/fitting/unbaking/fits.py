@@ -7,6 +7,7 @@ played by a cubic, exactly of numbers and of turns about one axis. Source: docs/
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,17 +17,21 @@ from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .curves import Curves, Windows, tangents_for
 
-_STEPS = 14
+_STEPS = 25
 _NEAR = 0.2
 """Windows that are off by less, as a part of the noise, need no more steps."""
-_GAIN = 0.7
+_GAIN, _GAIN_EASED = 0.7, 0.95
 """Nor do those whose last step left more than this part of what they were off by before."""
 _FIRST = 2
 """Steps that are tried in any case; with eases as many again."""
-_GRID = [(0.2 * a, 0.2 * b) for a in range(6) for b in range(6 - a)]
-"""Eases, from and to, of which the best begins the descent."""
-_PROMISING = 0.02
+_GRID = [(0.1 * a, 0.1 * b) for a in range(11) for b in range(11 - a)]
+"""Eases, from and to, of which the best few begin the search."""
+_ROUGH = 0.05
 """Windows that are off by more than this part of their motion with all of these don't fit."""
+_STARTS, _FIRST_STEPS = 8, 5
+"""How many of them, and by how many steps, with cubics of the ways in place of the curves."""
+_PROMISING = 100.0
+"""Windows of which cubics are off by more than this, as a part of the noise, don't fit."""
 _STEP = 1e-6
 
 
@@ -47,6 +52,12 @@ def straight(curves: Curves, windows: Windows) -> Float64Array:
     return _worst(curves, curves.off_lines(windows, windows.local))
 
 
+def cubic(curves: Curves, windows: Windows) -> Float64Array:
+    """Return the errors (m,) of cubics of the ways, whatever the curves are."""
+    u = windows.local
+    return _worst(curves, tangents_for(u, curves.off_lines(windows, u * u * (3.0 - 2.0 * u)))[1])
+
+
 def fit(curves: Curves, windows: Windows) -> Fits:
     """Return the best tangents without ease."""
     return _descend(curves, windows, np.zeros((len(windows.first), 2)), is_eased=False)
@@ -54,24 +65,87 @@ def fit(curves: Curves, windows: Windows) -> Fits:
 
 def fit_eased(curves: Curves, windows: Windows) -> Fits:
     """Return the best tangents and eases."""
-    count, t = len(windows.first), windows.local
-    ways = curves.ways(windows)
-    chords = curves.chords(windows.first, windows.last)[:, np.newaxis]
-    least, eases = np.full(count, np.inf), np.zeros((count, 2))
-    for pair in _GRID:
-        u = _eased(t, np.tile(pair, (count, 1)))
-        rest = tangents_for(u, ways - chords * (u * u * (3.0 - 2.0 * u))[..., np.newaxis])[1]
-        off = np.einsum("msd,msd->m", rest, rest)
-        better = off < least
-        least[better], eases[better] = off[better], pair
-    size = np.einsum("msd,msd->m", ways, ways)
-    chosen = np.flatnonzero(least <= _PROMISING**2 * size)
-    found = Fits(np.full(count, np.inf), np.zeros((count, 2, chords.shape[2])), eases)
+    found = Fits(
+        np.full(len(windows.first), np.inf),
+        np.zeros((len(windows.first), 2, curves.chords(windows.first[:1], windows.last[:1]).shape[1])),
+        np.zeros((len(windows.first), 2)),
+    )
+    errors, found.eases[:] = _first_eases(curves, windows)
+    chosen = np.flatnonzero(errors <= _PROMISING + curves.slack(windows))
     if len(chosen):
-        best = _descend(curves, windows.take(chosen), eases[chosen], is_eased=True)
+        best = _descend(curves, windows.take(chosen), found.eases[chosen], is_eased=True)
         for into, new in zip(found, best, strict=True):
             into[chosen] = new
     return found
+
+
+def _first_eases(curves: Curves, windows: Windows) -> tuple[Float64Array, Float64Array]:
+    """Return the errors (m,) of cubics of the ways with the best eases, and these (m, 2); windows far off have inf."""
+    t = windows.local
+    ways = curves.ways(windows) / curves.noise
+    chords = (curves.chords(windows.first, windows.last) / curves.noise)[:, np.newaxis]
+    straight_ways, basis = _grid(t.tobytes(), t.shape)
+    target = ways - chords * straight_ways[..., np.newaxis]
+    part = basis @ target
+    off = np.einsum("gmsd,gmsd->gm", target, target) - np.einsum("gmsd,gmsd->gm", part, part)
+    near = np.flatnonzero(off.min(axis=0) <= _ROUGH**2 * np.einsum("msd,msd->m", ways, ways))
+    errors, eases = np.full(len(t), np.inf), np.zeros((len(t), 2))
+    if len(near):
+        starts = np.argsort(off[:, near], axis=0)[:_STARTS].T
+        several = [np.repeat(each[near], _STARTS, axis=0) for each in (t, ways, chords)]
+        errors[near], eases[near] = _of_cubics(
+            several[0], several[1], several[2], np.array(_GRID)[starts].reshape(-1, 2)
+        )
+    return errors, eases
+
+
+def _of_cubics(
+    t: Float64Array, ways: Float64Array, chords: Float64Array, eases: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the errors (m,) and eases (m, 2) of cubics of ways, the best of each `_STARTS` in a row."""
+
+    def left(tried: Float64Array) -> Float64Array:
+        u = _eased(t, tried)
+        return tangents_for(u, ways - chords * (u * u * (3.0 - 2.0 * u))[..., np.newaxis])[1]
+
+    rest = left(eases)
+    for _ in range(_FIRST_STEPS):
+        columns = [(left(eases + step) - rest) / _STEP for step in np.eye(2) * _STEP]
+        eases = _moved(eases, columns, rest)
+        rest = left(eases)
+    squares = np.einsum("msd,msd->m", rest, rest).reshape(-1, _STARTS)
+    best = np.arange(len(squares)) * _STARTS + np.argmin(squares, axis=1)
+    return np.abs(rest[best]).max(axis=(1, 2)), eases[best]
+
+
+def _moved(eases: Float64Array, columns: list[Float64Array], rest: Float64Array) -> Float64Array:
+    """Return eases after a step of Gauss and Newton, from what is left (m, s, d) and its derivatives by both."""
+    aa, ab, bb = ((columns[i] * columns[j]).sum(axis=(1, 2)) for i, j in ((0, 0), (0, 1), (1, 1)))
+    a, b = ((each * rest).sum(axis=(1, 2)) for each in columns)
+    damping = 1e-9 * (aa + bb) + np.finfo(np.float64).tiny
+    aa, bb = aa + damping, bb + damping
+    det = aa * bb - ab * ab
+    wanted = eases - np.stack([bb * a - ab * b, aa * b - ab * a], axis=1) / det[:, np.newaxis]
+    wanted = np.clip(wanted, eases - 0.2, eases + 0.2)
+    wanted = np.clip(wanted, 0.0, 1.0)
+    scaled: Float64Array = wanted / np.maximum(wanted.sum(axis=1, keepdims=True), 1.0)
+    return scaled
+
+
+@lru_cache(maxsize=32)
+def _grid(t: bytes, shape: tuple[int, int]) -> tuple[Float64Array, Float64Array]:
+    """Return of each eases of the grid the parameter of the straight way (g, m, s), and what both tangents play.
+
+    That are two rows (g, m, 2, s) at right angles, of length 1.
+    """
+    at = np.frombuffer(t).reshape(shape)
+    u = np.stack([_eased(at, np.tile(pair, (len(at), 1))) for pair in _GRID])
+    v = 1.0 - u
+    first, second = u * v * v, u * u * v
+    first /= np.linalg.norm(first, axis=-1, keepdims=True)
+    second -= (first * second).sum(axis=-1, keepdims=True) * first
+    second /= np.linalg.norm(second, axis=-1, keepdims=True)
+    return u * u * (3.0 - 2.0 * u), np.stack([first, second], axis=-2)
 
 
 def _worst(curves: Curves, off: Float64Array) -> Float64Array:
@@ -97,7 +171,7 @@ def _descend(curves: Curves, windows: Windows, eases: Float64Array, is_eased: bo
         at = going[better]
         found.errors[at], found.tangents[at], found.eases[at] = errors[better], tangents[better], eases[better]
         least = _FIRST * (2 if is_eased else 1)
-        more = (errors > _NEAR) & ((errors < _GAIN * before) | (step < least))
+        more = (errors > _NEAR) & ((errors < (_GAIN_EASED if is_eased else _GAIN) * before) | (step < least))
         if step + 1 == _STEPS or (curves.is_linear and not is_eased) or not more.any():
             break
         going, tangents, eases, before = going[more], tangents[more], eases[more], errors[more]
@@ -156,15 +230,7 @@ def _eased_step(
         columns.append(by_u * ((_eased(t, moved) - u) / _STEP)[..., np.newaxis])
     rest = tangents_for(u, off)[1]
     own = [tangents_for(u, column)[1] for column in columns]
-    aa, ab, bb = ((own[i] * own[j]).sum(axis=(1, 2)) for i, j in ((0, 0), (0, 1), (1, 1)))
-    a, b = ((each * rest).sum(axis=(1, 2)) for each in own)
-    damping = 1e-9 * (aa + bb) + np.finfo(np.float64).tiny
-    aa, bb = aa + damping, bb + damping
-    det = aa * bb - ab * ab
-    wanted = eases - np.stack([bb * a - ab * b, aa * b - ab * a], axis=1) / det[:, np.newaxis]
-    wanted = np.clip(wanted, eases - 0.2, eases + 0.2)
-    wanted = np.clip(wanted, 0.0, 1.0)
-    wanted /= np.maximum(wanted.sum(axis=1, keepdims=True), 1.0)
+    wanted = _moved(eases, own, rest)
     move = wanted - eases
     left = off + columns[0] * move[:, :1, np.newaxis] + columns[1] * move[:, 1:, np.newaxis]
     return tangents + tangents_for(u, left)[0], wanted

@@ -11,16 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...batch import IndexArray
+from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .curves import Curves, Windows
-from .fits import Fits, fit, fit_eased, spread_rows, straight
+from .fits import Fits, cubic, fit, fit_eased, spread_rows, straight
 
 HOLD, LINE, CURVE, EASED = 0, 1, 2, 3
 _COSTS = (1.0, 1.0, 2.0, 3.0)
 """Of a segment: of its key, and the tangents and eases that it takes."""
-_BLOCK = {LINE: 120, CURVE: 120, EASED: 60}
-"""Lengths of windows that are tried at once."""
+_BLOCK = {LINE: 8, CURVE: 8, EASED: 60}
+"""Lengths of windows that are tried at once, the shortest first; then twice as many."""
+_MOST_AT_ONCE = 120
+_AHEAD = 64
+"""Rows of which it is told at once where a segment may begin."""
 _SPREAD = 9
 _SPREAD_EASED = 17
 """Rows of a window that are looked at first."""
@@ -28,7 +31,7 @@ _MAYBE = 2.0
 """Where these are off by at most so much, all are looked at."""
 _SHARP = 8.0
 """Windows two frames longer than one that fits are off by at least so much."""
-_LEAST = {LINE: 2, CURVE: 4, EASED: 6}
+_LEAST = {LINE: 2, CURVE: 4}
 """The shortest windows that tell anything: those with more numbers than they determine."""
 _ALTERNATIVES = 3
 """Of the windows that fit only the longest can end at the next key; with noise it may be a frame or two before."""
@@ -39,10 +42,12 @@ _LESS, _LEAST_LESS = 0.02, 0.01
 
 
 class Path(NamedTuple):
-    """Keys at `rows` (n,), and the kinds of the segments between them (n-1,)."""
+    """Keys at `rows` (n,), the kinds of the segments between them (n-1,), what they cost, and whether all are told."""
 
     rows: IndexArray
     kinds: IndexArray
+    cost: float
+    is_told: bool
 
 
 class _Step(NamedTuple):
@@ -54,42 +59,120 @@ class _Step(NamedTuple):
     is_told: bool
 
 
-def find_path(curves: Curves, is_eased: bool = False) -> Path | None:
-    """Return the keys between which curves play the samples to their noise, or None where there are none."""
-    count = curves.count
-    cost = np.full(count, np.inf)
-    before, kind, untold = (np.zeros(count, dtype=np.intp) for _ in range(3))
-    cost[0] = 0.0
-    for row in range(count - 1):
-        if not np.isfinite(cost[row]):
-            continue
-        # With eases much would be looked at in vain: they begin with what the samples tell.
-        may_guess = bool(untold[row] < _UNTOLD and (row or not is_eased))
-        for step in _steps(curves, row, may_guess, is_eased):
-            total = cost[row] + step.cost
-            if total < cost[step.end] - 1e-12:
-                cost[step.end], before[step.end], kind[step.end] = total, row, step.kind
-                untold[step.end] = 0 if step.is_told else untold[row] + 1
-    if not np.isfinite(cost[-1]):
-        return None
-    rows = [count - 1]
-    while rows[-1]:
-        rows.append(int(before[rows[-1]]))
-    at = np.array(rows[::-1])
-    return Path(at, kind[at[1:]])
+class Search:
+    """The search by curves of one construction. What begins at a row is looked for once, for both paths."""
 
+    def __init__(self, curves: Curves, is_exact: bool) -> None:
+        self.curves = curves
+        self._found: dict[tuple[int, int], list[_Step]] = {}
+        self._smooth: dict[tuple[int, int], BoolArray] = {}
+        self._errors: dict[tuple[int, int, int], float] = {}
+        # Of d numbers a row both tangents and eases are 2 d + 2. Told is what has d numbers more than it determines.
+        self._least_told = {**_LEAST, EASED: 4 + -(-2 // curves.width) if is_exact else 6}
+        self._least = self._least_told | {EASED: 4 + 2 // curves.width if is_exact else 6}
 
-def _steps(curves: Curves, row: int, may_guess: bool, is_eased: bool) -> list[_Step]:
-    """Return the segments that may begin at a row."""
-    found = _holds(curves, row)
-    for kind in (LINE, CURVE, EASED) if is_eased else (LINE, CURVE):
-        found += _told(curves, row, kind)
-    if may_guess and all(step.end <= row + _LEAST[CURVE] for step in found):
-        ends = range(row + 1, min(row + _UNTOLD, curves.count - 1) + 1)
-        found += [
-            _Step(end, kind, _COSTS[kind] + 0.1, False) for end in ends for kind in [LINE if end == row + 1 else CURVE]
-        ]
-    return found
+    def find_path(self, is_eased: bool) -> Path | None:
+        """Return the keys between which curves play the samples to their noise, or None where there are none."""
+        count = self.curves.count
+        cost = np.full(count, np.inf)
+        before, kind, untold = (np.zeros(count, dtype=np.intp) for _ in range(3))
+        cost[0] = 0.0
+        row = reached = 0
+        while row <= reached and row < count - 1:
+            # With eases much would be looked at in vain: they begin with what the samples tell.
+            may_guess = bool(untold[row] < _UNTOLD and (row or not is_eased))
+            for step in self._steps(row, may_guess, is_eased) if np.isfinite(cost[row]) else ():
+                reached = max(reached, step.end)
+                total = cost[row] + step.cost
+                if total < cost[step.end] - 1e-12:
+                    cost[step.end], before[step.end], kind[step.end] = total, row, step.kind
+                    untold[step.end] = 0 if step.is_told else untold[row] + 1
+            row += 1
+        if not np.isfinite(cost[-1]):
+            return None
+        rows = [count - 1]
+        while rows[-1]:
+            rows.append(int(before[rows[-1]]))
+        at = np.array(rows[::-1])
+        return Path(at, kind[at[1:]], float(cost[-1]), not untold[at].any())
+
+    def _steps(self, row: int, may_guess: bool, is_eased: bool) -> list[_Step]:
+        """Return the segments that may begin at a row."""
+        found = _holds(self.curves, row)
+        for kind in (LINE, CURVE, EASED) if is_eased else (LINE, CURVE):
+            if (row, kind) not in self._found:
+                self._found[row, kind] = self._told(row, kind) if self._is_smooth(row, kind) else []
+            found += [step for step in self._found[row, kind] if step.is_told or may_guess]
+        if may_guess and all(step.end <= row + _LEAST[CURVE] for step in found):
+            ends = range(row + 1, min(row + _UNTOLD, self.curves.count - 1) + 1)
+            found += [
+                _Step(end, kind, _COSTS[kind] + 0.1, False)
+                for end in ends
+                for kind in [LINE if end == row + 1 else CURVE]
+            ]
+        return found
+
+    def _is_smooth(self, row: int, kind: int) -> bool:
+        """Return whether the shortest window may be a segment of a kind, or the beginning of one."""
+        least, block = self._least[kind], row // _AHEAD
+        if row + least >= self.curves.count:
+            return False
+        if kind == EASED:
+            return True
+        if (block, kind) not in self._smooth:
+            first = np.arange(block * _AHEAD, min((block + 1) * _AHEAD, self.curves.count - least))
+            windows = Windows(first, first + least, first[:, np.newaxis] + np.arange(1, least))
+            # A part of a line is a line.
+            most = _MAYBE + (self.curves.slack(windows) if kind == CURVE else 0.0)
+            errors = straight(self.curves, windows) if kind == LINE else cubic(self.curves, windows)
+            self._smooth[block, kind] = errors <= most
+        return bool(self._smooth[block, kind][row % _AHEAD])
+
+    def _told(self, row: int, kind: int) -> list[_Step]:
+        """Return the longest segments of a kind that begin at a row and fit."""
+        found: list[_Step] = []
+        start, size, count = row + self._least[kind], _BLOCK[kind], self.curves.count
+        spread = _SPREAD_EASED if kind == EASED else _SPREAD
+        while start < count:
+            ends = np.arange(start, min(start + size, count))
+            first = np.full(len(ends), row)
+            windows = Windows(first, ends, spread_rows(first, ends, spread))
+            errors = _errors(self.curves, windows, kind)
+            whole = ends[: max(row + spread + 2 - start, 0)].tolist()
+            self._errors |= {(row, end, kind): error for end, error in zip(whole, errors.tolist(), strict=False)}
+            taken = [
+                _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, end - row >= self._least_told[kind])
+                for end in ends[errors <= _MAYBE][: -_ALTERNATIVES - 1 : -1].tolist()
+                if (error := self._error(row, end, kind)) <= 1.0
+            ]
+            if taken:
+                found = taken
+            if not self._goes_on(windows.take(np.array([-1])), kind, float(errors[-1])):
+                break
+            start, size = int(ends[-1]) + 1, min(2 * size, _MOST_AT_ONCE)
+        if not found:
+            return []
+        longest = found[0].end
+        if longest + 2 < count and self._error(row, longest + 2, kind) < _SHARP:
+            return []
+        return [step._replace(cost=step.cost + self._tie(row, step, longest)) for step in found]
+
+    def _error(self, row: int, end: int, kind: int) -> float:
+        """Return the error of a window, all its rows looked at."""
+        if (row, end, kind) not in self._errors:
+            self._errors[row, end, kind] = float(_errors(self.curves, Windows.between(row, end), kind)[0])
+        return self._errors[row, end, kind]
+
+    def _tie(self, row: int, step: _Step, longest: int) -> float:
+        """Return what is added to the cost of a segment that could be longer at one of its ends."""
+        cost = _LESS if step.end < longest else 0.0
+        if row and self._error(row - 1, step.end, step.kind) <= 1.0:
+            cost += _LESS
+        return cost
+
+    def _goes_on(self, window: Windows, kind: int, error: float) -> bool:
+        """Return whether a window that is off by some error may be the beginning of a segment."""
+        return error <= _SHARP + (float(self.curves.slack(window)[0]) if kind == CURVE else 0.0)
 
 
 def _holds(curves: Curves, row: int) -> list[_Step]:
@@ -103,42 +186,6 @@ def _holds(curves: Curves, row: int) -> list[_Step]:
     if end + 1 < curves.count:
         found.append(_Step(end + 1, HOLD, cost - 2.0 * _LESS, True))
     return found
-
-
-def _told(curves: Curves, row: int, kind: int) -> list[_Step]:
-    """Return the longest segments of a kind that begin at a row and fit."""
-    found: list[_Step] = []
-    start = row + _LEAST[kind]
-    while start < curves.count:
-        ends = np.arange(start, min(start + _BLOCK[kind], curves.count))
-        first = np.full(len(ends), row)
-        windows = Windows(first, ends, spread_rows(first, ends, _SPREAD_EASED if kind == EASED else _SPREAD))
-        errors = _errors(curves, windows, kind)
-        taken = [
-            _Step(end, kind, _COSTS[kind] + _LEAST_LESS * error, True)
-            for end in ends[errors <= _MAYBE][: -_ALTERNATIVES - 1 : -1].tolist()
-            if (error := float(_errors(curves, Windows.between(row, end), kind)[0])) <= 1.0
-        ]
-        if taken:
-            found = taken
-        if not taken or taken[0].end < ends[-1]:
-            break
-        start = int(ends[-1]) + 1
-    if not found:
-        return []
-    longest = found[0].end
-    beyond = longest + 2
-    if beyond < curves.count and _errors(curves, Windows.between(row, beyond), kind)[0] < _SHARP:
-        return []
-    return [step._replace(cost=step.cost + _tie(curves, row, step, longest)) for step in found]
-
-
-def _tie(curves: Curves, row: int, step: _Step, longest: int) -> float:
-    """Return what is added to the cost of a segment that could be longer at one of its ends."""
-    cost = _LESS if step.end < longest else 0.0
-    if row and _errors(curves, Windows.between(row - 1, step.end), step.kind)[0] <= 1.0:
-        cost += _LESS
-    return cost
 
 
 def _errors(curves: Curves, windows: Windows, kind: int) -> Float64Array:

@@ -28,7 +28,7 @@ from .curves import (
     tangents_for,
 )
 from .parameters import KnownKeys, find_parameters, spline_of
-from .search import CURVE, EASED, HOLD, LINE, Path, find_path, fit_kind
+from .search import CURVE, EASED, HOLD, LINE, Path, Search, fit_kind
 
 _Construction = tcb.Construction | Literal["ROTATION_VECTORS", "HANDLES"]
 VALUE_NOISE = (4e-7, 1e-5)
@@ -37,6 +37,8 @@ TURN_NOISE = (1e-6, 3e-5)
 """The same of rotations, radians."""
 _PLAYED = 8.0
 """Keys play the samples if they are off by at most so many times the noise."""
+_CHEAPER = 0.5
+"""Half a key: less is no reason to take curves that are tried later."""
 _ROUNDS = 4
 _WELL_KNOWN = 3
 """Frames of a segment whose samples tell both of its tangents."""
@@ -101,16 +103,17 @@ def unbake_values(samples: npt.ArrayLike) -> Unbaked | None:
     own = np.asarray(samples, dtype=np.float64)
     size = np.maximum(np.abs(own).max(axis=0), np.ptp(own, axis=0).max()) + np.finfo(np.float64).tiny
     for noise in VALUE_NOISE:
-        curves = ValueCurves(own, noise * size)
-        tries: list[tuple[Curves, bool, _Construction | None]] = [
-            (curves, False, None),
-            (HandleCurves(own, noise * size), False, "HANDLES"),
-            (curves, True, None),
+        cubics, handles = (
+            Search(curves(own, noise * size), noise == VALUE_NOISE[0]) for curves in (ValueCurves, HandleCurves)
+        )
+        tries: list[tuple[Search, bool, _Construction | None]] = [
+            (cubics, False, None),
+            (handles, False, "HANDLES"),
+            (cubics, True, None),
         ]
-        for tried, is_eased, name in tries:
-            path = find_path(tried, is_eased)
-            if path is not None:
-                return _unbaked(tried, path, name)
+        found = _found(tries)
+        if found is not None:
+            return found
     return None
 
 
@@ -118,15 +121,36 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
     """Return the keys that samples of rotations (frames, 4), w first, were made from, as `unbake_values` does."""
     own = np.array(quaternions, dtype=np.float64)
     own = unroll_signs(own / np.linalg.norm(own, axis=1, keepdims=True))
+    constructions = list(_CONSTRUCTIONS.items())
     for noise in TURN_NOISE:
-        for is_eased in (False, True):
-            # Only TCB has eases.
-            for name, construction in list(_CONSTRUCTIONS.items())[: 2 if is_eased else 3]:
-                curves = construction(own, np.array([noise]))
-                path = find_path(curves, is_eased)
-                if path is not None:
-                    return _unbaked(curves, path, name)
+        # About one axis all constructions play the same.
+        tried = constructions[:1] if _off_circle(own) <= noise else constructions
+        searches = [(name, Search(curves(own, np.array([noise])), noise == TURN_NOISE[0])) for name, curves in tried]
+        tries: list[tuple[Search, bool, _Construction | None]] = [(search, False, name) for name, search in searches]
+        # Only TCB has eases.
+        tries += [(search, True, name) for name, search in searches[:2]]
+        found = _found(tries)
+        if found is not None:
+            return found
     return None
+
+
+def _found(tries: list[tuple[Search, bool, _Construction | None]]) -> Unbaked | None:
+    """Return the keys of the first search that finds some, or where samples don't tell all of these, the cheapest."""
+    best: tuple[Path, Search, _Construction | None] | None = None
+    for search, is_eased, name in tries:
+        path = search.find_path(is_eased)
+        if path is not None and (best is None or path.cost < best[0].cost - _CHEAPER):
+            best = path, search, name
+        if best is not None and best[0].is_told:
+            break
+    return None if best is None else _unbaked(best[1].curves, best[0], best[2])
+
+
+def _off_circle(quaternions: Float64Array) -> float:
+    """Return by how much of a turn quaternions (n, 4) leave those about the axis nearest to theirs, radians."""
+    across = np.linalg.svd(quaternions, full_matrices=False)[2][2:]
+    return float(2.0 * np.linalg.norm(quaternions @ across.T, axis=1).max())
 
 
 _CONSTRUCTIONS: dict[_Construction, type[Curves]] = {
