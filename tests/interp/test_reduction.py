@@ -22,6 +22,8 @@ from interp.fitting.reduction import (
     reduce_tracks,
     stand_still,
 )
+from interp.fitting.reduction.search import KeySet, within
+from interp.fitting.reduction.windows import Samples
 from interp.splines import hermite
 
 
@@ -285,3 +287,12 @@ def test_a_line_has_no_noise_and_short_tracks_stay() -> None:
     assert np.array_equal(low_pass(line[:2], 10.0), line[:2])
     with pytest.raises(ValueError, match="more than 2"):
         low_pass(line, 2.0)
+
+
+def test_what_no_keys_can_mend_ends_with_a_key_on_every_frame() -> None:
+    values = noise(20, 1, 2, 15)
+    samples = Samples(values, lambda _track, row, _values: np.full(len(row), 2.0), is_exact=False)
+    ends = KeySet(np.zeros(2, dtype=np.intp), np.array([0, 19]), values[0, [0, 19]], np.zeros((2, 2)))
+    keys = within(samples, ends)
+    assert keys.rows.tolist() == list(range(20))
+    assert np.array_equal(keys.values, values[0])

@@ -157,7 +157,7 @@ def _places(
 def within(samples: Samples, keys: KeySet) -> KeySet:
     """Return keys, more where needed, with which no error is larger than allowed.
 
-    Where keys on neighbouring frames don't suffice, they get the values of the samples.
+    Where keys on neighbouring frames don't suffice, they get the values of the samples; where these don't, it stays so.
     """
     around = np.arange(-_WIDE - 1, _WIDE + 2)
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
@@ -173,8 +173,10 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
             return keys
         divided = bad[keys.rows[bad + 1] - keys.rows[bad] > 1]
         short = np.setdiff1d(bad, divided)
-        pinned[keys.track[short], keys.rows[short]] = True
-        pinned[keys.track[short], keys.rows[short + 1]] = True
+        ends = np.union1d(short, short + 1)
+        if not len(divided) and pinned[keys.track[ends], keys.rows[ends]].all():
+            return keys
+        pinned[keys.track[ends], keys.rows[ends]] = True
         track = np.concatenate([keys.track, keys.track[divided]])
         rows = np.concatenate([keys.rows, (keys.rows[divided] + keys.rows[divided + 1]) // 2])
         order = np.lexsort((rows, track))
