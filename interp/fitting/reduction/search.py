@@ -24,7 +24,7 @@ _WIDE = 4
 """The same of keys that are fitted all, window by window: the middle ones are as of all keys at once."""
 LEVELS = (0.3, 0.6, 1.0)
 """Keys are removed up to these errors in turn, so that those that are missed least go first."""
-_SHIFTS = (-3, -2, -1, 1, 2, 3)
+_SHIFTS = (-2, -1, 1, 2)
 _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ROUNDS = 2
