@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...fcurves.channels import Channels
+from ...fcurves.channels import Channels, evaluate_anew
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...store.own_keys import OwnKeys, read_keys_to_write
@@ -77,6 +77,8 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None) -
         after.setdefault(part.track, {})[part.index] = (part.own, own_named)
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
     write_rows(changes[0].channels, written, joined(rows))
+    if interpolation is not None:
+        evaluate_anew(changes[0].channels.action)
 
 
 def _identity(track: Track) -> int:
