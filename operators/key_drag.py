@@ -83,7 +83,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self._take_back()
             return self._end(context, {"CANCELLED"})
         if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
-            self._apply(context)
+            self._apply(context, held=False)
             return self._end(context, {"FINISHED"})
         if event.type == "MOUSEMOVE":
             step = (event.mouse_x - self._mouse) / self._pixels(context)
@@ -118,7 +118,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         after: Numbers = np.clip(number, *LIMITS[self.parameter])
         return after
 
-    def _apply(self, context: bpy.types.Context, snap: bool = False) -> None:
+    def _apply(self, context: bpy.types.Context, snap: bool = False, held: bool = True) -> None:
         typed = self._typed_value(context)
         low, high = LIMITS[self.parameter]
         step = (high - low) / _STEPS
@@ -128,7 +128,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         # Live has baked the keys since the last move of the mouse.
         self._chosen = found_again(self._chosen)
         given = [{self.parameter: self._after(before)} for before in self._before]
-        for error in set_parameters_of_each(zip(self._chosen, given, strict=True), self._defaults):
+        for error in set_parameters_of_each(zip(self._chosen, given, strict=True), self._defaults, held=held):
             raise error
         self._show(context)
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import bpy
 
 from .. import animation
-from ..animation.translation import n_
+from ..animation.store.live_switch import is_live
+from ..animation.translation import n_, rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish, for_each
 from .on_selection import OnSelection
 
 
@@ -20,3 +23,9 @@ class TCB_OT_restore(OnSelection, bpy.types.Operator):
     done = n_("Restored {:s}")
     works_on = "BAKED"
     nothing = n_("Nothing that is selected is baked")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        live = [action for action in bpy.data.actions if is_live(action)]
+        report = for_each(selection.selected_datablocks(context, self.use_data), self.work)
+        done = self.done if all(map(is_live, live)) else n_("Restored {:s}; Live is off now")
+        return finish(self, report, rpt_(done, report.counts))

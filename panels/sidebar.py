@@ -101,7 +101,10 @@ class TCB_PT_key(_InSidebar):
         if len(chosen) > 1:
             layout.label(text=_several(context, datablock, track, len(chosen)), translate=False)
         between = key.where != "AT"
-        draw_chosen_keys(layout, context, _values_now(context, datablock, track) if between else None)
+        # A turn is told of a rotation instead.
+        has_values = between and not track.is_rotation
+        now = values_now(track, selection.action_frame(context, datablock)) if has_values else None
+        draw_chosen_keys(layout, context, now)
         # There always, so that nothing below moves when the frame changes.
         row = layout.row()
         row.enabled = between
@@ -215,16 +218,6 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
 
 def _state(track: Track) -> str:
     return "OUT_OF_DATE" if settings_error(track) else state(track)
-
-
-def _values_now(context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> dict[int, float]:
-    """Return the values now of a value track; of a rotation, or where its keys make no spline, nothing."""
-    if track.is_rotation:
-        return {}
-    try:
-        return values_now(track, selection.action_frame(context, datablock), selection.default_parameters(context))
-    except AnimationError:
-        return {}
 
 
 def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:

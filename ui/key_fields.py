@@ -86,24 +86,24 @@ _ANY_NUMBER = (-LARGEST, LARGEST)
 
 @dataclass(frozen=True)
 class _Way(Generic[Was]):
-    """How one number of keys is set, recorded and put back."""
+    """How one number of keys is set, in a drag or once, recorded and put back."""
 
-    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]]], None]
+    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]], bool], None]
     keep: Callable[[TrackKeys], Was]
     put_back: Callable[[Sequence[Was]], None]
 
 
 def _way_of_number(name: str) -> _Way[Kept]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]]) -> None:
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]], held: bool) -> None:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults)
+        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults, held=held)
 
     return _Way(set_, partial(Kept.of, name=name), put_back)
 
 
 def _way_of_value(component: int) -> _Way[KeptPlaces]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]]) -> None:
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]], _held: bool) -> None:
         for keys, numbers in every:
             with suppress(AnimationError):
                 set_value(keys, component, numbers)
@@ -245,7 +245,7 @@ def _slide(
         takes_back=event.takes_back,
     )
     # The panel says why it can't be done.
-    way.set_(_split_by_track(chosen, after))
+    way.set_(_split_by_track(chosen, after), event.holds and not event.is_modifier)
     if not event.holds:
         slider.end_drag()
 

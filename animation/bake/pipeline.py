@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import bpy
 
@@ -12,10 +13,10 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..arguments import checked
-from ..datablocks import name_of
+from ..datablocks import action_time, name_of
 from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels
+from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.keyframes import write
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
@@ -133,9 +134,22 @@ def rebake(
     report.notes += job.notes
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
+        before = _played_now(soluble)
         write_tracks(soluble, baked, report, write, keep=True)
-        channels.action.update_tag()
+        # What is posed and not keyed yet is lost where the action is evaluated: not for a key inserted in that pose.
+        if _played_now(soluble) == before:
+            channels.action.update_tag()
+        else:
+            evaluate_anew(channels.action)
     return report
+
+
+def _played_now(job: Job) -> list[float]:
+    """Return what the curves of the job's tracks play at the current frame of each scene."""
+    scenes: Any = bpy.data.scenes
+    frames = {action_time(user, scene.frame_current_final) for user in job.datablocks for scene in scenes}
+    curves = [fcurve for plan in job.plans for fcurve in plan.track.channels.values()]
+    return [fcurve.evaluate(frame) for frame in sorted(frames) for fcurve in curves]
 
 
 def _evaluated(

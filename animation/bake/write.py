@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, assign
+from ..fcurves.channels import Channels, assign, evaluate_anew
 from ..fcurves.cycles import repeat
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import (
@@ -58,7 +58,7 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
         for plan, baked in zip(job.plans, every, strict=True):
             note_of_one_bake(report, plan, baked)
             note_of_gltf(report, plan, baked)
-    job.channels.action.update_tag()
+    evaluate_anew(job.channels.action)
     return report
 
 

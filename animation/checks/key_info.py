@@ -155,16 +155,9 @@ def neighbour(frames: Float32Array, frame: float, direction: int) -> float | Non
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
-def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
-    """Return the splines' value at `frame` of each component of a value track, as its frame functions play it.
-
-    Raises AnimationError where the keys make no spline.
-    """
-    result: dict[int, float] = {}
-    frame = _played(track, frame)
-    for spline in _splines(track, defaults):
-        result |= zip(spline.components, map(float, spline.spline(frame)), strict=True)
-    return dict(sorted(result.items()))
+def values_now(track: Track, frame: float) -> dict[int, float]:
+    """Return what the track's F-curves play at `frame`, by component: in every state what Blender shows."""
+    return {index: float(fcurve.evaluate(frame)) for index, fcurve in sorted(track.channels.items())}
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:

@@ -28,7 +28,7 @@ from ..bake.plans.splines import quaternions_of, setting_names, track_splines
 from ..bake.sample_limit import samples_of_channel, too_many
 from ..datablocks import bone_path
 from ..errors import FRAME_NOT_FINITE, KEYED_APART, AnimationError
-from ..fcurves.channels import channels_of
+from ..fcurves.channels import channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array
@@ -125,7 +125,7 @@ def bake_in_world(
         for index, own in enumerate(values.T):
             fcurve = fcurves.get((track.path, index)) or channels.new(track.path, index, track.group_name)
             key_curve(fcurve, frames, own, "LINEAR")
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
     return report
 
 

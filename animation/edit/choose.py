@@ -11,7 +11,7 @@ from ..arguments import checked
 from ..bake.plans.splines import made_by
 from ..datablocks import name_of
 from ..errors import NOT_TCB, AnimationError
-from ..fcurves.channels import Channels, channels_of
+from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
@@ -117,4 +117,4 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     state = find_track(datablock, found.path).state
     assert state is not None
     update(channels.action, states=[replace(state, settings=settings)])
-    channels.action.update_tag()
+    evaluate_anew(channels.action)

@@ -14,7 +14,7 @@ from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import values_at
-from ..fcurves.channels import Channels
+from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
@@ -93,7 +93,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
             continue
         report.keys += _key(datablock, channels, track, own, report)
         report.tracks += 1
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
     return report
 
 

@@ -84,7 +84,7 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
         moved[index] = every.take(np.argsort(every.frames, kind="stable"))
     for index, every in moved.items():
         _put(track.channels[index], every)
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
@@ -109,7 +109,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         right[standing, 1] += after - shown
         co[standing, 1] = after
         _put(track.channels[index], points.with_(co=co, handle_left=left, handle_right=right))
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
 
 
 def _curves(track: Track) -> Iterator[tuple[int, OwnKeys, Keyframes]]:

@@ -17,7 +17,7 @@ from ..arguments import checked
 from ..bake.write import take_channel
 from ..datablocks import name_of
 from ..errors import LOCKED, AnimationError, note_on
-from ..fcurves.channels import Channels, channels_of
+from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
@@ -241,7 +241,7 @@ def _take_away(
     if report.tracks and not has_baked_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
-    action.update_tag()
+    evaluate_anew(action)
     return report
 
 
@@ -273,7 +273,7 @@ def _remove_damaged(
         report.tracks += 1
     remove_table(channels.action)
     report.notes.append(rpt_("its damaged TCB table is gone, and what it had kept of the keys with it"))
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
     return report
 
 

@@ -152,7 +152,7 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
 def evaluate_anew(action: bpy.types.Action) -> None:
     """Make Blender evaluate the action anew at the current frame.
 
-    `update_tag` without more does not, where keys were written all at once.
+    Poses that are not keyed are lost. `update_tag` without more keeps them, and evaluates no keys written in bulk.
     """
     action.update_tag(refresh={"TIME"})
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..bake.pipeline import rebake
 from ..datablocks import animation_data, users_of
 from ..edit.choose import writable
-from ..fcurves.channels import Channels, animates
+from ..fcurves.channels import Channels, animates, evaluate_anew
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
 from ..report import Report
@@ -70,7 +70,7 @@ class KeyedTrack:
         if not self.track.baked:
             for index in self.keyed:
                 self.track.channels[index].update()
-        self.channels.action.update_tag()
+        evaluate_anew(self.channels.action)
 
     def move_to(self, frame: float) -> None:
         """Move the keys to another frame between those of `room`; generated keys that stand there go."""
@@ -81,7 +81,7 @@ class KeyedTrack:
             if not self.track.baked:
                 fcurve.update()
         self.frame = frame
-        self.channels.action.update_tag()
+        evaluate_anew(self.channels.action)
 
     def refresh(self) -> None:
         """Read the track's state anew: its table has changed."""

@@ -8,6 +8,7 @@ import numpy as np
 from ..edit.choose import writable
 from ..edit.make_key import make_key
 from ..errors import AnimationError
+from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
 from ..store.own_keys import key_frames
@@ -66,5 +67,5 @@ def delete_key(spot: Spot) -> None:
                 fcurve.keyframe_points.remove(fcurve.keyframe_points[row], fast=True)
             if not each.track.baked:
                 fcurve.update()
-        each.channels.action.update_tag()
+        evaluate_anew(each.channels.action)
         each.play()

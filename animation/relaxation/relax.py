@@ -24,7 +24,7 @@ from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..edit.track_keys import TrackKeys, keys_of
 from ..errors import AnimationError
-from ..fcurves.channels import channels_of, users_of_channels
+from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import read_coordinates
@@ -364,7 +364,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
         (users,) = users_of_channels([channels])
         report = rebake(users or [datablock], channels, baked, Options())
         notes += [*map(str, report.errors), *report.notes]
-        channels.action.update_tag()
+        evaluate_anew(channels.action)
     return notes
 
 

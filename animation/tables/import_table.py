@@ -20,7 +20,7 @@ from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
 from ..errors import AnimationError, note_on
-from ..fcurves.channels import ensured_channels, is_without_curves
+from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
 from ..fcurves.keyframes import (
@@ -464,7 +464,7 @@ def _write(
     report.notes += [track.note(rpt_(NOT_IN_USE)) for track in tracks if not track.in_use]
     if how.use_tcb:
         enable_tracks(channels, tracks)
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
 
 
 def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> int:

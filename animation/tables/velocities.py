@@ -24,7 +24,7 @@ from ..bake.sample_limit import check_table
 from ..datablocks import name_of
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, channels_of
+from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.keying import key_curve
@@ -171,7 +171,7 @@ def write_velocities(
     if datablock.override_library is not None:
         forgotten = rpt_("a library override: Blender forgets its custom properties on loading; then write them again")
         report.notes.append(f'"{name_of(datablock)}": {forgotten}')
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
     return report
 
 
@@ -387,5 +387,5 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Repor
             del thing[bpy.utils.unescape_identifier(name[1:-1])]
     report = Report.on([datablock])
     report.tracks = len(set(paths))
-    channels.action.update_tag()
+    evaluate_anew(channels.action)
     return report

@@ -212,7 +212,7 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
             self.report({"ERROR"}, str(refusal))
             return self._end(context, {"CANCELLED"})
         # The panel says which can't be set.
-        set_parameters_of_each([(keys, numbers) for keys in self._chosen], self._defaults)
+        set_parameters_of_each([(keys, numbers) for keys in self._chosen], self._defaults, held=True)
         text = "   ".join(f"{iface_(DESCRIPTIONS[name][0])}: {number:.3f}" for name, number in numbers.items())
         show_in_headers(context, self._area, text, iface_(_HINT))
         return {"RUNNING_MODAL"}

@@ -27,13 +27,13 @@ _TEXT = 12.0
 _NUMBER = (1.0, 0.85, 0.5, 1.0)
 _NUMBER_BETWEEN = (0.85, 0.85, 0.85, 0.9)
 _HERE = (1.0, 1.0, 1.0, 0.9)
-_HOVERED = (1.0, 1.0, 1.0, 0.75)
+_HOVERED = (1.0, 0.35, 0.05, 0.9)
 _SPEEDS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
 )
 """From slow to fast."""
 # Sizes in pixels at display scale 1.
-_THIN, _KNOB, _DIAMOND, _GLOW = 1.0, 5.0, 11.0, 15.0
+_THIN, _KNOB, _DIAMOND, _GLOW = 1.0, 5.0, 11.0, 18.0
 _WIDER, _HERE_WIDER = 2.0, 8.0
 """By how much dots at frames, and the one at the playhead, are wider than the line."""
 _BEFORE = 0.55
@@ -153,10 +153,10 @@ def draw(
             if tangents:
                 _dots([picture.knobs for picture in pictures], _KNOB * scale)
             _dots([picture.here for picture in pictures], (width + _HERE_WIDER) * scale)
-            _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
             if highlight is not None:
                 place = highlight[np.newaxis].astype(np.float32)
                 _dots([_batch(_dot_shader(), "POINTS", place, _repeated(_HOVERED, 1))], _GLOW * scale)
+            _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")

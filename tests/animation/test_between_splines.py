@@ -85,16 +85,8 @@ def slope(at, frames, step: float = 0.25) -> np.ndarray:
 def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: str) -> None:
     thing, plain = twins(animation, kind, output)
     for frame in BETWEEN:
-        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame, {})
+        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame)
         assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_value_now_is_there_before_a_bake_too(animation, kind: str) -> None:
-    thing, plain = twins(animation, kind)
-    animation.restore(thing)
-    now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), 11.0, {})
-    assert list(now.values()) == pytest.approx(places(plain, [11.0])[0].tolist(), abs=ROUNDING)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -183,8 +175,9 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
     for fcurve, kind in zip(fcurves(thing), ("CONSTANT", "LINEAR", "BACK"), strict=True):
         fcurve.keyframe_points[1].interpolation = kind
     plain = {index: [fcurve.evaluate(frame) for frame in BETWEEN] for index, fcurve in enumerate(fcurves(thing))}
+    animation.bake(thing, output="CURVES")
     for row, frame in enumerate(BETWEEN):
-        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame, {})
+        now = {index: fcurve.evaluate(frame) for index, fcurve in enumerate(fcurves(thing))}
         assert now == pytest.approx({index: values[row] for index, values in plain.items()}, abs=ROUNDING)
 
 

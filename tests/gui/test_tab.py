@@ -202,6 +202,58 @@ def test_fields_shortcuts_presets_and_tangents_of_the_key_in_the_viewport(window
     assert "Traceback" not in log(window)
 
 
+# Where the cube's F-curves have it at the current frame, where Blender shows it, and what its Location fields say.
+BETWEEN_KEYS = f"""{CURVES}
+cube, frame = bpy.data.objects['Cube'], bpy.context.scene.frame_current
+shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
+result = [tuple(c.evaluate(frame) for c in fcurves() if c.data_path == 'location'), tuple(shown), tuple(cube.location)]
+"""
+
+
+def test_the_cube_between_two_keys_follows_each_change_of_a_parameter(window):
+    viewport = window.run(NARROW)
+    window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.preset_apply(preset='smooth')")
+    window.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='enabled')")
+    settle(window)
+    seen: list[Any] = []
+
+    def check_it_follows() -> None:
+        """The cube stands where its curves have it, which is not where it was last."""
+        settle(window)
+        played, *shown = window.run(BETWEEN_KEYS)
+        assert shown == [pytest.approx(played, abs=1e-5)] * 2
+        assert played not in seen[-1:]
+        seen.append(played)
+
+    check_it_follows()
+    buttons = window.buttons("VIEW_3D", height=480)
+    hold_slider(window, place(buttons, "tcb.tension"), 8)
+    check_it_follows()
+    let_go(window)
+    window.type_value(place(buttons, "tcb.bias"), "-0.5")
+    check_it_follows()
+    for back in (1, 0):
+        window.key("ctrl+z", at=viewport)
+        check_it_follows()
+        assert seen[-1] == pytest.approx(seen[back], abs=1e-5)
+    window.key("shift+alt+b")
+    for step in (30, 60):
+        window.xdotool("mousemove", viewport[0] + step, viewport[1])
+        turns(window)
+    check_it_follows()
+    window.key("Return")
+    window.key("ctrl+z")
+    check_it_follows()
+    window.key("shift+alt+p")
+    window.key("c")
+    check_it_follows()
+    window.run("bpy.ops.tcb.bake(output='SAMPLES'); bpy.ops.ed.undo_push(message='baked')")
+    settle(window)
+    window.type_value(place(window.buttons("VIEW_3D", height=480), "tcb.tension"), "0.9")
+    check_it_follows()
+    assert "Traceback" not in log(window)
+
+
 def test_the_scroll_bar_and_the_tabs_beside_the_diagram_are_blenders(window):
     window.run(NARROW)
     bar, tab = window.run(SHORT)

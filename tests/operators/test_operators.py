@@ -80,6 +80,18 @@ def test_a_baked_value_is_the_hermite_splines(keyed):
     assert bpy.context.object.location.x == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
 
 
+def test_restore_says_that_live_is_off_where_it_switches_it_off(keyed, capfd):
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable(live=True)
+    capfd.readouterr()
+    bpy.ops.tcb.restore()
+    assert "Restored 1 object, 2 tracks, 6 keys; Live is off now" in capfd.readouterr().out
+    assert not cube.animation_data.action.tcb_live
+    bpy.ops.tcb.bake()
+    bpy.ops.tcb.restore()
+    assert "Restored 1 object, 2 tracks, 6 keys\n" in capfd.readouterr().out
+
+
 def test_curves_of_values_without_ease_have_no_more_keys_and_are_restored(keyed, curve):
     cube = keyed("Cube")
     before = snapshot(cube, identities=False)

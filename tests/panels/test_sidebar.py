@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import bpy
@@ -217,6 +218,25 @@ def test_key_info_shows_the_value_now(cube, drawn, scene):
     # Between keys the motion has another, which stands beside.
     scene.frame_set(40)
     assert {"at 40:", "0.2", "X: 0.2000"} <= set(drawn("TCB_PT_key"))
+
+
+def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, drawn, scene):
+    def values():
+        scene.frame_set(20)
+        shown = drawn("TCB_PT_key")
+        return f"{cube.location.x:.6g}", shown[shown.index("at 20:") :]
+
+    seen = []
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    bake = partial(bpy.ops.tcb.bake, output="HANDLES")
+    for step in (None, bpy.ops.tcb.enable, partial(bpy.ops.tcb.preset_apply, preset="stop"), bake, bpy.ops.tcb.restore):
+        if step is not None:
+            step()
+        value, shown = values()
+        assert value in shown
+        seen.append(value)
+    plain, *_, baked, restored = seen
+    assert restored == plain != baked
 
 
 def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fcurves.channels import Channels, channels_of, evaluate_anew
+from ...fcurves.channels import Channels, channels_of
 from ...fcurves.frames import SAME_FRAME, is_among
 from ...fcurves.keyframes import BoolArray
 from ...store.own_keys import OwnKeys, read_own_keys
@@ -87,6 +87,4 @@ class Kept:
 def put_back(kept: Sequence[Kept]) -> None:
     """Restore recorded parameters."""
     for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
-        channels = channels_of(keys.datablock)
-        each.put_back(channels, keys.track)
-        evaluate_anew(channels.action)
+        each.put_back(channels_of(keys.datablock), keys.track)

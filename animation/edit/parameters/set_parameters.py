@@ -40,8 +40,12 @@ def set_parameters_of_each(
     every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
+    held: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed."""
+    """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed.
+
+    `held`: a step of a drag. Blender evaluates the action as Live plays it, and not before.
+    """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
         raise ValueError(rpt_("{:s} {!r} is none of {:s}", "interpolation", interpolation, known))
@@ -55,14 +59,14 @@ def set_parameters_of_each(
             place = (keys.track.slot, keys.track.path)
             if place in alike:
                 # Datablocks that share an action give one track twice.
-                write_numbers(list(alike.values()), interpolation)
+                write_numbers(list(alike.values()), interpolation, held)
                 alike.clear()
                 (keys,) = found_again([keys])
             alike[place] = _setting(keys, given, defaults)
         except AnimationError as error:
             errors.append(error)
     for alike in filter(None, changes.values()):
-        write_numbers(list(alike.values()), interpolation)
+        write_numbers(list(alike.values()), interpolation, held)
     return errors
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...fcurves.channels import Channels
+from ...fcurves.channels import Channels, evaluate_anew
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...store.own_keys import OwnKeys, read_keys_to_write
@@ -54,10 +54,10 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
-def write_numbers(changes: Sequence[Change], interpolation: str | None = None) -> None:
+def write_numbers(changes: Sequence[Change], interpolation: str | None = None, held: bool = False) -> None:
     """Give keys of different tracks of one action new rows, with the numbers that `changed` of each returns.
 
-    An `interpolation` counts as chosen by the animator.
+    An `interpolation` counts as chosen by the animator. `held`: a step of a drag, of which undo knows nothing.
     """
     parts, numbers, chosen = [], [], []
     for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
@@ -77,6 +77,9 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None) -
         after.setdefault(part.track, {})[part.index] = (part.own, own_named)
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
     write_rows(changes[0].channels, written, joined(rows))
+    if not held:
+        # Live evaluates what it plays by the new numbers, but undo evaluates only what was evaluated in its step.
+        evaluate_anew(changes[0].channels.action)
 
 
 def _identity(track: Track) -> int:

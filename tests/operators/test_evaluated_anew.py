@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an edit changes between keys shows at the current frame at once, as Blender evaluates it anew."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.animation.curves import curve, insert, new_object, new_rig
+from tests.animation.live import let_time_pass
+
+FRAME = 30
+"""Between the keys at 20 and 40."""
+
+
+@pytest.fixture
+def ball(scene):
+    """A selected object, keyed at 1, 20 and 40, with the playhead between two of its keys."""
+    item = new_object("Ball")
+    insert(item, "location", [(1, (-4, 0, 3)), (20, (0, 1, -3)), (40, (4, 5, 3))])
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    bpy.context.window_manager.tcb_track = ""
+    scene.frame_set(FRAME)
+    return item
+
+
+@pytest.fixture
+def settle(tcb_animation):
+    """Let the edit be looked at, and what Blender shows be evaluated."""
+
+    def wait():
+        let_time_pass(tcb_animation.animation)
+        bpy.context.view_layer.update()
+
+    return wait
+
+
+def played():
+    """Where the ball's F-curves have it at the current frame."""
+    ball, frame = bpy.data.objects["Ball"], bpy.context.scene.frame_current
+    return tuple(curve(ball, "location", index).evaluate(frame) for index in range(3))
+
+
+def shown():
+    """Where Blender shows the ball."""
+    evaluated = bpy.data.objects["Ball"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return tuple(evaluated.matrix_world.translation)
+
+
+def slide():
+    bpy.context.scene.tcb.tension = 0.75
+
+
+def type_a_value():
+    bpy.context.scene.tcb.key_value = (0.0, 3.0, -3.0, 0.0)
+
+
+def type_a_frame():
+    bpy.context.scene.tcb.key_frame = 22
+
+
+def set_one_key():
+    bpy.ops.tcb.key_set(track="location", frame=20, tension=0.75)
+
+
+def make_it_linear():
+    bpy.ops.tcb.key_set(track="location", frame=20, interpolation="LINEAR")
+
+
+def drag():
+    bpy.ops.tcb.key_drag(parameter="bias", amount=0.75)
+
+
+def choose_a_preset():
+    bpy.ops.tcb.preset_apply(preset="corner")
+
+
+def choose_a_method():
+    bpy.ops.tcb.track_choose(track="location", method="LINEAR")
+
+
+EDITS = (slide, type_a_value, type_a_frame, set_one_key, make_it_linear, drag, choose_a_preset, choose_a_method)
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "CURVES", "SAMPLES"])
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+def test_an_edit_between_two_keys_shows_at_once(ball, settle, edit, output):
+    bpy.ops.tcb.enable(live=True)
+    bpy.ops.tcb.bake(output=output)
+    settle()
+    before = played()
+    assert shown() == pytest.approx(before, abs=1e-6)
+    edit()
+    settle()
+    assert played() != before
+    assert shown() == pytest.approx(played(), abs=1e-6)
+
+
+def test_an_undone_edit_shows_at_once(ball, settle):
+    bpy.ops.tcb.enable(live=True)
+    settle()
+    bpy.ops.ed.undo_push(message="enabled")
+    before = shown()
+    slide()
+    bpy.ops.ed.undo_push(message="slid")
+    settle()
+    assert shown() != before
+    bpy.ops.ed.undo()
+    settle()
+    assert shown() == pytest.approx(before, abs=1e-6)
+    bpy.ops.ed.redo()
+    settle()
+    assert shown() == pytest.approx(played(), abs=1e-6)
+    assert shown() != before
+
+
+def restore():
+    bpy.ops.tcb.restore()
+
+
+def remove():
+    bpy.ops.tcb.remove()
+
+
+def bake():
+    bpy.ops.tcb.bake(output="SAMPLES")
+
+
+@pytest.mark.parametrize("edit", [restore, remove, bake, make_it_linear], ids=lambda edit: edit.__name__)
+def test_what_is_not_live_shows_at_once_too(ball, settle, edit):
+    bpy.ops.tcb.enable(live=False)
+    if edit in (restore, remove):
+        bpy.ops.tcb.bake(output="HANDLES")
+    settle()
+    before = played()
+    assert shown() == pytest.approx(before, abs=1e-6)
+    edit()
+    bpy.context.view_layer.update()
+    assert played() != before
+    assert shown() == pytest.approx(played(), abs=1e-6)
+
+
+def test_a_pose_that_is_not_keyed_yet_stays_as_a_key_is_inserted_beside_it(scene, settle):
+    rig = new_rig("Arm", "Hand")
+    arm, hand = rig.pose.bones
+    for bone in (arm, hand):
+        insert(bone, "location", [(1, (0, 0, 0)), (20, (1, 0, 0)), (40, (0, 1, 0))])
+    rig.select_set(True)
+    bpy.ops.tcb.enable(live=True)
+    scene.frame_set(FRAME)
+    settle()
+    arm.location = (7, 7, 7)
+    hand.location = (5, 5, 5)
+    hand.keyframe_insert("location")
+    settle()
+    # Live has placed the handles of the key.
+    point = curve(rig, 'pose.bones["Hand"].location').keyframe_points[2]
+    assert (point.co.x, point.handle_right_type) == (FRAME, "FREE")
+    assert tuple(arm.location) == (7, 7, 7)
