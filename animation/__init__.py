@@ -29,14 +29,14 @@ from .checks.joints import Gap, joint_gap
 from .datablocks import of_file, of_object
 from .edit.back_to_original import back_to_original
 from .edit.bake_in_world import bake_in_world
-from .edit.choose import choose, find_track
 from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
 from .edit.key_whole import key_whole
 from .edit.parameters.key_set import key_set
 from .edit.restore import apply, remove, restore
-from .edit.retime import remove_retiming, retime
+from .edit.timing import remove_retiming, retime
 from .edit.track_keys import TrackKeys, track_keys
+from .edit.track_settings import choose, find_track
 from .errors import AnimationError
 from .reduction.reduce import KeyCount, keys_by_error, reduce
 from .reduction.result import Reduction

@@ -16,11 +16,11 @@ from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
-from ..ui.key_fields import DESCRIPTIONS
-from ..ui.modifier_keys import typed_after
-from ..ui.preferences import from_50, of_50
 from ..ui.redraw import show_in_headers
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
+from ..ui.sliders.key_fields import DESCRIPTIONS
+from ..ui.sliders.modifier_keys import typed_after
+from ..ui.sliders.numbers_of_50 import from_50, of_50
 from .key_select import PARAMETER_ITEMS
 
 _PIXELS = 400.0
@@ -138,7 +138,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         except ValueError:
             return None
         low, high = LIMITS[self.parameter]
-        value = from_50(self.parameter, number) if preferences.numbers_of_50(context) else number
+        value = from_50(self.parameter, number) if preferences.shows_numbers_of_50(context) else number
         return min(max(value, low), high)
 
     def _pixels(self, context: bpy.types.Context) -> float:
@@ -159,7 +159,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         show_in_headers(context, self._area, f"{label}: {now}{typed}   ({keys})", hint)
 
     def _number(self, context: bpy.types.Context, value: float) -> str:
-        of_max = preferences.numbers_of_50(context)
+        of_max = preferences.shows_numbers_of_50(context)
         return f"{of_50(self.parameter, value):.1f}" if of_max else f"{value:.3f}"
 
     def _take_back(self) -> None:

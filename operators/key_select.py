@@ -17,10 +17,10 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY
 from ..animation.translation import rpt_
 from ..ui import preferences, selection
-from ..ui.key_fields import DESCRIPTIONS
-from ..ui.preferences import MAX, from_50, of_50
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
+from ..ui.sliders.key_fields import DESCRIPTIONS
+from ..ui.sliders.numbers_of_50 import MAX, from_50, of_50
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]
@@ -120,7 +120,7 @@ class TCB_OT_key_select(bpy.types.Operator):
         if self.condition != "SET":
             layout.prop(self, "parameter")
         if self.condition in ("ABOVE", "BELOW"):
-            of_max = self.parameter in PARAMETERS and preferences.numbers_of_50(context)
+            of_max = self.parameter in PARAMETERS and preferences.shows_numbers_of_50(context)
             layout.prop(self, "value_of_50" if of_max else "value")
         layout.prop(self, "extend")
 

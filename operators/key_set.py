@@ -17,11 +17,12 @@ from ..animation.edit.track_keys import TrackKeys, found_again, key_at
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import rpt_
-from ..ui import preferences, selection
-from ..ui.key_fields import Of50, parameter
+from ..ui import selection
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
-from ..ui.shared_number import is_mixed
+from ..ui.sliders.key_fields import Of50, parameter
+from ..ui.sliders.numbers_of_50 import shown_names
+from ..ui.sliders.shared_number import is_mixed
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
@@ -88,7 +89,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        for name, slider in preferences.shown_names(context).items():
+        for name, slider in shown_names(context).items():
             row = layout.row()
             row.prop(self, slider)
             if not self.properties.is_property_set(name):

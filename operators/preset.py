@@ -18,7 +18,7 @@ from ..animation.translation import rpt_, translated
 from ..formats import preset
 from ..ui import selection
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
-from ..ui.shared_number import is_mixed
+from ..ui.sliders.shared_number import is_mixed
 from .files import path_of, read_file
 
 SUBFOLDER = "tcb_animation/key"

@@ -11,15 +11,15 @@ from ..animation.edit.track_keys import TrackKeys
 from ..animation.store.parameters import Numbers
 from ..animation.translation import iface_
 from ..ui import preferences, selection
-from ..ui.key_fields import (
+from ..ui.sliders.key_fields import (
     SLIDERS_OF_VALUE,
     SLIDERS_OF_VELOCITY,
     playhead,
     value_component,
     velocity_component,
 )
-from ..ui.preferences import of_50
-from ..ui.shared_number import is_mixed
+from ..ui.sliders.numbers_of_50 import of_50
+from ..ui.sliders.shared_number import is_mixed
 from .pictures.diagram import draw_diagram
 from .track_text import component_label, editing_blocked_by, unused_parameters
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
@@ -115,6 +115,6 @@ def _mixed(numbers: Numbers) -> str:
 def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
     """Return the range of mixed parameters."""
     low, high = float(numbers.min()), float(numbers.max())
-    if preferences.numbers_of_50(context):
+    if preferences.shows_numbers_of_50(context):
         return f"{of_50(name, low):.3g} … {of_50(name, high):.3g}"
     return f"{low:.2g} … {high:.2g}"

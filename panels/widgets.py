@@ -12,8 +12,9 @@ import bpy
 from ..animation.bake.plans.splines import setting_names
 from ..animation.store.parameters import velocity_size
 from ..animation.store.tracks import Track
-from ..ui import preferences, selection
-from ..ui.key_fields import SLIDERS_OF_VELOCITY
+from ..ui import selection
+from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
+from ..ui.sliders.numbers_of_50 import shown_names
 from .pictures.preset_pictures import draw_presets
 from .track_text import component_label, settings_error
 
@@ -72,7 +73,7 @@ def draw_parameters(
     whole = layout
     if unused:
         whole.label(text=unused, icon="INFO", translate=False)
-    for name, slider in preferences.shown_names(context).items():
+    for name, slider in shown_names(context).items():
         layout = whole.row()
         layout.active = not unused or name.startswith("ease")
         if ranges and name in ranges:

@@ -32,11 +32,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import tcb
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation, hold, held_tangent, points, recorded, handlers, overlay = (
+animation, move_point, held_tangent, points, recorded, handlers, overlay = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in (
         "animation",
-        *(f"animation.on_path.{name}" for name in ("hold", "held_tangent", "points", "recorded")),
+        *(f"animation.on_path.{name}" for name in ("move_point", "held_tangent", "points", "recorded")),
         "ui.live.handlers",
         "panels.pictures.overlay",
     )
@@ -136,7 +136,7 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
     if what == "tangent":
         tangent = held_tangent.HeldTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
-    key = hold.hold(spot)
+    key = move_point.movable_point(spot)
     place = key.place()
     return lambda part: key.move_to(place + 0.4 * part), 1000.0 * (time.process_time() - start)
 
@@ -158,14 +158,14 @@ def paths(rig: Any) -> tuple[float, float]:
     def compute() -> None:
         # As many are kept as twice those that are drawn, and no window draws here.
         overlay._state.drawn = BONES
-        overlay._state.inputs = overlay.Inputs()
+        overlay._state.inputs = overlay.Fingerprints()
         overlay._state.wanted.update(dict.fromkeys(every))
         while overlay._work() is not None:
             pass
 
     whole = timed(compute)
     spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
-    key = hold.hold(spot)
+    key = move_point.movable_point(spot)
     place = key.place()
     reached = []
     for number in range(5):

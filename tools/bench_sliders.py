@@ -32,8 +32,8 @@ key_drag, key_fields, modifier_keys, track_keys, channels = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in (
         "operators.key_drag",
-        "ui.key_fields",
-        "ui.modifier_keys",
+        "ui.sliders.key_fields",
+        "ui.sliders.modifier_keys",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
     )

@@ -37,7 +37,7 @@ _PER_MARGIN = 173.0
 _NEAR = 0.9
 """A margin is taken where the largest error is at least this part of what is asked for, and no more than that."""
 _SHOWN = 360
-"""The frames of the channel that is drawn."""
+"""The frames that are drawn."""
 _DRAWN = "RightForeArm"
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _CURVE_KEY = 6
@@ -155,16 +155,19 @@ def _draw(given: argparse.Namespace) -> None:
     above.plot(keys, [after.evaluate(frame) for frame in keys], "D", color="#2471a3", ms=5)
     above.set(title=f"{after.data_path}, {'wxyz'[after.array_index]}", xlabel="frame")
     above.legend(fontsize=8)
-    middle.fill_between(frames, off.max(axis=0), color="#c0392b", lw=0, label="farthest head or tail")
-    middle.plot(frames, off.mean(axis=0), color="#641e16", lw=0.8, label="mean")
+    off = off[:, : len(shown)]
+    middle.fill_between(shown, off.max(axis=0), color="#c0392b", lw=0, label="farthest head or tail")
+    middle.plot(shown, off.mean(axis=0), color="#641e16", lw=0.8, label="mean")
     middle.axhline(error, color="black", lw=0.8, ls="--")
-    middle.set(xlabel="frame", ylabel="cm off on the body", xlim=(frames[0], frames[-1]), ylim=(0, None))
+    middle.set(xlabel="frame", ylabel="cm off on the body", ylim=(0, None))
     middle.legend(fontsize=8)
     below.loglog([count.error / unit for count in counts], [count.keys for count in counts], "o-", color="#2471a3")
     for count in counts:
         below.annotate(
             f"{count.keys:,}", (count.error / unit, count.keys), (5, 5), textcoords="offset points", fontsize=8
         )
+    below.set_xticks([count.error / unit for count in counts], [f"{count.error / unit:g}" for count in counts])
+    below.minorticks_off()
     below.set(xlabel="largest error, cm", ylabel="keys of all bones")
     for axes in (above, middle, below):
         axes.grid(alpha=0.25)

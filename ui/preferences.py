@@ -8,8 +8,6 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from ..animation.store.parameters import LIMITS
-from ..animation.store.table.rows import PARAMETERS
 from . import keymaps
 
 assert __package__ is not None
@@ -51,8 +49,8 @@ class TCBPreferences(bpy.types.AddonPreferences):
         keymaps.draw(layout, context)
 
 
-def numbers_of_50(context: bpy.types.Context) -> bool:
-    """Check whether parameters are shown as 3ds Max numbers them."""
+def shows_numbers_of_50(context: bpy.types.Context) -> bool:
+    """Return whether parameters are shown as 3ds Max numbers them."""
     return bool(getattr(_preferences(context), "numbers", "") == "OF_50")
 
 
@@ -66,28 +64,6 @@ def _preferences(context: bpy.types.Context) -> Any:
     preferences: Any = context.preferences
     addon = preferences.addons.get(PACKAGE)
     return None if addon is None else addon.preferences
-
-
-MAX = 50.0
-"""The largest of 3ds Max's numbers."""
-
-
-def of_50(name: str, value: float) -> float:
-    """Convert a parameter to 3ds Max's numbers."""
-    low, high = LIMITS[name]
-    return (value - low) / (high - low) * MAX
-
-
-def from_50(name: str, number: float) -> float:
-    """Convert one of 3ds Max's numbers to a parameter."""
-    low, high = LIMITS[name]
-    return low + number / MAX * (high - low)
-
-
-def shown_names(context: bpy.types.Context) -> dict[str, str]:
-    """Return for each parameter the name of the slider that shows it."""
-    suffix = "_of_50" if numbers_of_50(context) else ""
-    return {name: name + suffix for name in PARAMETERS}
 
 
 def register() -> None:

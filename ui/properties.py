@@ -28,7 +28,7 @@ from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
 from .bake_options import BakeOptions, step
-from .key_fields import Of50, key_frame, key_parameter, key_value, key_velocity, parameter
+from .sliders.key_fields import Of50, key_frame, key_parameter, key_value, key_velocity, parameter
 
 CHOICE_ITEMS = {
     "cycle": [

@@ -13,7 +13,7 @@ from ..fcurves.frames import SAME_FRAME, is_among
 from ..store.own_keys import key_frames
 from ..store.tracks import Track
 from ..translation import rpt_
-from .choose import writable
+from .track_settings import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:

@@ -21,8 +21,8 @@ from ..store.parameters import Numbers
 from ..store.table.custom_property import State, update
 from ..store.tracks import Track
 from ..translation import rpt_
-from .choose import find_track, writable
 from .track_keys import TrackKeys
+from .track_settings import find_track, writable
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:

@@ -19,7 +19,7 @@ from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
 from ..store.tracks import Track, find_tracks, tracks_among
 from ..translation import rpt_
-from .choose import find_track
+from .track_settings import find_track
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ from ..store.table.options import Options
 from ..store.table.stamps import GENERATED
 from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, played_otherwise, refreshed
 from ..translation import rpt_
-from .note_edits import settle
+from .record_edits import settle
 
 Points = list[bpy.types.FCurveKeyframePoints]
 """The keys of each channel of a track, as Blender has them."""

@@ -8,16 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from ..bake.key_tangents import KeyTangents
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
+from ..bake.tcb_from_tangents import KeyTangents
 from ..edit.parameters.set_parameters import set_parameters
 from ..edit.track_keys import TrackKeys
 from ..errors import KEYED_APART, NOT_TCB
 from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..translation import rpt_
-from .hold import Hold, hold
+from .move_point import MovablePoint, movable_point
 from .points import Spot, Vector
 
 Side = Literal["handle_left", "handle_right"]
@@ -50,7 +50,7 @@ class HeldTangent:
         `depth`: the direction from the eye, in which it does not matter where the end is.
         """
         self.spot, self.side, self.defaults = spot, side, defaults
-        self.held: Hold = hold(spot)
+        self.held: MovablePoint = movable_point(spot)
         self._shown, self._reach = shown, reach
         track = self.held.track.track
         if not track.enabled:

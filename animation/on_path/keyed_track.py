@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..bake.pipeline import rebake
 from ..datablocks import animation_data, users_of
-from ..edit.choose import writable
+from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, animates, evaluate_anew
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..edit.choose import writable
 from ..edit.make_key import make_key
+from ..edit.track_settings import writable
 from ..errors import AnimationError
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import SAME_FRAME

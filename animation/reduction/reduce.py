@@ -22,7 +22,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class KeyCount:
-    """How many keys an error needs."""
+    """How many keys an error needs.
+
+    Examples
+    --------
+    >>> (count,) = animation.keys_by_error(ball, [0.01])
+    >>> count.keys, count.error
+    (3, 0.01)
+    """
 
     error: float
     """Scene units."""
@@ -133,7 +140,7 @@ def keys_by_error(
     Examples
     --------
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
-    [13, 8]
+    [3, 3]
     """
     wanted = Wanted(still=still, period=period, together=together)
     factors = [error / wanted.error for error in errors]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..fcurves.frames import SAME_FRAME
 from .beyond_fcurves import UnknownMotionError
 from .depsgraph import DepsgraphSampler
-from .inputs import Inputs, Mark
+from .fingerprints import Fingerprint, Fingerprints
 from .transforms import Frames, Matrices, TransformSampler
 
 Cuts = tuple[tuple[int, int], ...]
@@ -55,7 +55,7 @@ def unscaled(matrices: Matrices) -> Matrices:
 class _Sampled:
     """Matrices from the world into the space of one camera at frames, ascending."""
 
-    mark: Mark | None
+    mark: Fingerprint | None
     """The mark of what they were computed from; None where Blender stepped through the frames."""
     read: set[int]
     frames: Frames
@@ -65,7 +65,7 @@ class _Sampled:
     stale: bool = False
     """Something changed that they depend on, if Blender stepped through the frames."""
 
-    def holds(self, mark: Mark) -> bool:
+    def holds(self, mark: Fingerprint) -> bool:
         return not self.stale if self.mark is None else self.mark == mark
 
     def has(self, frames: Frames) -> bool:
@@ -90,7 +90,9 @@ class Cameras:
     reason: str = ""
     """Why Blender has to step through frames."""
 
-    def into(self, cuts: Cuts, frames: Frames, seen_at: Frames, objects: dict[int, Any], inputs: Inputs) -> Matrices:
+    def into(
+        self, cuts: Cuts, frames: Frames, seen_at: Frames, objects: dict[int, Any], inputs: Fingerprints
+    ) -> Matrices:
         """Return the matrices from the world into the cameras' spaces at the frames, shape (frames, 4, 4).
 
         At each frame of the camera that sees the frame of `seen_at` in its place. `objects`: by their `session_uid`.
@@ -104,11 +106,11 @@ class Cameras:
                 matrices[rows] = self._of(objects[uid], np.unique(frames[rows]), inputs).at(frames[rows])
         return matrices
 
-    def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Inputs) -> Mark:
+    def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
         """Return marks of the cameras: alike while all of them move as they did."""
         return tuple((first, self._mark(objects[uid], inputs)) for first, uid in cuts)
 
-    def _mark(self, camera: Any, inputs: Inputs) -> Mark:
+    def _mark(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
         kept = self._sampled.get(camera.session_uid)
         if kept is None or kept.mark is not None:
             return inputs.of(camera)
@@ -149,7 +151,7 @@ class Cameras:
         self._steps += 1
         self._keep(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
 
-    def _of(self, camera: Any, frames: Frames, inputs: Inputs) -> _Sampled:
+    def _of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _Sampled:
         """Return what is known of the camera, with all of the frames; raise IsSteppedError."""
         uid = camera.session_uid
         kept, mark = self._sampled.get(uid), inputs.of(camera)
@@ -171,7 +173,7 @@ class Cameras:
             raise IsSteppedError from unknown
         return self._keep(uid, mark, world.read(camera), missing, matrices)
 
-    def _keep(self, uid: int, mark: Mark | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
+    def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
         """Keep them beside those at other frames."""
         into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
         old = self._sampled.get(uid)

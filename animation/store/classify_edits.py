@@ -25,8 +25,8 @@ from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
 from .edits.copies import Copies
 from .edits.history import History, differ
 from .edits.keyed_over import KeyedOver
+from .edits.merged_own_keys import Returned
 from .edits.merges import Merges
-from .edits.returned import Returned
 from .table import identity
 from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities

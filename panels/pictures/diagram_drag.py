@@ -18,10 +18,10 @@ from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tangents import tcb_of_tangents
 from ...ui import selection
-from ...ui.key_fields import DESCRIPTIONS
 from ...ui.redraw import show_in_headers
 from ...ui.reporting import NO_OWN_KEY_SELECTED, finish, for_each_of, poll_keys
-from ...ui.shared_number import is_mixed
+from ...ui.sliders.key_fields import DESCRIPTIONS
+from ...ui.sliders.shared_number import is_mixed
 from . import diagram, find_picture
 from .bitmap import Points
 

@@ -23,7 +23,7 @@ from ...animation.on_path.points import Followed
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.cameras import Cameras, IsSteppedError, cameras_of, view_now
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
-from ...animation.sampling.inputs import Inputs, Mark
+from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
 from ...ui import preferences
@@ -59,7 +59,7 @@ class _Kept:
     """The `session_uid` of all that the path depends on."""
     note: str
     """Why Blender had to step through the frames; empty where it had not."""
-    inputs: Mark | None = None
+    inputs: Fingerprint | None = None
     """The mark of what it was computed from; None where that has no mark."""
     picture: Picture | None = None
     stale: bool = False
@@ -78,7 +78,7 @@ class _State:
     cameras: Cameras = field(default_factory=Cameras)
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
-    inputs: Inputs = field(default_factory=Inputs)
+    inputs: Fingerprints = field(default_factory=Fingerprints)
     """The marks as they are now."""
     hovered: Picked | None = None
     """What is under the mouse, or dragged."""
@@ -437,7 +437,7 @@ def _redraw() -> None:
 @handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Mark the paths that depend on something that changed."""
-    _state.inputs = Inputs()
+    _state.inputs = Fingerprints()
     if not _state.kept and _state.sampler is None and not _state.unseen:
         return
     changed = {
@@ -470,7 +470,7 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     """Mark all paths: anything may have changed."""
     for kept in _state.kept.values():
         kept.stale = True
-    _state.inputs = Inputs()
+    _state.inputs = Fingerprints()
     _state.cameras.mark_stale()
     _state.sampler = None
     _redraw()

@@ -12,16 +12,16 @@ from mathutils import Vector as BlenderVector
 
 from ...animation.errors import AnimationError
 from ...animation.on_path.held_tangent import HeldTangent, Side
-from ...animation.on_path.hold import Hold, TurningTip, hold
 from ...animation.on_path.keys import keyed_tracks
+from ...animation.on_path.move_point import MovablePoint, TurningTip, movable_point
 from ...animation.on_path.points import Spot, Vector
 from ...animation.on_path.recorded import Recorded
 from ...animation.sampling.cameras import View, view_now
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
-from ...ui.modifier_keys import typed_after
 from ...ui.redraw import show_in_headers
+from ...ui.sliders.modifier_keys import typed_after
 from . import overlay
 from .paths import transformed
 from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
@@ -181,7 +181,7 @@ class _Place:
     """Drag a key through the world."""
 
     def __init__(self, spot: Spot, at: Vector) -> None:
-        self._held: Hold = hold(spot)
+        self._held: MovablePoint = movable_point(spot)
         self._at = at
         self.frame = spot.frame
 

@@ -18,8 +18,9 @@ from ...formats import preset
 from ...operators.files import read_file
 from ...operators.preset import give, presets
 from ...ui import preferences, selection
-from ...ui.key_fields import DESCRIPTIONS
-from ...ui.shared_number import is_mixed
+from ...ui.sliders.key_fields import DESCRIPTIONS
+from ...ui.sliders.numbers_of_50 import of_50
+from ...ui.sliders.shared_number import is_mixed
 from .diagram import icons_of
 
 _SHOWN, _TO_CHOOSE = 2.1, 4.0
@@ -96,8 +97,8 @@ def _item(*item: Any) -> Any:
 
 def _description(context: bpy.types.Context, given: Mapping[str, float]) -> str:
     shown = {name: number for name, number in given.items() if number}
-    if preferences.numbers_of_50(context):
-        shown = {name: preferences.of_50(name, number) for name, number in shown.items()}
+    if preferences.shows_numbers_of_50(context):
+        shown = {name: of_50(name, number) for name, number in shown.items()}
     return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number:g}" for name, number in shown.items())
 
 

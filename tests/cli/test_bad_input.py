@@ -381,7 +381,7 @@ def test_an_error_of_the_add_ons_own_fails_one_file_only(tcb, cli, walk, tmp_pat
             raise RuntimeError("out of luck")
         return choose(job, outcome)
 
-    monkeypatch.setattr(cli, "choose", broken)
+    monkeypatch.setattr(cli.run, "choose", broken)
     ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked")
     assert refused(ran, str(walk), "out of luck")
     assert names_in(tmp_path / "baked") == ["run.blend"]

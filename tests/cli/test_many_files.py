@@ -153,9 +153,9 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
 )
 def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):
     told = threading.Event()
-    do, announce = cli._do, cli.processes.announce
+    do, announce = cli.run._do, cli.processes.announce
     monkeypatch.setattr(cli.processes, "announce", lambda text: (announce(text), told.set()))
-    monkeypatch.setattr(cli, "_do", lambda *given: do(*given) if told.wait(60) else None)
+    monkeypatch.setattr(cli.run, "_do", lambda *given: do(*given) if told.wait(60) else None)
     monkeypatch.setattr(time, "process_time", float)
     files = copies(walk, 2)
     assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "2"], start=start) == 0

@@ -120,7 +120,7 @@ def test_what_someone_else_saved_meanwhile_is_not_replaced(tcb, cli, walk, tmp_p
         return choose(job, outcome)
 
     choose = cli.choose
-    monkeypatch.setattr(cli, "choose", save_meanwhile)
+    monkeypatch.setattr(cli.run, "choose", save_meanwhile)
     ran = tcb("bake", walk, "--in-place")
     assert ran.status == 1
     assert "someone else" in ran.errors[0]

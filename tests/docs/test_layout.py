@@ -64,12 +64,13 @@ ORDER = (
     ("cli/arguments",),
     ("cli",),
     ("cli/verbs",),
+    ("cli/run",),
     ("cli/__init__",),
     ("__init__",),
 )
 """Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
 those before it."""
-INSIDE = {"cli/arguments", "cli/verbs", "exchange/importing", "exchange/exporting", "formats/three_ds"}
+INSIDE = {"cli/arguments", "cli/verbs", "ui/sliders", "exchange/importing", "exchange/exporting", "formats/three_ds"}
 """Folders that docs/architecture.md tells of in the row of the one around them."""
 MOST = 12
 MANY = {"operators"}

@@ -13,7 +13,7 @@ LIMITS = (-1.0, 1.0)
 
 @pytest.fixture
 def slider(tcb_animation):
-    return tcb_animation.ui.shared_number.SharedSlider(LIMITS)
+    return tcb_animation.ui.sliders.shared_number.SharedSlider(LIMITS)
 
 
 def test_what_is_kept_is_of_when_the_slider_was_taken_hold_of(slider):

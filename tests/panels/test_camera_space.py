@@ -375,7 +375,7 @@ def test_a_dragged_key_is_seen_under_the_mouse_at_its_frame(scene, overlay, pict
     tip = thing.matrix_world.translation if held == "location" else thing.matrix_world @ Vector((0, 0, 1.0))
     assert np.abs(at_pixels(viewport, tip) - end).max() < 0.1
     scene.frame_set(NOW)
-    overlay._state.inputs = overlay.Inputs()
+    overlay._state.inputs = overlay.Fingerprints()
     each = shown(overlay, pictures, thing)
     assert np.abs(at_pixels(viewport, drawn(each, each.path.keys)[picked.row]) - end).max() < 0.1
 
@@ -414,12 +414,12 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     # What tension alone reaches: along the change of the tangent in the world, as the camera sees it.
     animation.key_set(thing, "location", 20, tension=-0.4)
     animation.bake(thing, output="HANDLES")
-    overlay._state.inputs = overlay.Inputs()
+    overlay._state.inputs = overlay.Fingerprints()
     wanted = shown(overlay, pictures, thing)
     aim = at_pixels(viewport, drawn(wanted, (wanted.path.keys + wanted.path.outgoing)[1:2])[0])
     animation.key_set(thing, "location", 20, tension=0.0)
     animation.bake(thing, output="HANDLES")
-    overlay._state.inputs = overlay.Inputs()
+    overlay._state.inputs = overlay.Fingerprints()
     each = shown(overlay, pictures, thing)
     assert np.abs((each.path.keys + each.path.outgoing)[1] - end_now).max() < 1e-5
     picked, pointer, start = grab(pictures, viewport, each, "handle_right", 1)
@@ -427,7 +427,7 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     drag = pictures.path_drag._Tangent(picked.spot(scene, each), each, picked, pointer, {})
     pointer.at = tuple(aim)
     drag.to(pointer)
-    overlay._state.inputs = overlay.Inputs()
+    overlay._state.inputs = overlay.Fingerprints()
     after = shown(overlay, pictures, thing)
     end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.outgoing)[1:2])[0])
     assert np.abs(end - aim).max() < 0.5

@@ -79,8 +79,8 @@ def event(tcb_animation, monkeypatch):
     """event(holds=True): what the mouse and the keyboard do while fields are set from here on."""
 
     def happen(**what):
-        found = tcb_animation.ui.modifier_keys.LastEvent(**what)
-        monkeypatch.setattr(tcb_animation.ui.key_fields, "last_event", lambda _context: found)
+        found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
+        monkeypatch.setattr(tcb_animation.ui.sliders.key_fields, "last_event", lambda _context: found)
 
     return happen
 
@@ -365,7 +365,7 @@ def test_a_preset_that_is_chosen_is_that_one_though_others_are_made_and_deleted_
 def test_presets_are_described_by_the_numbers_of_the_preferences(rig, own_presets, choices, tcb_animation, monkeypatch):
     own_presets("Mine", tension=0.5, bias=0.0, ease_to=0.25)
     assert choices()["Mine"][1] == "Tension 0.5, Ease To 0.25"
-    monkeypatch.setattr(tcb_animation.ui.preferences, "numbers_of_50", lambda context: True)
+    monkeypatch.setattr(tcb_animation.ui.preferences, "shows_numbers_of_50", lambda context: True)
     assert choices()["Mine"][1] == "Tension 37.5, Ease To 12.5"
 
 

@@ -462,16 +462,16 @@ def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve
     bpy.ops.object.mode_set(mode="OBJECT")
     held = new_object("Held")
     held.parent, held.parent_type, held.parent_bone = rig, "BONE", "gone"
-    before = overlay.Inputs().of(held)
+    before = overlay.Fingerprints().of(held)
     rig.delta_location = (5, 0, 0)
-    assert overlay.Inputs().of(held) != before
+    assert overlay.Fingerprints().of(held) != before
     curve = bpy.data.curves.new("Way", "CURVE")
     curve.use_path = False
     way = new_object("Way", data=curve)
     held.parent, held.parent_type = way, "OBJECT"
-    before = overlay.Inputs().of(held)
+    before = overlay.Fingerprints().of(held)
     curve.use_path = True
-    assert overlay.Inputs().of(held) != before
+    assert overlay.Fingerprints().of(held) != before
 
 
 def test_numbers_between_keys_keep_apart_from_the_last_one_written(overlay) -> None:

@@ -18,8 +18,8 @@ from ...store.table.rows import (
 )
 from ...store.tracks import Track
 from ...translation import rpt_
-from ..choose import find_track
 from ..track_keys import key_at
+from ..track_settings import find_track
 from .set_parameters import set_parameters
 
 

@@ -15,8 +15,8 @@ from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
 from ...store.recording import enable_tracks
 from ...translation import rpt_
-from ..choose import writable
 from ..track_keys import TrackKeys, found_again
+from ..track_settings import writable
 from .write import NAMES, Change, column_in_channel, write_numbers
 
 

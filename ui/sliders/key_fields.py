@@ -17,19 +17,19 @@ import bpy
 import numpy as np
 from bpy.props import FloatProperty, FloatVectorProperty
 
-from ..animation import AnimationError
-from ..animation.arguments import LARGEST
-from ..animation.datablocks import action_time
-from ..animation.edit.parameters.kept import Kept, put_back
-from ..animation.edit.parameters.set_parameters import set_parameters_of_each
-from ..animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
-from ..animation.edit.track_keys import TrackKeys
-from ..animation.fcurves.frames import LAST_FRAME
-from ..animation.store.parameters import LIMITS, Numbers
-from ..animation.store.table.rows import velocity_of
-from . import selection
+from ...animation import AnimationError
+from ...animation.arguments import LARGEST
+from ...animation.datablocks import action_time
+from ...animation.edit.parameters.kept import Kept, put_back
+from ...animation.edit.parameters.set_parameters import set_parameters_of_each
+from ...animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
+from ...animation.edit.track_keys import TrackKeys
+from ...animation.fcurves.frames import LAST_FRAME
+from ...animation.store.parameters import LIMITS, Numbers
+from ...animation.store.table.rows import velocity_of
+from .. import selection
 from .modifier_keys import LastEvent, last_event
-from .preferences import MAX, from_50, of_50
+from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
 
 Was = TypeVar("Was", Kept, KeptPlaces)

@@ -16,7 +16,7 @@ from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import read_joined
 from .transforms import plays
 
-Mark = tuple[Hashable, ...]
+Fingerprint = tuple[Hashable, ...]
 _STILL = (
     *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
     *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
@@ -26,7 +26,7 @@ _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type",
 """What of keys is played, or tells whether a key is the animator's."""
 
 
-class Inputs:
+class Fingerprints:
     """Marks of objects and bones with their parents, with a cache: as long as nothing changes.
 
     Two marks are alike only where F-curves, with their keys' identities, values without F-curves, bones at rest,
@@ -34,10 +34,10 @@ class Inputs:
     """
 
     def __init__(self) -> None:
-        self._marks: dict[tuple[int, str], Mark] = {}
+        self._marks: dict[tuple[int, str], Fingerprint] = {}
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
 
-    def of(self, item: Any, bone: str = "") -> Mark:
+    def of(self, item: Any, bone: str = "") -> Fingerprint:
         """Return the mark of the object, or of one of its bones."""
         parts = []
         owner = item.pose.bones[bone] if bone else None
@@ -59,15 +59,15 @@ class Inputs:
         """Let go of F-curves, which must not be kept while Blender goes on; marks stay."""
         self._curves.clear()
 
-    def _own(self, item: Any, bone: Any) -> Mark:
+    def _own(self, item: Any, bone: Any) -> Fingerprint:
         name = item.session_uid, "" if bone is None else bone.name
         if name not in self._marks:
             self._marks[name] = (*name, *(self._object(item) if bone is None else self._bone(item, bone)))
         return self._marks[name]
 
-    def _object(self, item: Any) -> Mark:
+    def _object(self, item: Any) -> Fingerprint:
         animation = item.animation_data
-        played: Mark = ()
+        played: Fingerprint = ()
         if animation is not None:
             played = (
                 animation.action and animation.action.session_uid,
@@ -86,13 +86,13 @@ class Inputs:
         posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
         return (*played, *placed, *led, *posed, *self._values(item, item, ""))
 
-    def _bone(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Mark:
+    def _bone(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Fingerprint:
         rest = bone.bone
         inherits = rest.use_inherit_rotation, rest.inherit_scale, rest.use_local_location, rest.use_relative_parent
         at_rest = np.array(rest.matrix_local).tobytes(), rest.length, rest.use_connect, *inherits
         return *at_rest, _constraints(bone), *self._values(item, bone, bone_path(bone))
 
-    def _values(self, item: bpy.types.Object, owner: Any, path: str) -> Mark:
+    def _values(self, item: bpy.types.Object, owner: Any, path: str) -> Fingerprint:
         curves = self._curves_of(item).get(path, [])
         moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves if plays(fcurve)}
         still = tuple(
@@ -116,11 +116,11 @@ class Inputs:
         return self._curves[item.session_uid]
 
 
-def _constraints(owner: Any) -> Mark:
+def _constraints(owner: Any) -> Fingerprint:
     return tuple((constraint.type, constraint.mute) for constraint in owner.constraints)
 
 
-def _played(fcurves: list[Any]) -> Mark:
+def _played(fcurves: list[Any]) -> Fingerprint:
     if not fcurves:
         return ()
     heads = tuple(

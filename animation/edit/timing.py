@@ -30,7 +30,7 @@ from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
 from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
-from .choose import find_track
+from .track_settings import find_track
 
 SHAPES = (
     "AS_IT_IS",

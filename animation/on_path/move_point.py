@@ -32,7 +32,7 @@ _NEAR = 1e-6
 """Relative to the distance from where the point was: nearer to the target than rounding."""
 
 
-class Hold(Protocol):
+class MovablePoint(Protocol):
     """Hold a key of a path, so that its point can be moved again and again."""
 
     track: KeyedTrack
@@ -53,7 +53,7 @@ class Hold(Protocol):
         ...
 
 
-def hold(spot: Spot) -> Hold:
+def movable_point(spot: Spot) -> MovablePoint:
     """Return the key, held; raise AnimationError where nothing of it can be changed.
 
     A location with a key there moves; else a rotation turns.
@@ -78,7 +78,7 @@ def move_key_on_path(spot: Spot, target: npt.ArrayLike) -> Vector:
 
     Raises AnimationError where the key can't be changed.
     """
-    held = hold(spot)
+    held = movable_point(spot)
     held.move_to(np.asarray(target, dtype=np.float64))
     return held.place()
 

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The run of the command: files one after the other, or several at once, what changes them, and the exit status.
+
+Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
+object a line and nothing else. Progress, notes and errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+import traceback
+from collections.abc import Generator, Iterator, Sequence
+
+import bpy
+
+from .. import animation
+from ..animation.edit.enable import plain_among
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.tracks import blocking_reason
+from ..animation.translation import counted, n_, rpt_
+from .arguments.parser import Job, parse
+from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file, save
+from .choosing import choose, has_keys, nothing_to_do, tracks_of
+from .log import write_outcome, write_result, write_skipped
+from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
+from .processes import do_all, serve
+from .skip_done import done_before
+from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
+from .verbs.check import check_motion
+from .verbs.export import export_file
+from .verbs.import_files import import_file
+from .verbs.info import list_tracks
+from .verbs.reduce import reduce_all
+from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
+
+PROGRAM = "blender --command tcb"
+
+_INTERRUPTED = 130
+"""Exit status by the custom of shells: 128 and the number of the signal."""
+
+_READING = {"info": list_tracks, "check": check_motion}
+"""Verbs that only read files."""
+_WRITING = {
+    "import": import_file,
+    "export": export_file,
+    "import-table": import_keys,
+    "export-table": export_keys,
+}
+"""Verbs that write results of their own; the others write the file that they have changed."""
+
+
+def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
+    """Run the command and return its exit status.
+
+    It is 0 if all went well, 1 if a file failed, 2 if the arguments make no sense, 3 if all files are done, but
+    something in one was refused. `start`: the command line, without arguments, that starts the command in another
+    process.
+    """
+    seconds = time.process_time()
+    try:
+        job = parse(arguments, program)
+        with only_results_on_standard_output() as results, terminated_like_interrupted():
+            if job.is_worker:
+                serve(functools.partial(_do, job), results)
+                return 0
+            start = start or (bpy.app.binary_path, "--command", "tcb")
+            # The verb is the first; after the files there may be what ends the options.
+            command = [*start, arguments[0], "--worker", *arguments[1:]]
+            total = Total()
+            with (
+                stopped_by_interrupt(_print_stopping) as stop,
+                contextlib.closing(_outcomes(job, command, seconds, stop)) as outcomes,
+            ):
+                for outcome in outcomes:
+                    total.add(outcome)
+                    print_outcome(outcome, job, results)
+                    if len(job.files) > 1:
+                        announce(total.line(len(job.files)))
+            if len(job.files) > 1 and not job.as_json:
+                results.write(total.table())
+        if stop.asked:
+            announce(rpt_("interrupted"))
+        return _INTERRUPTED if stop.asked else total.exit_status
+    except BrokenPipeError:
+        return 1  # nobody reads the results any more
+    except KeyboardInterrupt:
+        announce(rpt_("interrupted"))
+        return _INTERRUPTED
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+
+
+def _print_stopping() -> None:
+    announce(rpt_("stops after the file at work; Ctrl-C again stops at once"))
+
+
+def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Generator[Outcome, None, None]:
+    """Yield the outcomes of all files of the job, first of those done before; after a stop, of those that were begun.
+
+    `start`: processor seconds that the command takes to start.
+    """
+    to_do = []
+    for number, file in enumerate(job.files):
+        outcome = done_before(job, number)
+        if outcome:
+            announce_for(file, rpt_("done already"))
+            yield outcome
+        else:
+            to_do.append(number)
+    yield from do_all(job, to_do, functools.partial(_do, job), command, start, stop)
+
+
+def _do(job: Job, number: int) -> Outcome:
+    """Do one file of the job; its errors stand in the outcome, since the next file is still to be done."""
+    outcome = Outcome(job.files[number])
+    start = time.perf_counter()
+    announce_for(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
+    try:
+        if job.verb in _READING:
+            open_file(outcome.file, outcome.notes, writes=False)
+            _READING[job.verb](job, outcome)
+        elif job.verb == "velocities" and job.exchange["table"]:
+            export_velocities(job, number, outcome)
+        else:
+            _WRITING.get(job.verb, _change)(job, number, outcome)
+    except UnusableError as error:
+        outcome.errors.append(str(error))
+    except Exception as error:
+        traceback.print_exc()
+        name = type(error).__name__
+        outcome.errors.append(rpt_("{:s}: {} (a fault of TCB Animation's; please report it)", name, error))
+    write_outcome(job, number, outcome)
+    outcome.seconds = time.perf_counter() - start
+    return outcome
+
+
+def _change(job: Job, number: int, outcome: Outcome) -> None:
+    """Read the file, do what the verb says, and write the result if there is one. Raises UnusableError."""
+    target = job.targets[number]
+    check_target(target, job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=True)
+    check_no_library(target)
+    datablocks = choose(job, outcome)
+    if job.verb == "bake":
+        _bake(datablocks, job, outcome)
+    elif job.verb == "velocities":
+        _add_report(write_all_velocities(datablocks, job), outcome)
+    elif job.verb == "enable":
+        _add_report(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
+    elif job.verb == "reduce":
+        _add_report(reduce_all(datablocks, job, outcome), outcome)
+    else:
+        _take_away(datablocks, job.verb, outcome)
+    if job.is_strict and outcome.report.looks_changed:
+        changed = counted(outcome.report.looks_changed, n_("{:,} track"), n_("{:,} tracks"))
+        outcome.errors.append(rpt_("the look of {:s} changes visibly, as the notes say", changed))
+    if outcome.errors and (job.is_strict or not outcome.report.tracks):
+        if outcome.report.tracks:
+            outcome.notes.append(rpt_("no result is written, since --strict was said"))
+        return
+    if not outcome.report.tracks:
+        outcome.nothing_to_do = nothing_to_do(job, bool(datablocks))
+        if not job.copies_skipped:
+            write_skipped(job, number, outcome, source)
+            return
+    unchanged = bool(outcome.nothing_to_do) and can_be_copied(outcome.file, source, target)
+    outcome.notes += [source.converted] if source.converted and not unchanged else []
+    outcome.output = target
+    counts = functools.partial(write_result, job, number, outcome, source)
+    try:
+        save(source, target, job.in_place, counts, outcome.file if unchanged else None)
+    except UnusableError:
+        outcome.output = None
+        raise
+
+
+def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
+    every = dict.fromkeys(datablocks)
+    plain = every if job.enables else plain_among(every) if job.patterns else {}
+    # All of these was asked for: a track that can't be baked is an error here, not a note.
+    left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
+    tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
+    outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick)
+    refusals = map(str, outcome.report.errors)
+    outcome.errors += dict.fromkeys((*refusals, *(note for note in outcome.report.notes if note in left_alone)))
+    outcome.notes += [note for note in outcome.report.notes if note not in left_alone]
+
+
+def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
+    for track in tracks_of(datablock):
+        reason = blocking_reason(track) if track.in_use and not track.enabled and has_keys(track) else ""
+        if reason:
+            yield track.note(reason)
+
+
+def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
+    """Restore, apply or remove."""
+    work = {"restore": animation.restore, "apply": animation.apply, "remove": animation.remove}[verb]
+    report = animation.Report()
+    tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
+    done: set[tuple[int, int]] = set()
+    for number, datablock in enumerate(datablocks):
+        try:
+            identity = channels_of(datablock).identity
+            if identity not in done:
+                done.add(identity)
+                report.add(work(datablock))
+        except animation.AnimationError as refusal:
+            report.errors.append(refusal)
+        tick(number + 1, len(datablocks))
+    _add_report(report, outcome)
+
+
+def _add_report(report: animation.Report, outcome: Outcome) -> None:
+    outcome.report = report
+    outcome.errors += map(str, report.errors)
+    outcome.notes += report.notes
