@@ -77,6 +77,41 @@ def test_eases_come_back_too(seed: int) -> None:
     assert np.abs(found.parameters[0] - parameters)[4, :-1].max() < 0.05
 
 
+@pytest.mark.parametrize("length", [4, 5, 6])
+def test_a_short_segment_with_an_ease_is_found_between_long_ones(length: int) -> None:
+    random = np.random.default_rng(length)
+    frames, parameters = np.cumsum([0, 15, 20, length, 18, 12]).astype(np.float64), np.zeros((5, 6))
+    parameters[:3] = random.uniform(-0.5, 0.5, (3, 6))
+    parameters[4, 2], parameters[3, 5] = 0.3, 0.2
+    keys = Keys(frames, random.normal(size=(6, 3)), *parameters)
+    found = unbake_values(stored(tcb.VectorSpline(keys)(every(frames))))
+    assert found is not None
+    assert found.rows.tolist() == frames.tolist()
+    assert found.kinds.tolist() == [CURVE, CURVE, EASED, CURVE, EASED]
+
+
+def test_eases_come_back_where_a_short_segment_lies_between() -> None:
+    random = np.random.default_rng(16)
+    frames, parameters = np.cumsum([0, 17, 18, 25, 3, 14]).astype(np.float64), np.zeros((5, 6))
+    parameters[:3] = random.uniform(-0.5, 0.5, (3, 6))
+    parameters[4, [0, 2]], parameters[3, 3] = 0.3, 0.25
+    keys = Keys(frames, random.normal(size=(6, 3)), *parameters)
+    found = unbake_values(stored(tcb.VectorSpline(keys)(every(frames))))
+    assert found is not None
+    assert found.rows.tolist() == frames.tolist()
+    assert found.kinds.tolist() == [EASED, CURVE, EASED, CURVE, CURVE]
+
+
+def test_of_constructions_that_play_alike_the_first_is_taken_where_a_segment_is_short() -> None:
+    random = np.random.default_rng(17)
+    frames = np.cumsum([0, 3, 4, 4, 4, 3, 5]).astype(np.float64)
+    keys = Keys(frames, random_rotations(random, 7, 0.05))
+    found = unbake_rotations(stored(tcb.RotationSpline(keys)(every(frames))))
+    assert found is not None
+    assert (found.rows.tolist(), found.construction) == (frames.tolist(), "DE_CASTELJAU")
+    assert found.parameters is not None
+
+
 def test_knots_of_a_natural_cubic_of_scipys_are_found_though_only_its_third_derivative_jumps() -> None:
     random = np.random.default_rng(6)
     frames = drawn(random, 14, 5, 25)

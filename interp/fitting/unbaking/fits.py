@@ -124,8 +124,9 @@ def _moved(eases: Float64Array, columns: list[Float64Array], rest: Float64Array)
     a, b = ((each * rest).sum(axis=(1, 2)) for each in columns)
     damping = 1e-9 * (aa + bb) + np.finfo(np.float64).tiny
     aa, bb = aa + damping, bb + damping
-    det = aa * bb - ab * ab
-    wanted = eases - np.stack([bb * a - ab * b, aa * b - ab * a], axis=1) / det[:, np.newaxis]
+    det = (aa * bb - ab * ab)[:, np.newaxis]
+    step = np.stack([bb * a - ab * b, aa * b - ab * a], axis=1)
+    wanted = eases - np.divide(step, det, out=np.zeros_like(step), where=det > 0.0)
     wanted = np.clip(wanted, eases - 0.2, eases + 0.2)
     wanted = np.clip(wanted, 0.0, 1.0)
     scaled: Float64Array = wanted / np.maximum(wanted.sum(axis=1, keepdims=True), 1.0)
