@@ -175,7 +175,7 @@ class Search:
         return None if self._wanted.still is None else _MARGIN * self._wanted.still
 
     def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
-        """Return the keys that tracks have in common, or those that they were made from if these are fewer."""
+        """Return the keys that tracks have in common, or those that they were made from if these are no more."""
         parts = []
         for dense in own:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
@@ -185,7 +185,7 @@ class Search:
         (one,) = reduce_tracks(parts)
         before = [self._unbaked.get(dense.track.path) for dense in own]
         made = [keys for keys in before if keys is not None]
-        if len(made) == len(own) and max(len(keys.rows) for keys in made) < len(one.rows):
+        if len(made) == len(own) and max(len(keys.rows) for keys in made) <= len(one.rows):
             return made
         return [NewKeys.fitted(dense, one, part) for part, dense in enumerate(own)]
 

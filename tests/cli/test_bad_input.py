@@ -374,7 +374,7 @@ def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):
 def test_an_error_of_the_add_ons_own_fails_one_file_only(tcb, cli, walk, tmp_path, monkeypatch):
     load(walk)
     save(tmp_path / "run.blend")
-    choose = cli.choose
+    choose = cli.run.choose
 
     def broken(job, outcome):
         if outcome.file == walk:

@@ -66,7 +66,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(walk, tmp_path):
     ("given", "processes"), [((), 1), (("--jobs", "0"), 1), (("--jobs", "2"), 2), (("--jobs", "9"), 3)]
 )
 def test_there_are_never_more_processes_than_files(cli, given, processes):
-    assert cli.parse(["info", "a.blend", "b.blend", "c.blend", *given], "tcb").processes == processes
+    assert cli.run.parse(["info", "a.blend", "b.blend", "c.blend", *given], "tcb").processes == processes
 
 
 @pytest.mark.parametrize("count", ["-1", "1.5", "many"])

@@ -89,7 +89,7 @@ def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
 
     def run(*seconds: float, until: dict[int, Callable[[], object]], worker: str = WORKER) -> list[int]:
         files = [f"{number}.blend" for number in range(len(seconds))]
-        job = cli.parse(["info", *files, "--jobs", "2"], "tcb")
+        job = cli.run.parse(["info", *files, "--jobs", "2"], "tcb")
         answer = json.dumps(cli.Outcome(Path("any.blend")).to_dict())
         here = []
 

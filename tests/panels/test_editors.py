@@ -340,7 +340,7 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
         assert [name for name in undescribed if name not in {"rna_type", "remove_name", "remove_active"}] == [], verb
     for group in (bpy.context.scene.tcb, bpy.context.scene.tcb, bpy.context.scene.tcb.defaults):
         undescribed = [prop.identifier for prop in group.bl_rna.properties if not prop.description]
-        assert set(undescribed) <= {"rna_type", "selected", "defaults"}
+        assert set(undescribed) <= {"rna_type", "selected", "defaults", "reduction"}
 
 
 def test_shortcuts_are_there_from_the_start_where_blender_has_none(tcb_animation):
