@@ -90,7 +90,7 @@ def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
     def run(*seconds: float, until: dict[int, Callable[[], object]], worker: str = WORKER) -> list[int]:
         files = [f"{number}.blend" for number in range(len(seconds))]
         job = cli.run.parse(["info", *files, "--jobs", "2"], "tcb")
-        answer = json.dumps(cli.Outcome(Path("any.blend")).to_dict())
+        answer = json.dumps(cli.run.Outcome(Path("any.blend")).to_dict())
         here = []
 
         def do(number: int) -> object:
@@ -99,10 +99,10 @@ def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
             before = len(looks)
             is_last = number == len(seconds) - 1
             wait_until(until.get(number, lambda: is_last or started.exists() or len(looks) > before + 1))
-            return cli.Outcome(job.files[number])
+            return cli.run.Outcome(job.files[number])
 
         command = [sys.executable, "-c", worker.format(started=str(started), answer=answer)]
-        outcomes = cli.processes.do_all(job, range(len(files)), do, command, START, cli.Stop())
+        outcomes = cli.processes.do_all(job, range(len(files)), do, command, START, cli.run.Stop())
         assert sorted(str(outcome.file) for outcome in outcomes) == files
         return here
 
