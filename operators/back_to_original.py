@@ -23,7 +23,7 @@ class TCB_OT_back_to_original(OnSelection, bpy.types.Operator):
 
     work = staticmethod(animation.back_to_original)
     done = n_("Brought back {:s}")
-    nothing = n_("Nothing that is selected plays an action that was baked from another")
+    nothing = n_("Nothing that is selected plays an action that was baked or reduced from another")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -21,9 +21,9 @@ from ..translation import rpt_
 
 @checked
 def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Assign the action from which the present one was baked to the datablock and all that share the present one.
+    """Assign the action from which the present one was baked, or reduced, to the datablock and all that share it.
 
-    The original is unchanged, to the last bit. The baked action is removed if nothing else uses it.
+    The original is unchanged, to the last bit. The other action is removed if nothing else uses it.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     Raises
     ------
     AnimationError
-        The action was not baked from another, or can't be exchanged. Nothing was changed.
+        The action was neither baked nor reduced from another, or can't be exchanged. Nothing was changed.
 
     Examples
     --------
@@ -56,7 +56,9 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     original = originals().get(baked)
     if original is None:
         raise AnimationError(
-            name_of(datablock), rpt_('its action "{:s}" was not baked from another', baked.name), nothing_to_do=True
+            name_of(datablock),
+            rpt_('its action "{:s}" was neither baked nor reduced from another', baked.name),
+            nothing_to_do=True,
         )
     places = {user: channels_of(user).slot_handle for user in users_of(baked)}
     slots = {channels.slot_handle for channels in channels_in(original)}

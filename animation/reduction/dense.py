@@ -250,7 +250,7 @@ def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> t
     names, places = [], []
     for bone in obj.pose.bones:
         matrices = sampler.matrices(obj, bone.name)
-        names += [bone.name, bone.name]
+        names += [rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name)]
         places += [matrices[:, :3, 3], matrices[:, :3, 3] + bone.bone.length * matrices[:, :3, 1]]
     return names, np.stack(places)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -48,6 +48,9 @@ class NewKeys:
         How much the values of plain Bezier keys' handles differ from theirs, left and right; None: automatic ones.
     length : float
         Of these handles, as a part of their segments' frames.
+    fit : Reduced or None
+        The keys that were fitted to the track, its `part`, and others.
+    part : int
     """
 
     dense: Dense
@@ -58,6 +61,8 @@ class NewKeys:
     numbers: dict[int, Numbers] = field(default_factory=dict)
     handles: Float64Array | None = None
     length: float = 1.0 / 3.0
+    fit: Reduced | None = None
+    part: int = 0
 
     @classmethod
     def still(cls, dense: Dense) -> NewKeys:
@@ -70,7 +75,7 @@ class NewKeys:
         values = keys_of_values(dense, keys.values[part])
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
         numbers = _velocities(dense, keys.velocities[part])
-        return cls(dense, keys.rows, values, types, Settings(method="HERMITE"), numbers)
+        return cls(dense, keys.rows, values, types, Settings(method="HERMITE"), numbers, fit=keys, part=part)
 
     @property
     def is_straight(self) -> bool:
@@ -148,8 +153,8 @@ def _velocities(dense: Dense, velocities: Float64Array) -> dict[int, Numbers]:
     return {index: {velocity_of(0): velocities[:, index]} for index in dense.track.channels}
 
 
-def write(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
-    """Write keys into the F-curves of a copied action, and make tracks TCB that are to be."""
+def write(copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
+    """Write keys into the F-curves of a copied action."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
     for keys in every:
         track = keys.dense.track
@@ -158,8 +163,6 @@ def write(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], fra
         for index in range(keys.values.shape[1]) if is_whole else track.channels:
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
             _key(fcurve, keys, index, frames, slopes[:, index])
-    by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
-    _enable(datablock, copy, by_path)
 
 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
@@ -182,8 +185,9 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
     extrapolate(fcurve, slopes)
 
 
-def _enable(datablock: bpy.types.ID, copy: Channels, by_path: Mapping[str, NewKeys]) -> None:
-    """Make tracks TCB."""
+def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys]) -> None:
+    """Make tracks TCB that are to be."""
+    by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]
     numbers = [

@@ -53,8 +53,9 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
 ) -> Reduction:
     """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
 
-    The datablock plays a new action; the original is kept with a fake user. Tracks whose curves were made from few keys
-    get these back.
+    The datablock plays a new action; the original is kept with a fake user, and `back_to_original` plays it again.
+    Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the error
+    there are more keys.
 
     Parameters
     ----------
@@ -68,11 +69,12 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     angle : float
         Radians: how far rotations of objects may be off.
     key_count : int, optional
-        At most so many keys, as `Reduction.diamonds` counts them, in place of an error: the search tries errors until
-        there are as many. `error` is the one that it begins with, and `angle` what goes with that.
+        At most so many keys, as `Reduction.diamonds` counts them, in place of an error: up to eight errors are tried.
+        `error` is the one that it begins with, and `angle` what goes with that.
     still : float, optional
         Scene units: how far heads and tails of bones, or locations, may be off while they stand still, where that is
-        less than the error. They do where they keep within a ball of this radius for 8 frames or more.
+        less than the error. They do where they keep within a ball of this radius, about the middle of their box, for
+        8 frames or more.
     period : float, optional
         Frames, more than 2: what swings faster than once in so many is taken for noise, and filtered away before.
         The error then counts from the filtered motion; what the filter took away is measured by itself. Tracks that

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from ..translation import rpt_
 from .wanted import ANGLE
 
+_ROOM = 1.0 + 1e-6
+"""For rounding."""
+
 
 @dataclass
 class Reduction:
@@ -54,6 +57,8 @@ class Reduction:
     noise_at: str = ""
     noise_angle: float = 0.0
     """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
+    mended: int = 0
+    """Keys, as `diamonds` counts them, that handles need beyond those that the spline of the keys does."""
     seconds: float = 0.0
     original: str = ""
     """The name of the action that is kept."""
@@ -64,11 +69,15 @@ class Reduction:
     @property
     def reached(self) -> bool:
         """Return whether errors and the angle are within those that were asked for."""
-        room = 1.0 + 1e-6
-        is_still = self.wanted_still is None or self.still <= self.wanted_still * room
-        return is_still and self.error <= self.wanted * room and self.angle <= self.wanted_angle * room
+        is_still = self.wanted_still is None or self.still <= self.wanted_still * _ROOM
+        return is_still and self.error <= self.wanted * _ROOM and self.angle <= self.wanted_angle * _ROOM
 
     def __str__(self) -> str:
+        return f'"{self.name}": {self.summary}'
+
+    @property
+    def summary(self) -> str:
+        """Return what there is to say."""
         text = rpt_(
             "{keys:,} keys in place of {before:,}; the largest error is {error:.4g} ({place:s}), the mean {mean:.2g};"
             ' {seconds:.1f} s; "{original:s}" is kept',
@@ -80,20 +89,19 @@ class Reduction:
             seconds=self.seconds,
             original=self.original,
         )
+        if self.error > self.wanted * _ROOM:
+            text += rpt_("; that is more than {:.4g}, as handles can't play these keys: a bake does", self.wanted)
         if self.wanted_still is not None:
             text += rpt_("; what stands still is off by up to {:.4g}", self.still)
             text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
-        if self.noise or self.noise_angle:
-            text += rpt_(
-                "; the filter took away up to {:.4g} ({:s}), {:.2g}°",
-                self.noise,
-                self.noise_at,
-                math.degrees(self.noise_angle),
-            )
+        if self.noise:
+            text += rpt_("; the filter took away up to {:.4g} ({:s})", self.noise, self.noise_at)
+        if self.noise_angle:
+            text += rpt_("; the filter turned by up to {:.2g}°", math.degrees(self.noise_angle))
         if self.angle > self.wanted_angle:
             text += rpt_(
                 "; handles turn up to {angle:.2g}° otherwise ({place:s}): a bake plays the keys exactly",
                 angle=math.degrees(self.angle),
                 place=self.angle_at,
             )
-        return f'"{self.name}": {text}'
+        return text

@@ -13,18 +13,21 @@ import numpy as np
 from ...interp.fitting.reduction import Part, Skeleton, reduce_skeleton, reduce_tracks, stand_still
 from ..bake.pipeline import bake
 from ..datablocks import name_of
+from ..edit.restore import apply
 from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.keyframes import Float64Array
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.live_switch import switch_off
+from ..store.original_actions import link
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, places_of, sampled
 from .measure import Difference, count_keys, difference, difference_of_points
-from .new_keys import NewKeys, draw_lines, unbaked, write
+from .mend_handles import Played, WantedMotion, mended
+from .new_keys import NewKeys, draw_lines, enable, unbaked, write
 from .result import Reduction
 from .wanted import Wanted
 
@@ -32,6 +35,8 @@ _MARGIN = 0.98
 """Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
 _SPARSE = 4
 """Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
+_MENDS = 8
+"""How often keys are put where handles don't play the motion."""
 _TRIES = 8
 """The most errors that are tried for a number of keys."""
 _ENOUGH = 0.98
@@ -136,9 +141,7 @@ class Search:
                 break
             factor = _between(low, high, most)
         if not self._new:
-            text = rpt_(
-                "{:d} keys are too few; an error of {:.3g} needs {:d}", most, low[0] * self._wanted.error, low[1]
-            )
+            text = rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1])
             raise AnimationError(name_of(self._datablock), text)
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
@@ -171,8 +174,10 @@ class Search:
         return dense.owner if is_shared else dense.track.path
 
     @property
-    def _still(self) -> float | None:
-        return None if self._wanted.still is None else _MARGIN * self._wanted.still
+    def _still(self) -> tuple[float, float] | None:
+        """Return the radius within which points stand still, and how far they may be off for the search."""
+        still = self._wanted.still
+        return None if still is None else (still, _MARGIN * still)
 
     def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
         """Return the keys that tracks have in common, or those that they were made from if these are no more."""
@@ -180,7 +185,7 @@ class Search:
         for dense in own:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
             if dense.part == "location" and self._still is not None:
-                limit[stand_still(dense.values[np.newaxis], self._still)] = min(self._still, error)
+                limit[stand_still(dense.values[np.newaxis], self._still[0])] = min(self._still[1], error)
             parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation))
         (one,) = reduce_tracks(parts)
         before = [self._unbaked.get(dense.track.path) for dense in own]
@@ -197,26 +202,71 @@ class Search:
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
-        """Write the keys that were chosen, and measure what their handles play."""
-        datablock = self._datablock
-        copy = self._copy()
-        write(datablock, copy, self._new, self._frames)
-        self._notes += [
+        """Write the keys that were chosen, more where handles don't play the motion, and measure what these do."""
+        new = self._new
+        for turn in range(_MENDS + 1):
+            copy = self._copy()
+            write(copy, new, self._frames)
+            refused = self._play(copy, new)
+            played = self._played()
+            more = mended(new, played, self._wanted_motion()) if turn < _MENDS else None
+            if more is None:
+                break
+            self.take_back()
+            new = more
+        self._keep_handles(copy, new)
+        self._notes += refused + [
             rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
-            for keys in self._new
+            for keys in new
             if keys.settings is None and len(keys.rows) > 1
         ]
-        paths = [keys.dense.track.path for keys in self._new if keys.settings is not None]
+        self._say_who_shares()
+        return self._result(copy, new)
+
+    def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[str]:
+        """Make tracks TCB, and let handles play them; return what was refused."""
+        enable(self._datablock, copy, new)
+        paths = [keys.dense.track.path for keys in new if keys.settings is not None]
+        if not paths:
+            return []
+        refused = bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
+        if lines := draw_lines(copy, new):
+            bake([self._datablock], Options(output="HANDLES"), {self._datablock: lines})
+        return refused
+
+    def _keep_handles(self, copy: Channels, new: Sequence[NewKeys]) -> None:
+        """Let keys that are restored, or no longer TCB, have the handles that play the motion."""
+        paths = [keys.dense.track.path for keys in new if keys.settings is not None]
         if paths:
-            self._notes += bake([datablock], Options(output="HANDLES"), {datablock: paths}).refused
-        if lines := draw_lines(copy, self._new):
-            bake([datablock], Options(output="HANDLES"), {datablock: lines})
+            apply(self._datablock, paths)
+            self._play(copy, new)
+
+    def _now(self) -> list[Track]:
         own = {dense.track.path for dense in self._every}
-        now = [track for track in find_tracks(datablock, channels_of(datablock)) if track.path in own]
+        return [track for track in find_tracks(self._datablock, channels_of(self._datablock)) if track.path in own]
+
+    def _played(self) -> Played:
+        """Return what the F-curves play now."""
+        values = {track.path: sampled(track, self._frames).values for track in self._now()}
+        places = places_of(self._datablock, self._frames)[1] if self._places is not None else None
+        return Played(values, places)
+
+    def _wanted_motion(self) -> WantedMotion:
+        wanted, factor = self._wanted, self._factor
+        limits = None
+        if self._places is not None:
+            limits = np.full(self._places.shape[:2], factor * wanted.error)
+            if wanted.still is not None:
+                still = stand_still(self._places, wanted.still)
+                limits[still] = np.minimum(limits[still], wanted.still)
+        return WantedMotion(self._datablock, self._places, limits, factor * wanted.angle)
+
+    def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
+        now = self._now()
         off, still = self._measured(now)
         keys, now_diamonds = count_keys(now)
         return Reduction(
-            name_of(datablock),
+            name_of(self._datablock),
             wanted=self._wanted.error * self._factor,
             wanted_angle=self._wanted.angle * self._factor,
             wanted_still=self._wanted.still,
@@ -235,6 +285,7 @@ class Search:
             noise=self._noise.largest,
             noise_at=self._noise.at,
             noise_angle=self._noise.angle,
+            mended=diamonds(new) - diamonds(self._new),
             seconds=time.perf_counter() - self._start,
             original=self._channels.action.name,
             action=copy.action.name,
@@ -257,28 +308,31 @@ class Search:
             wanted, places = (
                 np.stack(each) for each in ([dense.values for dense in own], [played[path] for path in names])
             )
-        if self._still is not None:
-            standing = stand_still(wanted, self._still)
+        if self._wanted.still is not None:
+            standing = stand_still(wanted, self._wanted.still)
             still = difference_of_points(names, wanted, places, self._frames, standing)
         return off, still
 
-    def _copy(self) -> Channels:
-        """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
-        datablock, channels = self._datablock, self._channels
-        original = channels.action
-        (users,) = users_of_channels([channels])
+    def _say_who_shares(self) -> None:
+        original = self._channels.action
+        (users,) = users_of_channels([self._channels])
         self._notes += [
             note_on(name_of(user), rpt_('it goes on playing "{:s}", which it shares', original.name))
             for user in users
-            if user != datablock
+            if user != self._datablock
         ]
+
+    def _copy(self) -> Channels:
+        """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
+        original, slot = self._channels.action, self._channels.slot_handle
         copy = original.copy()
         copy.name = f"{original.name}.reduced"
         switch_off(copy)
         if original.library is None:
             original.use_fake_user = True
-        assign(datablock, copy, channels.slot_handle)
-        return next(bag for bag in channels_in(copy) if bag.slot_handle == channels.slot_handle)
+            link(original, copy)
+        assign(self._datablock, copy, slot)
+        return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)
 
 
 def diamonds(new: Sequence[NewKeys]) -> int:

@@ -20,9 +20,14 @@ _COPY = "tcb_copy"
 """A custom property of the original: the copy."""
 
 
+def link(original: bpy.types.Action, copy: bpy.types.Action) -> None:
+    """Link the original to its copy, for the way back."""
+    original[_COPY] = copy
+
+
 def set_aside(original: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Link the original to its copy, and make exporters leave it out once nothing uses it any more."""
-    original[_COPY] = copy
+    link(original, copy)
     if original.users > original.use_fake_user:
         return
     original.use_fake_user = True

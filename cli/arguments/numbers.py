@@ -14,7 +14,10 @@ _LARGEST = 1e30
 
 def number(text: str) -> float:
     """Parse a finite number."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number", text)) from None
     if not abs(value) <= _LARGEST:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within {:g}", text, _LARGEST))
     return value
@@ -30,7 +33,7 @@ def positive(text: str) -> float:
 def above_two(text: str) -> float:
     """Parse a number above 2."""
     if not number(text) > 2.0:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not above 2", text))
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not above 2 frames", text))
     return float(text)
 
 
@@ -60,9 +63,16 @@ def within(low: float, high: float) -> Callable[[str], float]:
     return ranged
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a whole number", text)) from None
+
+
 def count(text: str) -> int:
     """Parse a whole number of at least 0."""
-    value = int(text)
+    value = _whole(text)
     if value < 0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
     return value
@@ -70,7 +80,7 @@ def count(text: str) -> int:
 
 def at_least_one(text: str) -> int:
     """Parse a whole number of at least 1."""
-    value = int(text)
+    value = _whole(text)
     if value < 1:
         raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
     return value

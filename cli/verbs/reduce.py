@@ -23,10 +23,13 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
     wanted = Wanted(**job.reduction)
     results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks), wanted), tick)
     report = animation.Report(
-        datablocks=len(results), tracks=sum(each.tracks for each in results), keys=sum(each.keys for each in results)
+        datablocks=len(results),
+        tracks=sum(each.tracks for each in results),
+        keys=sum(each.diamonds for each in results),
     )
     report.errors += [each for each in refused if not each.nothing_to_do]
-    report.notes += [note for each in results for note in (str(each), *each.notes)]
+    report.errors += [animation.AnimationError(each.name, each.summary) for each in results if not each.reached]
+    report.notes += [note for each in results for note in ((str(each),) if each.reached else ()) + tuple(each.notes)]
     outcome.findings["reduced"] = [_as_json(each) for each in results]
     return report
 
@@ -36,6 +39,10 @@ def _as_json(result: animation.Reduction) -> dict[str, Any]:
     more = ("still", "still_at", "noise", "noise_at")
     return {
         "datablock": result.name,
+        "action": result.action,
+        "original": result.original,
+        "wanted": result.wanted,
+        "reached": result.reached,
         **{name: getattr(result, name) for name in numbers},
         "angle": math.degrees(result.angle),
         "angle_at": result.angle_at,

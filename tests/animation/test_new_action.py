@@ -89,7 +89,7 @@ def test_the_original_is_brought_back_to_the_last_bit(animation, baked_before: b
     assert [action.name for action in bpy.data.actions] == [original.name]
     assert (report.objects, report.tracks) == (1, 3)
     assert report.notes == ['"Ball" uses the action "BallAction" again']
-    with pytest.raises(animation.AnimationError, match='"BallAction" was not baked from another'):
+    with pytest.raises(animation.AnimationError, match='"BallAction" was neither baked nor reduced from another'):
         animation.back_to_original(item)
 
 

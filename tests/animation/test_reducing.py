@@ -9,6 +9,8 @@ from importlib import import_module
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
+from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import butter, sosfiltfilt
 from scipy.spatial.transform import Rotation
 
@@ -493,3 +495,66 @@ def test_objects_have_whole_poses_too(animation, ball):
         ball.keyframe_insert('["wind"]', frame=frame)
     animation.reduce(ball, error=0.5, angle=math.radians(2.0), together="POSE")
     assert len(set(frames_by_path(ball).values())) == 1
+
+
+@pytest.fixture
+def locked(scene):
+    """Return an armature of two bones by Euler angles, of which the first turns near gimbal lock."""
+    obj = new_rig(
+        Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Bone("Bone1", (0.0, 0.0, 1.0), (0.0, 0.0, 2.0), "Bone0")
+    )
+    t = np.arange(100)[:, np.newaxis] / 12.0
+    turned = Rotation.from_rotvec(np.hstack([0.8 * np.sin(t), 1.55 * np.cos(0.4 * t), 0.7 * np.sin(0.7 * t)]))
+    for bone, scale in zip(obj.pose.bones, (1.0, 0.3), strict=True):
+        bone.rotation_mode = "XYZ"
+        before = None
+        for frame, matrix in enumerate(turned.as_matrix(), start=1):
+            angles = Matrix((scale * matrix + (1.0 - scale) * np.eye(3)).tolist()).to_quaternion().to_euler("XYZ")
+            if before is not None:
+                angles.make_compatible(before)
+            bone.rotation_euler = before = angles
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    return obj
+
+
+def test_handles_of_euler_angles_get_more_keys_where_they_need_them(animation, scene, locked):
+    before = places(scene, locked)
+    result = animation.reduce(locked, error=0.01)
+    assert np.linalg.norm(places(scene, locked) - before, axis=2).max() <= 0.01
+    assert result.reached
+    assert result.mended > 0
+    assert result.diamonds < 120
+
+
+@pytest.mark.parametrize("name", ["rig", "locked", "ball"])
+def test_what_is_restored_or_removed_plays_the_same_and_the_way_back_is_exact(animation, scene, request, name):
+    obj = request.getfixturevalue(name)
+    original, kept = obj.animation_data.action, state(obj.animation_data.action)
+    animation.reduce(obj, error=0.01)
+    frames = np.arange(1.0, 100.0, 0.5)
+    played = {key: [curve.evaluate(frame) for frame in frames] for key, curve in channels(obj).items()}
+    for verb in (animation.restore, animation.remove):
+        verb(obj)
+        for key, curve in channels(obj).items():
+            assert [curve.evaluate(frame) for frame in frames] == pytest.approx(played[key], abs=1e-6)
+    animation.back_to_original(obj)
+    assert obj.animation_data.action is original
+    assert state(original) == kept
+    assert not any(action.name.endswith(".reduced") for action in bpy.data.actions)
+
+
+def test_lines_are_lines_after_restore_too(animation, scene):
+    obj = new_object("Lines")
+    frames = np.arange(1.0, 91.0)
+    curve = CubicHermiteSpline([20.0, 45.0, 70.0], [3.0, -1.0, 2.0], [-0.1, 0.2, 0.15])
+    values = np.where(
+        frames < 20.0, 3.0 * frames / 20.0, np.where(frames > 70.0, 2.0 - (frames - 70.0) / 9.0, curve(frames))
+    )
+    key_densely(obj, "location", np.outer(values, [1.0, 2.0, -1.0]))
+    animation.reduce(obj, error=1e-3)
+    types = {key.interpolation for key in channels(obj)["location", 0].keyframe_points}
+    assert types == {"LINEAR", "BEZIER"}
+    animation.restore(obj)
+    assert {key.interpolation for key in channels(obj)["location", 0].keyframe_points} == types
+    played = [channels(obj)["location", 0].evaluate(frame) for frame in frames]
+    assert played == pytest.approx(values.tolist(), abs=2e-3)

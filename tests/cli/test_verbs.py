@@ -411,7 +411,10 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
     assert reduced["keys"] <= 6
     assert 0.0 < reduced["noise"] < 5e-3
     assert reduced["noise_at"].startswith("location, frame ")
-    for option, value, said in (("--period", "2", "2 is not above 2"), ("--keys", "0", "0 is below 1")):
+    for option, value, said in (
+        ("--period", "2", "2 is not above 2 frames"),
+        ("--keys", "2.5", "2.5 is not a whole number"),
+    ):
         refused = tcb("reduce", file, option, value, "--in-place")
         assert refused.status == 2
         assert said in refused.err

@@ -17,6 +17,7 @@ from interp.fitting.reduction import (
     Part,
     Reduced,
     Skeleton,
+    divided,
     low_pass,
     reduce_skeleton,
     reduce_tracks,
@@ -296,3 +297,21 @@ def test_what_no_keys_can_mend_ends_with_a_key_on_every_frame() -> None:
     keys = within(samples, ends)
     assert keys.rows.tolist() == list(range(20))
     assert np.array_equal(keys.values, values[0])
+
+
+def test_keys_that_are_divided_play_the_same() -> None:
+    places, turns = noise(200, 1, 3, 16), turning(200, 1, 17)
+    (keys,) = reduce_tracks([Part(places, np.full(1, 0.05)), Part.of_rotations(turns, np.full(1, np.radians(2.0)))])
+    more = divided(keys, [keys.rows[1] - 1, keys.rows[2] + 1])
+    assert len(more.rows) == len(keys.rows) + 2
+    assert played(more, 0, 200) == pytest.approx(played(keys, 0, 200), abs=1e-12)
+    curves = [
+        hermite.RotationSpline(Keys(each.rows.astype(np.float64), each.values[1]), velocities=each.velocities[1])
+        for each in (keys, more)
+    ]
+    # Parts of a cubic of rotation vectors are none again, but nearly so.
+    before, after = (Rotation.from_quat(curve(np.arange(200.0))[:, [1, 2, 3, 0]]) for curve in curves)
+    assert (before.inv() * after).magnitude().max() < 2e-3
+    at = more.rows.astype(np.float64)
+    assert (before.inv() * after)[more.rows].magnitude().max() < 1e-9
+    assert curves[1](at, 1) == pytest.approx(curves[0](at, 1), abs=1e-9)

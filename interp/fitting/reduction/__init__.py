@@ -4,6 +4,16 @@
 from .noise import low_pass
 from .reduce_skeleton import reduce_skeleton
 from .skeleton import Joint, Skeleton, stand_still
-from .tracks import Part, Reduced, reduce_tracks
+from .tracks import Part, Reduced, divided, reduce_tracks
 
-__all__ = ["Joint", "Part", "Reduced", "Skeleton", "low_pass", "reduce_skeleton", "reduce_tracks", "stand_still"]
+__all__ = [
+    "Joint",
+    "Part",
+    "Reduced",
+    "Skeleton",
+    "divided",
+    "low_pass",
+    "reduce_skeleton",
+    "reduce_tracks",
+    "stand_still",
+]

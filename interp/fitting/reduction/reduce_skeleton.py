@@ -77,7 +77,7 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, No
             for part in _parts(skeleton, reach, [skeleton.groups[group][place] for group in groups], animated)
         ]
         samples = samples_of(parts, is_exact=False)
-        keys = yield from fewest_keys(samples)
+        keys = yield from _scaled(fewest_keys(samples), done / len(skeleton.groups), len(groups) / len(skeleton.groups))
         played, errors = evaluate(samples, keys)
         for track, group in enumerate(groups):
             own = keys.keep(keys.track == track)
@@ -87,9 +87,19 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, No
                 joints[number].play(played[track][:, columns])
             ratios[group] = errors[track]
         done += len(groups)
-        yield 0.3 * done / len(skeleton.groups)
     mend(skeleton, ratios)
     yield 0.4
+
+
+def _scaled(steps: Generator[float, None, KeySet], start: float, size: float) -> Generator[float, None, KeySet]:
+    """Do steps that are a part of the beginning."""
+    while True:
+        try:
+            part = next(steps)
+        except StopIteration as stop:
+            keys: KeySet = stop.value
+            return keys
+        yield 0.3 * (start + size * part)
 
 
 def _parts(skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]) -> list[Part]:

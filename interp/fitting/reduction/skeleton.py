@@ -130,9 +130,9 @@ class Skeleton:
         Each after its parent.
     error : float
         How far points may be from where they were.
-    still : float or None
-        The same of points while they stand still, if that is less: where they keep within a ball of that radius, for
-        `STILL_FRAMES` frames or more.
+    still : tuple of float, or None
+        A radius, and how far points may be off while they stand still, if that is less than the error: see
+        `stand_still`.
     together : iterable of sequences of int
         Joints that have their keys in common; all others have their own.
     """
@@ -141,7 +141,7 @@ class Skeleton:
         self,
         joints: Sequence[Joint],
         error: float,
-        still: float | None = None,
+        still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
     ) -> None:
         self.joints = joints
@@ -151,8 +151,8 @@ class Skeleton:
         self.wanted = self.points_of(self.poses())
         self.limits = np.full(self.wanted.shape[:2], error)
         """How far each point may be off at each frame, shape (points, frames)."""
-        if still is not None and still < error:
-            self.limits[stand_still(self.wanted, still)] = still
+        if still is not None:
+            self.limits[stand_still(self.wanted, still[0])] = min(still[1], error)
         self.keys: dict[int, KeySet] = {}
         """Of each group."""
         self.groups = self._groups(together)
@@ -289,9 +289,10 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
     still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
     if points.shape[1] < STILL_FRAMES:
         return still
-    windows = np.lib.stride_tricks.sliding_window_view(points, STILL_FRAMES, axis=1)
-    middle = (windows.max(axis=3) + windows.min(axis=3)) / 2.0
-    far = np.linalg.norm(windows - middle[..., np.newaxis], axis=2).max(axis=2)
-    for shift in range(STILL_FRAMES):
-        still[:, shift : still.shape[1] - STILL_FRAMES + 1 + shift] |= far <= radius
+    for place, own in zip(points, still, strict=True):
+        windows = np.lib.stride_tricks.sliding_window_view(place, STILL_FRAMES, axis=0)
+        middle = (windows.max(axis=2) + windows.min(axis=2)) / 2.0
+        stays = np.linalg.norm(windows - middle[..., np.newaxis], axis=1).max(axis=1) <= radius
+        for shift in range(STILL_FRAMES):
+            own[shift : shift + len(stays)] |= stays
     return still

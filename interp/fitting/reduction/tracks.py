@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...batch import IndexArray
-from ...keys import Float64Array
+from ...keys import Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
+from ...splines import hermite
 from .search import KeySet, evaluate, fewest_keys
 from .windows import Samples
 
@@ -140,6 +142,22 @@ def split(parts: Sequence[Part], keys: KeySet, is_exact: bool) -> list[Reduced]:
             velocities.append(velocity)
         found.append(Reduced(keys.rows[own], values, velocities, error))
     return found
+
+
+def divided(keys: Reduced, rows: Iterable[int]) -> Reduced:
+    """Return the keys with more of them at these rows, where Hermite's splines play them."""
+    at, frames = keys.rows.astype(np.float64), np.union1d(keys.rows, list(rows))
+    old = np.searchsorted(frames, keys.rows)
+    values, velocities = [], []
+    for value, velocity in zip(keys.values, keys.velocities, strict=True):
+        own: Any = hermite.RotationSpline if value.shape[1] > velocity.shape[1] else hermite.VectorSpline
+        spline = own(Keys(at, value), velocities=velocity)
+        more = [spline(frames.astype(np.float64), nu) for nu in (0, 1)]
+        for new, known in zip(more, (value, velocity), strict=True):
+            new[old] = known
+        values.append(more[0])
+        velocities.append(more[1])
+    return Reduced(frames, values, velocities, keys.error)
 
 
 def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64Array, Float64Array]:

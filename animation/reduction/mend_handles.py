@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""More keys where handles don't play the motion: of Euler angles that turn fast, of rotations with long segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...interp import rotations
+from ...interp.fitting.reduction import Reduced, divided
+from ...interp.keys import Keys
+from ...interp.splines import hermite
+from ..datablocks import bone_path
+from ..fcurves.keyframes import Float64Array
+from .new_keys import NewKeys
+
+_BY_HANDLES = 0.1
+"""A segment is divided if its handles are off its spline by at least so much of what is allowed."""
+
+
+class Played(NamedTuple):
+    """What F-curves play: of each path the values, of rotations unit quaternions; places (points, frames, 3)."""
+
+    values: Mapping[str, Float64Array]
+    places: Float64Array | None
+
+
+class WantedMotion(NamedTuple):
+    """The places that heads and tails of all bones should have, how far they may be off, and rotations of objects."""
+
+    datablock: Any
+    places: Float64Array | None
+    limits: Float64Array | None
+    """Shape (points, frames)."""
+    angle: float
+
+
+def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
+    """Return the keys with more in the middle of segments that handles don't play; None where that helps nothing."""
+    turning = {
+        keys.dense.track.path: keys
+        for keys in new
+        if keys.fit is not None and keys.dense.track.is_rotation and len(keys.rows) > 1
+    }
+    off = {path: _off(keys, played.values[path]) for path, keys in turning.items()}
+    cuts: dict[int, set[int]] = {}
+    for path, frame in (*_of_bones(off, played, wanted), *_of_objects(turning, played, wanted)):
+        rows = turning[path].rows
+        segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
+        if rows[segment + 1] - rows[segment] > 1:
+            cuts.setdefault(id(rows), set()).add(int(rows[segment] + rows[segment + 1]) // 2)
+    if not cuts:
+        return None
+    fits: dict[int, Reduced] = {}
+    found = []
+    for keys in new:
+        if keys.fit is None or id(keys.rows) not in cuts:
+            found.append(keys)
+            continue
+        if id(keys.fit) not in fits:
+            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)])
+        found.append(NewKeys.fitted(keys.dense, fits[id(keys.fit)], keys.part))
+    return _sharing(found)
+
+
+def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
+    """Let keys at the same frames have the same array of rows, by which those are known that are divided together."""
+    known: dict[tuple[int, ...], Any] = {}
+    for keys in found:
+        if keys.fit is not None:
+            keys.rows = known.setdefault(tuple(keys.rows.tolist()), keys.rows)
+    return list(found)
+
+
+def _off(keys: NewKeys, played: Float64Array) -> Float64Array:
+    """Return the angles (frames,) between what handles play of a rotation, and its spline."""
+    fit: Any = keys.fit
+    at = Keys(fit.rows.astype(np.float64), fit.values[keys.part])
+    spline = hermite.RotationSpline(at, velocities=fit.velocities[keys.part])
+    angles: Float64Array = rotations.angle_between(played, spline(np.arange(len(played), dtype=np.float64)))
+    return angles
+
+
+def _of_bones(off: Mapping[str, Float64Array], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+    """Give the rotation that handles play worst, at each frame at which a bone is too far away."""
+    if played.places is None or wanted.places is None or wanted.limits is None:
+        return
+    bones = list(wanted.datablock.pose.bones)
+    heads = {bone.name: 2 * number for number, bone in enumerate(bones)}
+    far = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.limits
+    for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
+        point = int(np.argmax(far[:, frame]))
+        bone = bones[point // 2]
+        moved = {"": 0.0}
+        for each in (bone, *bone.parent_recursive):
+            reach = float(np.linalg.norm(wanted.places[point, frame] - wanted.places[heads[each.name], frame]))
+            moved |= {path: reach * off[path][frame] for path in off if path.startswith(f"{bone_path(each)}.rotation")}
+        path = max(moved, key=lambda each: moved[each])
+        if moved[path] > _BY_HANDLES * wanted.limits[point, frame]:
+            yield path, frame
+
+
+def _of_objects(turning: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+    """Give the rotations that are no bones', with the frames at which they are too far off."""
+    for path, keys in turning.items():
+        if not keys.dense.is_of_bone:
+            far = rotations.angle_between(played.values[path], keys.dense.values)
+            for frame in np.flatnonzero(far > wanted.angle).tolist():
+                yield path, frame
