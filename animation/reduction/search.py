@@ -20,7 +20,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.keyframes import Float64Array
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.live_switch import switch_off
-from ..store.original_actions import link
+from ..store.original_actions import link, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
@@ -62,6 +62,7 @@ class Search:
         check_editable(datablock)
         check_not_tweaked(datablock)
         self._channels = channels_of(datablock)
+        self._was_kept = bool(self._channels.action.use_fake_user)
         self._tracks = _reducible(datablock, self._channels, prefixes, self._notes)
         self.keys_before, self.diamonds_before = count_keys(self._tracks)
         self._frames = frames_of(self._tracks)
@@ -196,9 +197,12 @@ class Search:
 
     def take_back(self) -> None:
         """Let the datablock play its own action again, and remove the copy."""
-        copy = channels_of(self._datablock).action
-        if copy != self._channels.action:
-            assign(self._datablock, self._channels.action, self._channels.slot_handle)
+        original, copy = self._channels.action, channels_of(self._datablock).action
+        if copy != original:
+            assign(self._datablock, original, self._channels.slot_handle)
+            if original.library is None:
+                unlink(original)
+                original.use_fake_user = self._was_kept
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:

@@ -25,6 +25,12 @@ def link(original: bpy.types.Action, copy: bpy.types.Action) -> None:
     original[_COPY] = copy
 
 
+def unlink(original: bpy.types.Action) -> bpy.types.Action | None:
+    """Unlink the copy of an original, and return it."""
+    copy = original.pop(_COPY, None)
+    return copy if isinstance(copy, bpy.types.Action) else None
+
+
 def set_aside(original: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Link the original to its copy, and make exporters leave it out once nothing uses it any more."""
     link(original, copy)
@@ -49,8 +55,8 @@ def originals() -> dict[bpy.types.Action, bpy.types.Action]:
 
 def bring_back(original: bpy.types.Action) -> None:
     """Make an action an ordinary one again and unlink its copy, which is removed if nothing else uses it."""
-    copy = original.pop(_COPY, None)
+    copy = unlink(original)
     for channels in channels_in(original):
         remove_strays(channels)
-    if isinstance(copy, bpy.types.Action) and not copy.users:
+    if copy is not None and not copy.users:
         bpy.data.actions.remove(copy)

@@ -558,3 +558,19 @@ def test_lines_are_lines_after_restore_too(animation, scene):
     assert {key.interpolation for key in channels(obj)["location", 0].keyframe_points} == types
     played = [channels(obj)["location", 0].evaluate(frame) for frame in frames]
     assert played == pytest.approx(values.tolist(), abs=2e-3)
+
+
+def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
+    search = import_module(f"{animation.__name__}.reduction.search")
+    original, actions = ball.animation_data.action, list(bpy.data.actions)
+    before, kept = state(original), original.use_fake_user
+
+    def fails(*_given):
+        raise animation.AnimationError("Ball", "the disk is full")
+
+    monkeypatch.setattr(search, "apply", fails)
+    with pytest.raises(animation.AnimationError, match="the disk is full"):
+        animation.reduce(ball, error=0.01)
+    assert ball.animation_data.action is original
+    assert (list(bpy.data.actions), state(original)) == (actions, before)
+    assert (original.use_fake_user, list(original.keys())) == (kept, [])
