@@ -166,7 +166,7 @@ def _measure(counts: Counts, total: Counts, track: tuple[Any, ...], is_rotation:
 
 def _determined(keys: Any) -> npt.NDArray[np.bool_]:
     """Return of which keys the tangents determine tension, continuity and bias."""
-    tangents = importlib.import_module("interp.fitting.tangents")
+    tangents = importlib.import_module("interp.fitting.tcb_from_tangents")
     rotations = importlib.import_module("interp").rotations
     values = keys.values
     if values.shape[1] == 4:

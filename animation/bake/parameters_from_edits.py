@@ -45,10 +45,10 @@ from ..store.table.identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 from ..translation import n_, rpt_
+from .key_tangents import KeyTangents
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
 from .plans.splines import bends_by_parameters
-from .tcb_from_tangents import KeyTangents
 
 _SHORTEST = 1e-3
 """Frames. A shorter handle, above or below its key, is taken to be this long."""

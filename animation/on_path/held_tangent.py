@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from ..bake.key_tangents import KeyTangents
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
-from ..bake.tcb_from_tangents import KeyTangents
 from ..edit.parameters.set_parameters import set_parameters
 from ..edit.track_keys import TrackKeys
 from ..errors import KEYED_APART, NOT_TCB

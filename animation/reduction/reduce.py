@@ -12,8 +12,8 @@ import bpy
 from ..arguments import Count, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..steps import Steps, run_steps
+from .reduce_datablock import Search, diamonds
 from .result import Reduction
-from .search import Search, diamonds
 from .wanted import ANGLE, ERROR, Together, Wanted
 
 _STEPS = 100

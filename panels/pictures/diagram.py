@@ -23,7 +23,7 @@ from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys
 from ...interp.batch import IndexArray
-from ...interp.fitting.tangents import tangents_of
+from ...interp.fitting.tcb_from_tangents import tangents_of
 from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
 from .bitmap import Bitmap, Colour, Points

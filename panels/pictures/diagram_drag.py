@@ -16,7 +16,7 @@ from ...animation.edit.parameters.set_parameters import set_parameters, set_para
 from ...animation.edit.track_keys import found_again
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
-from ...interp.fitting.tangents import tcb_of_tangents
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ...ui import selection
 from ...ui.redraw import show_in_headers
 from ...ui.reporting import NO_OWN_KEY_SELECTED, finish, for_each_of, poll_keys

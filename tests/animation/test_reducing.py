@@ -561,7 +561,7 @@ def test_lines_are_lines_after_restore_too(animation, scene):
 
 
 def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
-    search = import_module(f"{animation.__name__}.reduction.search")
+    search = import_module(f"{animation.__name__}.reduction.reduce_datablock")
     original, actions = ball.animation_data.action, list(bpy.data.actions)
     before, kept = state(original), original.use_fake_user
 

@@ -23,7 +23,7 @@ from interp.fitting.reduction import (
     reduce_tracks,
     stand_still,
 )
-from interp.fitting.reduction.search import KeySet, within
+from interp.fitting.reduction.fewest_keys import KeySet, within
 from interp.fitting.reduction.windows import Samples
 from interp.splines import hermite
 

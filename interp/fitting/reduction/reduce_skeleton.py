@@ -13,7 +13,7 @@ import numpy as np
 from ...keys import Float64Array, Keys
 from ...rotations.quaternions import angle_between, normalise
 from ...splines import hermite
-from .search import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
+from .fewest_keys import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
 from .skeleton import LOCATION, ROTATION, Joint, Skeleton
 from .tracks import Part, Reduced, of_rotation, samples_of
 from .windows import hermite as hermite_weights

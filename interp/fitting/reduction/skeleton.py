@@ -14,7 +14,7 @@ import numpy as np
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import to_matrix, unroll_signs
-from .search import KeySet, evaluate
+from .fewest_keys import KeySet, evaluate
 from .windows import Samples
 
 STILL_FRAMES = 8

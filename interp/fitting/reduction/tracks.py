@@ -15,7 +15,7 @@ from ...keys import Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite
-from .search import KeySet, evaluate, fewest_keys
+from .fewest_keys import KeySet, evaluate, fewest_keys
 from .windows import Samples
 
 

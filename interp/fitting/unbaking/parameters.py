@@ -14,7 +14,7 @@ import numpy as np
 from ...batch import BoolArray
 from ...keys import HIGHEST, LOWEST, Float64Array, Keys
 from ...splines import tcb
-from ..tangents import tcb_of_tangents
+from ..tcb_from_tangents import tcb_of_tangents
 
 _STEPS = 20
 _STEP = 1e-7

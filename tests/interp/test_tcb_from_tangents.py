@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from interp import Keys
-from interp.fitting.tangents import tangents_of, tcb_of_tangents
+from interp.fitting.tcb_from_tangents import tangents_of, tcb_of_tangents
 from interp.splines import tcb
 
 NEAR = 1e-3

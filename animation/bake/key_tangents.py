@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ...interp.batch import Spline
-from ...interp.fitting.tangents import tcb_of_tangents
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ..fcurves.keyframes import SIDES, Float64Array
 from ..store.table.rows import column_of
 from ..store.tracks import Track
