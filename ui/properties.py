@@ -139,6 +139,7 @@ class ReduceOptions:
         min=1e-6,
         soft_max=1.0,
         precision=4,
+        options=set(),
     )
     angle: FloatProperty(
         name="Largest Angle",
@@ -147,6 +148,7 @@ class ReduceOptions:
         default=ANGLE,
         min=1e-6,
         soft_max=1.0,
+        options=set(),
     )
     key_count: IntProperty(
         name="Keys",
@@ -157,6 +159,7 @@ class ReduceOptions:
         default=0,
         min=0,
         soft_max=10000,
+        options=set(),
     )
     still: FloatProperty(
         name="While Still",
@@ -168,6 +171,7 @@ class ReduceOptions:
         min=0.0,
         soft_max=1.0,
         precision=4,
+        options=set(),
     )
     period: FloatProperty(
         name="Noise",
@@ -179,6 +183,7 @@ class ReduceOptions:
         min=0.0,
         soft_max=30.0,
         precision=1,
+        options=set(),
     )
 
     together: EnumProperty(
@@ -186,6 +191,7 @@ class ReduceOptions:
         description="What has its keys at common frames",
         items=[(name, *texts) for name, texts in TOGETHER.items()],
         default="BONE",
+        options=set(),
     )
 
     def wanted(self) -> Wanted:
