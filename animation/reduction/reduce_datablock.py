@@ -266,9 +266,8 @@ class Search:
         return WantedMotion(self._datablock, self._places, limits, factor * wanted.angle)
 
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
-        now = self._now()
-        off, still = self._measured(now)
-        keys, now_diamonds = count_keys(now)
+        off, still = self._measured(self._played())
+        keys, now_diamonds = count_keys(self._now())
         return Reduction(
             name_of(self._datablock),
             wanted=self._wanted.error * self._factor,
@@ -296,12 +295,11 @@ class Search:
             notes=self._notes,
         )
 
-    def _measured(self, now: Sequence[Track]) -> tuple[Difference, Difference]:
+    def _measured(self, now: Played) -> tuple[Difference, Difference]:
         """Return how far the tracks are off now, and points while they stand still."""
-        played = {track.path: sampled(track, self._frames).values for track in now}
+        played, places = now
         off, still = difference(self._every, played, self._frames), Difference()
-        if self._places is not None:
-            places = places_of(self._datablock, self._frames)[1]
+        if self._places is not None and places is not None:
             off = off.with_points(difference_of_points(self._names, self._places, places, self._frames))
             names, wanted = self._names, self._places
         else:
