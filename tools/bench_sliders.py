@@ -6,8 +6,9 @@
 The file is that of bench_drag.py: a character of 100 bones with 50 keys of location and rotation each, played by
 handles. The tension of keys at one frame is dragged: by the slider of the tab, which is about the rotation, of one
 selected bone and of all; by the operator, of one key and of those of all 200 tracks. A step is what is done at each
-movement of the mouse: the keys are found and set, and Live looks and bakes. "co" is the mere reading of the `co` of all
-keys of the character's F-curves, after each step. Both are medians, of processor time, without Blender's own redraw.
+movement of the mouse: the keys are found, set and baked; Live is asked, and waits for the end of the drag. "co" is the
+mere reading of the `co` of all keys of the character's F-curves, after each step. Both are medians, of processor time,
+without Blender's own redraw.
 """
 
 from __future__ import annotations
@@ -100,18 +101,18 @@ class Drag:
 
 
 def measured(rig: Any, step: Callable[[float], object], count: int) -> tuple[float, float]:
-    """Return the milliseconds of a step, with Live's look after it, and of reading `co`: medians."""
+    """Return the milliseconds of a step, with Live asked after it, and of reading `co`: medians."""
 
-    def step_and_look(number: float) -> None:
+    def step_and_ask(number: float) -> None:
         step(number)
         handlers.mark(rig.animation_data.action)
-        handlers._flush_soon()
+        handlers.tick()
 
-    # The first looks compare all with what was before.
+    # The first steps make curves and rows.
     for number in (0.01, 0.02):
-        step_and_look(number)
+        step_and_ask(number)
     times = [
-        (timed(partial(step_and_look, 0.5 * number / count)), timed(partial(read_co, rig)))
+        (timed(partial(step_and_ask, 0.5 * number / count)), timed(partial(read_co, rig)))
         for number in range(1, count + 1)
     ]
     ms, co = (median(each) for each in zip(*times, strict=True))

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.pipeline import rebake
+from ..bake.replay import replay
 from ..datablocks import animation_data, users_of
 from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, animates, evaluate_anew
@@ -17,9 +17,7 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
 from ..report import Report
 from ..store.frame_functions import function_of
-from ..store.live_switch import is_live
 from ..store.own_keys import read_own_keys
-from ..store.table.options import Options
 from ..store.table.stamps import is_generated
 from ..store.tracks import Track, refreshed
 from ..translation import rpt_
@@ -89,10 +87,7 @@ class KeyedTrack:
 
     def play(self) -> Report:
         """Bake the track again where it is live: no other was changed."""
-        if not (self.track.baked and is_live(self.channels.action)):
-            return Report()
-        self.refresh()
-        return rebake(self.users, self.channels, [self.track], Options())
+        return replay(self.users, self.channels, [self.track])
 
     def _point(self, fcurve: bpy.types.FCurve) -> Any:
         frames = read_coordinates(fcurve)[::2]

@@ -390,3 +390,37 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     for number in range(400):
         diagram.icon_of({"tension": number / 200 - 1.0} | other)
     assert len(diagram._shown) == 2 * (len(choices()) + 1)  # and the keys as they are
+
+
+def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):
+    handlers, live = tcb_animation.ui.live.handlers, cube.animation_data
+    tcb_animation.animation.enable(cube)
+    live.action.tcb_live = True
+    handlers.flush_all()
+    event(holds=True)
+    played = []
+    for tension in (0.25, -1.0, 0.5):
+        scene.tcb.tension = tension
+        bpy.context.view_layer.update()
+        handlers.mark(live.action)
+        # What Live answers where it waits.
+        assert handlers.tick() == pytest.approx(0.05)
+        played.append([curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)])
+    event(holds=False)
+    scene.tcb.tension = 0.5
+    handlers.mark(live.action)
+    assert handlers.tick() == pytest.approx(handlers.QUIET)
+    for tension, values in zip((0.25, -1.0, 0.5), played, strict=True):
+        tcb_animation.animation.key_set(cube, "location", 11, tension=tension)
+        tcb_animation.animation.bake(cube, output="HANDLES")
+        assert values == [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
+    assert played[0] != played[1]
+
+
+def test_what_is_not_live_is_not_baked_by_a_drag(cube, scene, event):
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.bake()
+    before = [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
+    event(holds=True)
+    scene.tcb.tension = 0.5
+    assert [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)] == before

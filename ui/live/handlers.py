@@ -20,6 +20,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import AnimationError, Options, Report, bake_many, enable_many
+from ...animation.bake.replay import is_dragged
 from ...animation.datablocks import users_of
 from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
 from ...animation.live.update import (
@@ -239,7 +240,7 @@ def tick(at_once: bool = False) -> float | None:
     """
     if not is_pending():
         return None
-    if is_busy():
+    if is_busy() or is_dragged(QUIET):
         return _RETRY
     if _state.marked:
         _flush_soon()

@@ -44,7 +44,7 @@ def set_parameters_of_each(
 ) -> list[AnimationError]:
     """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed.
 
-    `held`: a step of a drag. Blender evaluates the action as Live plays it, and not before.
+    `held`: a step of a drag, which bakes tracks again that are live, and does not evaluate the action otherwise.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...fcurves.channels import Channels, evaluate_anew
+from ...bake.replay import end_drag, replay
+from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...store.own_keys import OwnKeys, read_keys_to_write
 from ...store.parameters import Numbers
 from ...store.recording import Part, recorded, write_identities
 from ...store.table.custom_property import Channel, update
+from ...store.table.identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
     NUMBERS,
@@ -57,7 +59,8 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, held: bool = False) -> None:
     """Give keys of different tracks of one action new rows, with the numbers that `changed` of each returns.
 
-    An `interpolation` counts as chosen by the animator. `held`: a step of a drag, of which undo knows nothing.
+    An `interpolation` counts as chosen by the animator. `held`: a step of a drag, of which undo knows nothing; what is
+    live is baked again at once.
     """
     parts, numbers, chosen = [], [], []
     for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
@@ -76,10 +79,15 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
     for part, own_named in zip(parts, named, strict=True):
         after.setdefault(part.track, {})[part.index] = (part.own, own_named)
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
-    write_rows(changes[0].channels, written, joined(rows))
-    if not held:
+    channels = changes[0].channels
+    write_rows(channels, written, joined(rows))
+    if held:
+        (users,) = users_of_channels([channels])
+        replay(users, channels, [change.track for change in changes])
+    else:
         # Live evaluates what it plays by the new numbers, but undo evaluates only what was evaluated in its step.
-        evaluate_anew(changes[0].channels.action)
+        evaluate_anew(channels.action)
+        end_drag()
 
 
 def _identity(track: Track) -> int:
@@ -106,6 +114,14 @@ def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys
     return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 
+def _renamed(noted: Identities, before: Identities, after: Identities) -> Identities:
+    """Return the identities with those of `before` replaced by those `after`, one for each."""
+    if noted.tobytes() == before.tobytes():
+        return after
+    names = dict(zip(before.tolist(), after.tolist(), strict=True))
+    return np.array([names.get(each, each) for each in noted.tolist()], dtype=np.uint32)
+
+
 def write_rows(
     channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
 ) -> None:
@@ -120,9 +136,8 @@ def write_rows(
                 continue
             named.append((track.channels[index], after))
             if index in written:
-                names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
                 noted = written[index].own.copy()
-                noted["identity"] = [names.get(each, each) for each in noted["identity"].tolist()]
+                noted["identity"] = _renamed(noted["identity"], before.identities, after.identities)
                 written[index] = replace(written[index], own=noted)
         track.state = replace(state, channels=written)
         if written != dict(state.channels):

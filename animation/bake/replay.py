@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes of what the steps of a drag change: the drag knows its tracks, so Live need not look for them until it ends."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+
+import bpy
+
+from ..fcurves.channels import Channels
+from ..report import Report
+from ..store.live_switch import is_live
+from ..store.table.options import Options
+from ..store.tracks import Track, refreshed
+from .pipeline import rebake
+
+
+class _Drag:
+    stepped_at = -math.inf
+
+
+_drag = _Drag()
+
+
+def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
+    """Bake tracks again that a step of a drag has changed, as far as they are live and were baked.
+
+    `users`: the datablocks that the channels animate.
+    """
+    if not is_live(channels.action):
+        return Report()
+    present = [track for track in refreshed(users[0], channels, tracks) if track.baked and track.in_use]
+    if not present:
+        return Report()
+    report = rebake(users, channels, present, Options())
+    _drag.stepped_at = time.monotonic()
+    return report
+
+
+def is_dragged(seconds: float) -> bool:
+    """Return whether a drag has not ended, and took a step within the last seconds."""
+    return time.monotonic() - _drag.stepped_at < seconds
+
+
+def end_drag() -> None:
+    """Let Live look for edits at once."""
+    _drag.stepped_at = -math.inf
