@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty
 
 from ..animation import AnimationError, KeyCount, Reduction
+from ..animation.edit.selected_keys import any_selected
 from ..animation.reduction.reduce import keys_by_error_steps, reduce_steps
 from ..animation.reduction.wanted import Wanted
 from ..animation.steps import Steps
@@ -36,7 +38,8 @@ class _Reducing(ReduceOptions, WithData, InSteps):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         operator: Any = cls
-        return poll_selection(operator, context)
+        shown = selection.editable_fcurves(context) if selection.in_animation_editor(context) else []
+        return any_selected(shown) or poll_selection(operator, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         self._is_by_hand = True
@@ -44,12 +47,19 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
     def execute(self, context: bpy.types.Context) -> Status:
         operator: Any = self
+        scene: Any = context.scene
         try:
-            wanted = self.wanted()
+            wanted = self.wanted(scene)
         except ValueError as error:
             operator.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        selected = selection.selected_datablocks(context, self.use_data)
+        selected: Selected = selection.selected_datablocks(context, self.use_data)
+        if self.frames == "SELECTED":
+            selected, frame_range = selection.selected_paths(context, self.use_data)
+            if frame_range is None:
+                operator.report({"ERROR"}, rpt_("Select keys of animated properties"))
+                return {"CANCELLED"}
+            wanted = replace(wanted, frame_range=frame_range)
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
         return self.start(context, self.work(selected, wanted), progress, operator.finish)
 

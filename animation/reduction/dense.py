@@ -16,11 +16,12 @@ from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..errors import PLAYED_NOT_FINITE
-from ..fcurves.keyframes import Float64Array, read_coordinates
+from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
+from .beside_range import has_beside, velocities_beside
 from .extrapolation import slopes_outside
 from .wanted import Together
 
@@ -41,6 +42,10 @@ class Dense:
     """How much the channels change a frame before the first frame, and after the last, shape (2, components)."""
     stays: bool = False
     """Its keys stay as they are."""
+    joined: tuple[bool, bool] = (False, False)
+    """Whether it has keys before the first frame, and after the last."""
+    ends: Float64Array | None = None
+    """How `values` must change a frame at both ends, shape (2, d); NaN where an end is free."""
 
     @property
     def is_still(self) -> bool:
@@ -65,8 +70,8 @@ class Dense:
         return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
 
 
-def frames_of(tracks: Sequence[Track]) -> Float64Array:
-    """Return all whole frames from the first to the last key of the tracks."""
+def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None = None) -> Float64Array:
+    """Return all whole frames from the first to the last key of the tracks, of those in the range."""
     ends = [
         read_coordinates(fcurve)[[0, -2]]
         for track in tracks
@@ -76,11 +81,18 @@ def frames_of(tracks: Sequence[Track]) -> Float64Array:
     if not ends:
         return np.zeros(0)
     first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
+    if frame_range is not None:
+        first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
     return np.arange(first, last + 1.0)
 
 
-def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
-    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite."""
+def sampled(
+    track: Track, frames: Float64Array, stays: bool = False, joins: tuple[bool, bool] = (False, False)
+) -> Dense:
+    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite.
+
+    `joins`: at which ends something has keys beside the frames.
+    """
     times = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
     for index, still in enumerate(track.rest):
@@ -90,7 +102,13 @@ def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
             slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error(rpt_(PLAYED_NOT_FINITE))
-    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, slopes, stays)
+    values = _quaternions(track, raw) if track.is_rotation else raw
+    if stays or not any(joins):
+        return Dense(track, raw, values, slopes, stays)
+    joined = has_beside([track], frames)
+    slopes[np.array(joined)] = np.nan
+    ends = velocities_beside(track, frames, raw, values, joins)
+    return Dense(track, raw, values, slopes, stays, joined, ends)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
@@ -110,15 +128,28 @@ def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
     return replace(dense, values=np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), dense.values))
 
 
-def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:
-    """Return values of keys, of rotations quaternions, as the track's channels have them."""
-    track = dense.track
+def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Float64Array:
+    """Return values of keys at rows, of rotations quaternions, as the track's channels have them.
+
+    Where keys stand beside the frames, the ends are those of the channels, and each key is near what they play there.
+    """
+    found = values
+    track, is_joined = dense.track, any(dense.joined)
+    own = dense.raw[rows] if is_joined else dense.raw[0]
+    if track.is_rotation and is_joined:
+        values = values[:, np.newaxis]
     if track.kind == "EULER":
-        return rotations.follow_euler(values, track.order, dense.raw[0])
-    if track.kind == "AXIS_ANGLE":
-        axes, angles = rotations.follow_axis_angle(values, dense.raw[0, 1:], dense.raw[0, 0])
-        return np.concatenate([angles[:, np.newaxis], axes], axis=1)
-    return values
+        found = rotations.follow_euler(values, track.order, own)
+    elif track.kind == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(values, own[..., 1:], own[..., 0])
+        found = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
+    if not is_joined:
+        return found
+    found = found.reshape(len(rows), -1).copy()
+    for side, row in ((0, 0), (1, -1)):
+        if dense.joined[side]:
+            found[row] = dense.raw[row]
+    return found
 
 
 def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
@@ -231,6 +262,7 @@ def _add(
                 values["scale"],
                 animated,
                 points if is_last else points[:0],
+                {name: ends for name in animated if (ends := moving[name].ends) is not None},
             )
         )
         parent, offset = len(found.joints) - 1, np.eye(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -17,17 +17,19 @@ from ..edit.restore import apply
 from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.live_switch import switch_off
 from ..store.original_actions import link, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import n_, rpt_
+from ..translation import listed, n_, rpt_
+from .beside_range import has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, places_of, sampled
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
-from .new_keys import NewKeys, draw_lines, enable, unbaked, write
+from .new_keys import NewKeys, enable, unbaked, write
 from .result import Reduction
 from .wanted import Wanted
 
@@ -63,10 +65,11 @@ class Search:
         check_not_tweaked(datablock)
         self._channels = channels_of(datablock)
         self._was_kept = bool(self._channels.action.use_fake_user)
-        self._tracks = _reducible(datablock, self._channels, prefixes, self._notes)
-        self.keys_before, self.diamonds_before = count_keys(self._tracks)
-        self._frames = frames_of(self._tracks)
-        self._every = [sampled(track, self._frames) for track in self._tracks]
+        reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
+        self._frames = frames_of(reducible, wanted.frame_range)
+        self._every = _joinable(datablock, reducible, self._frames, self._notes)
+        self._tracks = [dense.track for dense in self._every]
+        self.keys_before, self.diamonds_before = count_keys(self._tracks, self._frames)
         self._kept: list[Dense] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
@@ -187,7 +190,8 @@ class Search:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
             if dense.part == "location" and self._still is not None:
                 limit[stand_still(dense.values[np.newaxis], self._still[0])] = min(self._still[1], error)
-            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation))
+            ends = None if dense.ends is None else dense.ends[np.newaxis]
+            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
         (one,) = reduce_tracks(parts)
         before = [self._unbaked.get(dense.track.path) for dense in own]
         made = [keys for keys in before if keys is not None]
@@ -229,14 +233,11 @@ class Search:
 
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[str]:
         """Make tracks TCB, and let handles play them; return what was refused."""
-        enable(self._datablock, copy, new)
+        enable(self._datablock, copy, new, self._frames)
         paths = [keys.dense.track.path for keys in new if keys.settings is not None]
         if not paths:
             return []
-        refused = bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
-        if lines := draw_lines(copy, new):
-            bake([self._datablock], Options(output="HANDLES"), {self._datablock: lines})
-        return refused
+        return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
 
     def _keep_handles(self, copy: Channels, new: Sequence[NewKeys]) -> None:
         """Let keys that are restored, or no longer TCB, have the handles that play the motion."""
@@ -267,7 +268,7 @@ class Search:
 
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
         off, still = self._measured(self._played())
-        keys, now_diamonds = count_keys(self._now())
+        keys, now_diamonds = count_keys(self._now(), self._frames)
         return Reduction(
             name_of(self._datablock),
             wanted=self._wanted.error * self._factor,
@@ -358,23 +359,60 @@ def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> 
 
 
 def _reducible(
-    datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None, notes: list[str]
+    datablock: bpy.types.ID,
+    channels: Channels,
+    prefixes: Iterable[str] | None,
+    frame_range: tuple[float, float] | None,
+    notes: list[str],
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
-    found, refused = [], []
+    found, refused = [], {}
     for track in find_tracks(datablock, channels, prefixes):
+        is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
         reason = rpt_(n_("it is TCB already; apply or remove that first")) if track.enabled else blocking_reason(track)
         reason = reason or _modified(track)
-        if reason:
-            refused.append(track.error(reason))
-        elif track.in_use and any(len(fcurve.keyframe_points) > 2 for fcurve in track.channels.values()):
+        if reason and (is_dense or frame_range is None):
+            refused[track.path] = reason
+        elif is_dense and not reason:
             found.append(track)
-    if not found and refused:
-        raise AnimationError.of_all(refused)
+    _say_refused(datablock, bool(found), refused, notes)
+    if not found and frame_range is not None:
+        text = rpt_("it has no three keys of a track from frame {:g} to {:g}", *frame_range)
+        raise AnimationError(name_of(datablock), text, nothing_to_do=True)
     if not found:
         raise AnimationError(name_of(datablock), rpt_("it has no keys to reduce"), nothing_to_do=True)
-    notes += map(str, refused)
     return found
+
+
+def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) -> int:
+    """Return how many keys of a curve are in the range."""
+    frames = read_coordinates(fcurve)[::2]
+    if frame_range is None:
+        return len(frames)
+    return int(np.count_nonzero((frames >= frame_range[0] - SAME_FRAME) & (frames <= frame_range[1] + SAME_FRAME)))
+
+
+def _joinable(datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[str]) -> list[Dense]:
+    """Return what tracks play at the frames; note which new keys could not go on from the keys beside them."""
+    if len(frames) < 3:
+        raise AnimationError(name_of(datablock), rpt_("the range has less than three whole frames"), nothing_to_do=True)
+    joins = has_beside(tracks, frames)
+    every = [sampled(track, frames, joins=joins) for track in tracks]
+    apart = {dense.track.path: reason_apart(dense.track, frames, dense.raw) for dense in every}
+    refused = {path: reason for path, reason in apart.items() if reason}
+    _say_refused(datablock, len(refused) < len(every), refused, notes)
+    return [dense for dense in every if dense.track.path not in refused]
+
+
+def _say_refused(datablock: bpy.types.ID, are_others: bool, refused: Mapping[str, str], notes: list[str]) -> None:
+    """Note why tracks, by path, stay as they are, each reason once. Raises AnimationError for all of them."""
+    paths: dict[str, list[str]] = {}
+    for path, reason in refused.items():
+        paths.setdefault(reason, []).append(path)
+    texts = [rpt_("{:s} ({:s})", reason, listed(own)) for reason, own in paths.items()]
+    if texts and not are_others:
+        raise AnimationError(name_of(datablock), "; ".join(texts))
+    notes += [note_on(name_of(datablock), text) for text in texts]
 
 
 def _modified(track: Track) -> str:
