@@ -177,11 +177,7 @@ class Joints:
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
-    """Return the joints of an armature.
-
-    Raises UnknownMotionError where more than F-curves and parents moves a bone.
-    """
-    sampler = TransformSampler(frames[:1])
+    """Return the joints of an armature, as F-curves and parents move them."""
     by_owner: dict[str, list[Dense]] = {}
     for dense in every:
         if dense.part in ("location", "rotation", "scale"):
@@ -195,7 +191,6 @@ def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: 
     numbers: dict[str, int] = {}
     collections: dict[str, list[int]] = {}
     for bone in _parents_first(obj):
-        sampler.matrices(obj, bone.name)
         rest = np.array(bone.bone.matrix_local)
         if bone.parent is None:
             parent, offset = top, rest
@@ -268,8 +263,8 @@ def _add(
         parent, offset = len(found.joints) - 1, np.eye(4)
 
 
-def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> tuple[list[str], Float64Array]:
-    """Return where heads and tails of all bones are in the world, shape (points, frames, 3), with the bones' names.
+def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> Float64Array:
+    """Return where heads and tails of all bones are in the world, shape (points, frames, 3).
 
     `played`: tracks with values in place of what F-curves play. Raises UnknownMotionError where more than F-curves and
     parents moves a bone.
@@ -279,12 +274,23 @@ def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> t
         for dense in played
     }
     sampler = TransformSampler(frames, moved)
-    names, places = [], []
+    places = []
     for bone in obj.pose.bones:
-        matrices = sampler.matrices(obj, bone.name)
-        names += [rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name)]
-        places += [matrices[:, :3, 3], matrices[:, :3, 3] + bone.bone.length * matrices[:, :3, 1]]
-    return names, np.stack(places)
+        places.append(points_of(bone, sampler.matrices(obj, bone.name)))
+    return np.concatenate(places)
+
+
+def points_of(bone: bpy.types.PoseBone, matrices: Float64Array) -> Float64Array:
+    """Return where head and tail of a bone are with its matrices in the world, shape (2, frames, 3)."""
+    heads: Float64Array = matrices[:, :3, 3]
+    return np.stack([heads, heads + bone.bone.length * matrices[:, :3, 1]])
+
+
+def names_of_points(obj: Any) -> list[str]:
+    """Return the names of heads and tails of all bones, in their order."""
+    return [
+        text for bone in obj.pose.bones for text in (rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name))
+    ]
 
 
 def is_posed(datablock: bpy.types.ID, every: Sequence[Dense]) -> bool:

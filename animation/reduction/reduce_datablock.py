@@ -26,7 +26,8 @@ from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
 from .beside_range import has_beside, reason_apart
-from .dense import Dense, filtered, frames_of, is_posed, joints_of, places_of, sampled
+from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
+from .evaluated import check_evaluated, evaluated_places, play_densely
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, unbaked, write
@@ -45,6 +46,12 @@ _ENOUGH = 0.98
 """So many of the keys that were asked for are as good as all of them."""
 _POWER = 2.5
 """A number of keys falls about as this root of the error rises."""
+_SMALLER = 4
+"""How often smaller errors are tried where constraints make larger ones of them."""
+_NEAR = 0.7
+"""Of what is allowed: no more is tried where poses are off by at least so much, and no more than that."""
+_SMALLEST = 0.1
+"""The smallest part of an error that is tried next."""
 _FARTHEST = 1e5
 """Errors are tried up to so many times what was asked for, and down to as small a part."""
 
@@ -73,6 +80,7 @@ class Search:
         self._kept: list[Dense] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
+        self._is_evaluated = False
         self._unbaked: dict[str, NewKeys] = {}
         self._noise = Difference()
         self._new: list[NewKeys] = []
@@ -80,11 +88,13 @@ class Search:
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
             self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
+            self._names = names_of_points(datablock)
             try:
-                self._names, self._places = places_of(datablock, self._frames)
-            except UnknownMotionError as reason:
-                text = rpt_("{:s}: only what F-curves and parents move can be reduced", str(reason))
-                raise AnimationError(name_of(datablock), text) from reason
+                self._places = places_of(datablock, self._frames)
+            except UnknownMotionError:
+                check_evaluated(datablock)
+                self._is_evaluated = True
+                self._places = self._places_now()
 
     @property
     def _moving(self) -> list[Dense]:
@@ -112,9 +122,24 @@ class Search:
         played = {dense.track.path: dense.values for dense in self._every}
         self._noise = difference(before, played, self._frames)
         if self._places is not None:
-            places = places_of(self._datablock, self._frames, self._every)[1]
+            places = self._places_with(self._every)
             self._noise = self._noise.with_points(difference_of_points(self._names, self._places, places, self._frames))
             self._places = places
+
+    def _places_now(self) -> Float64Array:
+        """Return where heads and tails of all bones are with the keys that they have now."""
+        own = evaluated_places if self._is_evaluated else places_of
+        return own(self._datablock, self._frames)
+
+    def _places_with(self, every: Sequence[Dense]) -> Float64Array:
+        """Return where they are with the values of these tracks."""
+        if not self._is_evaluated:
+            return places_of(self._datablock, self._frames, every)
+        try:
+            play_densely(self._copy(), every, self._frames)
+            return self._places_now()
+        finally:
+            self.take_back()
 
     def choose(self) -> Generator[float, None, None]:
         """Choose the keys that are written: those within the error, or those that are as many as was asked for."""
@@ -128,7 +153,7 @@ class Search:
         factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
         for number in range(_TRIES):
             found = []
-            steps = self.fit(factor)
+            steps = self._search(factor)
             while True:
                 try:
                     yield (number + next(steps)) / _TRIES
@@ -147,16 +172,52 @@ class Search:
         if not self._new:
             text = rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1])
             raise AnimationError(name_of(self._datablock), text)
+        if self._is_evaluated:
+            self._factor *= max(1.0, self._excess(self._new, self._factor))
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done."""
+        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
+
+        What constraints make of them is measured; where that is too far off the search goes on with smaller errors.
+        """
+        found = yield from self._search(factor)
+        if not self._is_evaluated:
+            return found
+        excess = least = self._excess(found, factor)
+        smaller = too_large = 1.0
+        small_enough = 1.0 if excess <= 1.0 else 0.0
+        for _ in range(_SMALLER):
+            if small_enough == 1.0 or _NEAR <= least <= 1.0:
+                break
+            smaller = math.sqrt(small_enough * too_large) or too_large * max(_SMALLEST, _MARGIN / excess)
+            tried = yield from self._search(factor, smaller)
+            excess = self._excess(tried, factor)
+            if excess <= 1.0:
+                found, least, small_enough = tried, excess, smaller
+            else:
+                too_large = smaller
+                found, least = (tried, excess) if excess < least else (found, least)
+        return found
+
+    def _excess(self, new: Sequence[NewKeys], factor: float) -> float:
+        """Return how many times what is allowed keys are off as Blender evaluates them; change nothing."""
+        try:
+            off, still = self._measured(self._written(new, factor)[3])
+        finally:
+            self.take_back()
+        wanted = self._wanted
+        return max(off.largest / (factor * wanted.error), still.largest / wanted.still if wanted.still else 0.0)
+
+    def _search(self, factor: float, smaller: float = 1.0) -> Generator[float, None, list[NewKeys]]:
+        """Return the fewest keys within a smaller part of that, as F-curves and parents alone move the bones."""
+        factor *= smaller
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
         new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still, found.together))
+            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still(smaller), found.together))
             for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
@@ -177,19 +238,18 @@ class Search:
         is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
         return dense.owner if is_shared else dense.track.path
 
-    @property
-    def _still(self) -> tuple[float, float] | None:
+    def _still(self, smaller: float = 1.0) -> tuple[float, float] | None:
         """Return the radius within which points stand still, and how far they may be off for the search."""
         still = self._wanted.still
-        return None if still is None else (still, _MARGIN * still)
+        return None if still is None else (still, _MARGIN * smaller * still)
 
     def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
         """Return the keys that tracks have in common, or those that they were made from if these are no more."""
         parts = []
         for dense in own:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-            if dense.part == "location" and self._still is not None:
-                limit[stand_still(dense.values[np.newaxis], self._still[0])] = min(self._still[1], error)
+            if dense.part == "location" and (still := self._still()) is not None:
+                limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
             ends = None if dense.ends is None else dense.ends[np.newaxis]
             parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
         (one,) = reduce_tracks(parts)
@@ -211,17 +271,7 @@ class Search:
 
     def write(self) -> Reduction:
         """Write the keys that were chosen, more where handles don't play the motion, and measure what these do."""
-        new = self._new
-        for turn in range(_MENDS + 1):
-            copy = self._copy()
-            write(copy, new, self._frames)
-            refused = self._play(copy, new)
-            played = self._played()
-            more = mended(new, played, self._wanted_motion()) if turn < _MENDS else None
-            if more is None:
-                break
-            self.take_back()
-            new = more
+        copy, new, refused, _ = self._written(self._new, self._factor)
         self._keep_handles(copy, new)
         self._notes += refused + [
             rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
@@ -230,6 +280,23 @@ class Search:
         ]
         self._say_who_shares()
         return self._result(copy, new)
+
+    def _written(self, new: Sequence[NewKeys], factor: float) -> tuple[Channels, Sequence[NewKeys], list[str], Played]:
+        """Write keys into a copy of the action, more where handles don't play the motion.
+
+        Return the copy's F-curves, the keys, what was refused, and what the copy plays.
+        """
+        for turn in range(_MENDS + 1):
+            copy = self._copy()
+            write(copy, new, self._frames)
+            refused = self._play(copy, new)
+            played = self._played()
+            more = mended(new, played, self._wanted_motion(factor)) if turn < _MENDS else None
+            if more is None:
+                break
+            self.take_back()
+            new = more
+        return copy, new, refused, played
 
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[str]:
         """Make tracks TCB, and let handles play them; return what was refused."""
@@ -253,11 +320,11 @@ class Search:
     def _played(self) -> Played:
         """Return what the F-curves play now."""
         values = {track.path: sampled(track, self._frames).values for track in self._now()}
-        places = places_of(self._datablock, self._frames)[1] if self._places is not None else None
+        places = self._places_now() if self._places is not None else None
         return Played(values, places)
 
-    def _wanted_motion(self) -> WantedMotion:
-        wanted, factor = self._wanted, self._factor
+    def _wanted_motion(self, factor: float) -> WantedMotion:
+        wanted = self._wanted
         limits = None
         if self._places is not None:
             limits = np.full(self._places.shape[:2], factor * wanted.error)
@@ -289,6 +356,7 @@ class Search:
             noise=self._noise.largest,
             noise_at=self._noise.at,
             noise_angle=self._noise.angle,
+            evaluated=self._is_evaluated,
             mended=diamonds(new) - diamonds(self._new),
             seconds=time.perf_counter() - self._start,
             original=self._channels.action.name,

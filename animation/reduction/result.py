@@ -57,6 +57,9 @@ class Reduction:
     noise_at: str = ""
     noise_angle: float = 0.0
     """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
+    evaluated: bool = False
+    """Whether more than F-curves and parents moves the armature, such as constraints: the errors are then of what
+    Blender evaluates."""
     mended: int = 0
     """Keys, as `diamonds` counts them, that handles need beyond those that the spline of the keys does."""
     seconds: float = 0.0
@@ -89,7 +92,11 @@ class Reduction:
             seconds=self.seconds,
             original=self.original,
         )
-        if self.error > self.wanted * _ROOM:
+        if self.error > self.wanted * _ROOM and self.evaluated:
+            text += rpt_(
+                "; that is more than {:.4g}, as constraints or drivers make more of small changes", self.wanted
+            )
+        elif self.error > self.wanted * _ROOM:
             text += rpt_("; that is more than {:.4g}, as handles can't play these keys: a bake does", self.wanted)
         if self.wanted_still is not None:
             text += rpt_("; what stands still is off by up to {:.4g}", self.still)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.animation.curves import bits, fcurves, new_object
-from tests.animation.test_reducing import channels, key_densely
+from tests.animation.curves import bits, channels, fcurves, key_densely, new_object
 
 FIRST, LAST = 31.0, 70.0
 FRAMES = np.arange(1.0, 101.0)
