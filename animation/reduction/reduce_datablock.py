@@ -83,6 +83,7 @@ class Search:
         self._is_evaluated = False
         self._unbaked: dict[str, NewKeys] = {}
         self._noise = Difference()
+        self._unfiltered: tuple[list[Dense], Float64Array | None] | None = None
         self._new: list[NewKeys] = []
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
@@ -116,6 +117,7 @@ class Search:
     def _filter(self, period: float) -> None:
         """Take the noise away from all tracks that are not played by the keys they were made from."""
         before = self._every
+        self._unfiltered = before, self._places
         self._every = [
             dense if dense.is_still or dense.stays else filtered(dense, period, self._frames) for dense in before
         ]
@@ -273,11 +275,11 @@ class Search:
         """Write the keys that were chosen, more where handles don't play the motion, and measure what these do."""
         copy, new, refused, _ = self._written(self._new, self._factor)
         self._keep_handles(copy, new)
-        self._notes += refused + [
-            rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
-            for keys in new
-            if keys.settings is None and len(keys.rows) > 1
-        ]
+        self._notes += refused
+        plain = [keys.dense.track.path for keys in new if keys.settings is None and len(keys.rows) > 1]
+        if plain:
+            text = rpt_("made of few keys, which are not TCB: they come back plain ({:s})", listed(plain))
+            self._notes.append(note_on(name_of(self._datablock), text))
         self._say_who_shares()
         return self._result(copy, new)
 
@@ -334,7 +336,9 @@ class Search:
         return WantedMotion(self._datablock, self._places, limits, factor * wanted.angle)
 
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
-        off, still = self._measured(self._played())
+        played = self._played()
+        off, still = self._measured(played)
+        whole = self._from_unfiltered(played)
         keys, now_diamonds = count_keys(self._now(), self._frames)
         return Reduction(
             name_of(self._datablock),
@@ -356,6 +360,9 @@ class Search:
             noise=self._noise.largest,
             noise_at=self._noise.at,
             noise_angle=self._noise.angle,
+            unfiltered=whole.largest,
+            unfiltered_at=whole.at,
+            unfiltered_angle=whole.angle,
             evaluated=self._is_evaluated,
             mended=diamonds(new) - diamonds(self._new),
             seconds=time.perf_counter() - self._start,
@@ -383,6 +390,16 @@ class Search:
             standing = stand_still(wanted, self._wanted.still)
             still = difference_of_points(names, wanted, places, self._frames, standing)
         return off, still
+
+    def _from_unfiltered(self, now: Played) -> Difference:
+        """Return how far all is off from what it was before the filter; nothing without one."""
+        if self._unfiltered is None:
+            return Difference()
+        every, places = self._unfiltered
+        off = difference(every, now.values, self._frames)
+        if places is None or now.places is None:
+            return off
+        return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def _say_who_shares(self) -> None:
         original = self._channels.action
