@@ -55,7 +55,7 @@ def plan_track(
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
-    broken = any(len(spline.parts) > 1 for spline in splines)
+    broken = any(spline.is_broken for spline in splines)
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
