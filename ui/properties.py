@@ -134,8 +134,8 @@ REDUCE_FRAMES = [
     (
         "SELECTED",
         "Selected Keys",
-        "From the first to the last selected key, of the properties that have selected keys: what is before and after"
-        " stays as it is, and the new keys go on from there",
+        "From the first to the last selected key of each object, of properties with selected keys: what is before and"
+        " after stays as it is, and the new keys go on from there",
     ),
     ("SCENE", "Scene Range", "Keys in the scene's frame range: what is before and after stays as it is"),
     ("CUSTOM", "Custom Range", "Keys in a range of frames: what is before and after stays as it is"),

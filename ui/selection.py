@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -203,8 +204,8 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 def selected_paths(
     context: bpy.types.Context, use_data: bool
-) -> tuple[dict[bpy.types.ID, list[str]], tuple[float, float] | None]:
-    """Return the paths of tracks with selected keys, and the frames of the first and the last of these; None for none.
+) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
+    """Return by datablock the paths of tracks with selected keys, and the frames of the first and the last of these.
 
     They are those that an animation editor shows, elsewhere those of the selected objects or bones.
     """
@@ -217,11 +218,13 @@ def selected_paths(
                 starts = "" if prefixes is None else tuple(prefixes)
                 shown = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
                 found += [(datablock, keys) for keys in selected_keys(shown)]
-    paths: dict[bpy.types.ID, list[str]] = {}
+    paths: dict[bpy.types.ID, list[str] | None] = {}
+    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
     for datablock, keys in found:
-        paths.setdefault(datablock, []).append(keys.track.path)
-    ends = [end for _, keys in found for end in (float(keys.frames[0]), float(keys.frames[-1]))]
-    return paths, (min(ends), max(ends)) if ends else None
+        first, last = ranges.get(datablock, (math.inf, -math.inf))
+        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
+        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
+    return paths, ranges
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:

@@ -16,6 +16,8 @@ from .reduce_datablock import Search, diamonds
 from .result import Reduction
 from .wanted import ANGLE, ERROR, Together, Wanted
 
+Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, Wanted]]
+"""Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
 _STEPS = 100
 T = TypeVar("T")
 
@@ -107,7 +109,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     True
     """
     wanted = Wanted(error, angle, key_count, still, period, together, frame_range)
-    found, refused = run_steps(reduce_steps({datablock: prefixes}, wanted), progress)
+    found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
         raise refused[0]
     return found[0]
@@ -151,22 +153,20 @@ def keys_by_error(
     """
     wanted = Wanted(still=still, period=period, together=together, frame_range=frame_range)
     factors = [error / wanted.error for error in errors]
-    found, refused = run_steps(keys_by_error_steps({datablock: prefixes}, wanted, factors), progress)
+    found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
     if refused:
         raise refused[0]
     return found
 
 
-def reduce_steps(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None], wanted: Wanted
-) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
+def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
     """Reduce as `reduce` does several datablocks, step by step; yield the steps done and how many there are.
 
     Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
     """
     found: list[Search] = []
     refused: list[AnimationError] = []
-    for number, (datablock, prefixes) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
@@ -186,13 +186,13 @@ def reduce_steps(
 
 
 def keys_by_error_steps(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None], wanted: Wanted, factors: Iterable[float]
+    selected: Selected, factors: Iterable[float]
 ) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
     """Count the keys for so many times the error, all datablocks together, step by step; change nothing."""
     each = list(factors)
-    counts, before = [0] * len(each), 0
+    counts, before, error = [0] * len(each), 0, 0.0
     refused: list[AnimationError] = []
-    for number, (datablock, prefixes) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
@@ -203,8 +203,9 @@ def keys_by_error_steps(
             refused.append(refusal)
         else:
             before += search.diamonds_before
+            error = wanted.error
     return [
-        KeyCount(wanted.error * factor, count, before) for factor, count in zip(each, counts, strict=True) if before
+        KeyCount(error * factor, count, before) for factor, count in zip(each, counts, strict=True) if before
     ], refused
 
 

@@ -21,7 +21,7 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
     """Reduce the datablocks; the outcome gets a note on each, with its keys and errors."""
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
     wanted = Wanted(**job.reduction)
-    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks), wanted), tick)
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, wanted))), tick)
     report = animation.Report(
         datablocks=len(results),
         tracks=sum(each.tracks for each in results),

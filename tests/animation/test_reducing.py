@@ -165,7 +165,7 @@ def test_the_operator_reduces_selected_objects_in_one_step(tcb_animation, ball):
 def test_a_search_that_is_ended_changes_nothing(animation, rig):
     reduction = f"{animation.__name__}.reduction"
     wanted = import_module(f"{reduction}.wanted").Wanted(error=0.01)
-    steps = import_module(f"{reduction}.reduce").reduce_steps({rig: None}, wanted)
+    steps = import_module(f"{reduction}.reduce").reduce_steps({rig: (None, wanted)})
     original, actions = rig.animation_data.action, list(bpy.data.actions)
     before = state(original)
     for _ in range(3):

@@ -54,6 +54,19 @@ def test_an_editor_reduces_what_it_shows_of_objects_that_are_not_selected(dense,
     assert is_range_reduced(dense, "location")
 
 
+def test_each_object_has_a_range_of_its_own(dense, choose, editor, scene):
+    other = new_object("Other")
+    key_densely(other, "location", np.outer(np.sin(np.arange(100) / 5.0), [1.0, 1.0, 1.0]))
+    other.select_set(True)
+    choose(dense, "location", *range(FIRST, LAST + 1))
+    choose(other, "location", *range(1, 31))
+    with editor("DOPESHEET"):
+        assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED") == {"FINISHED"}
+    assert is_range_reduced(dense, "location")
+    assert [frame for frame in frames(other, "location") if frame >= 30.0] == [*range(30, 101)]
+    assert len(frames(other, "location")) < 90
+
+
 def test_without_selected_keys_it_says_so(dense, choose, editor):
     choose(dense, "location")
     action = dense.animation_data.action
