@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -174,6 +174,12 @@ class Joints:
     """By a joint's number what is reduced of it."""
     together: list[list[int]]
     """Those that have their keys in common."""
+    bones: list[int] = field(default_factory=list)
+    """The number among its armature's of each bone, in their order."""
+
+    def of_points(self, parts: Float64Array | None) -> Float64Array | None:
+        """Return numbers of the armature's bones (bones, frames) for the points of the joints."""
+        return None if parts is None else parts[np.repeat(self.bones, 2)]
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
@@ -203,6 +209,7 @@ def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: 
         points = np.array([[0.0, 0.0, 0.0], [0.0, bone.bone.length, 0.0]])
         _add(found, bone, parent, offset, own, count, points, is_split)
         numbers[bone.name] = len(found.joints) - 1
+        found.bones.append(obj.pose.bones.find(bone.name))
         for collection in bone.bone.collections:
             collections.setdefault(collection.name, []).append(numbers[bone.name])
     if together == "COLLECTION":

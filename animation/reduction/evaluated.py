@@ -10,14 +10,17 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..datablocks import name_of
+from ..datablocks import bone_path, name_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
 from ..translation import rpt_
 from .dense import Dense, keys_of_values, points_of
+
+_LEAST = 1e-4
+"""The smallest part of what is allowed."""
 
 
 def check_evaluated(obj: Any) -> None:
@@ -48,3 +51,64 @@ def play_densely(copy: Channels, every: Sequence[Dense], frames: Float64Array) -
         values = keys_of_values(dense, dense.values, np.arange(len(frames)))
         for index in dense.track.channels:
             key_curve(fcurves[dense.track.path, index], frames, values[:, index], "LINEAR")
+
+
+def tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
+    """Return parts of what is allowed to bones (bones, frames), tightened by what is `needed` of them.
+
+    Where a bone needs less, so do all that have a part in where it is, also so many frames before and after.
+    """
+    padded = np.pad(needed, ((0, 0), (around, around)), constant_values=1.0)
+    least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)
+    moves = _movers(obj)
+    factors = np.ones_like(parts)
+    for bone in np.flatnonzero(least.min(axis=1) < 1.0).tolist():
+        factors[moves[bone]] = np.minimum(factors[moves[bone]], least[bone])
+    return np.maximum(parts * factors, _LEAST)
+
+
+def _movers(obj: Any) -> BoolArray:
+    """Return which bones have a part in where a bone is, shape (bones, bones): parents, targets, kinematic chains."""
+    bones = obj.pose.bones
+    found = np.eye(len(bones), dtype=np.bool_)
+    for number, bone in enumerate(bones):
+        if bone.parent is not None:
+            found[number, bones.find(bone.parent.name)] = True
+        for constraint in bone.constraints:
+            if not constraint.mute:
+                chain = [bones.find(each.name) for each in _chain(bone, constraint)]
+                found[np.ix_(chain, [*chain, *_targets(obj, constraint)])] = True
+    drivers = [driver for owner in (obj, obj.data) if owner.animation_data for driver in owner.animation_data.drivers]
+    for driver in drivers:
+        owners = [n for n, bone in enumerate(bones) if driver.data_path.startswith(f"{bone_path(bone)}.")]
+        found[owners or slice(None)] = True
+    while True:
+        more: BoolArray = found @ found
+        if (more == found).all():
+            return found
+        found = more
+
+
+def _chain(bone: Any, constraint: Any) -> list[Any]:
+    """Return the bones that a constraint of a bone moves: itself, of inverse kinematics its parents, too."""
+    if constraint.type not in ("IK", "SPLINE_IK"):
+        return [bone]
+    whole = [bone, *bone.parent_recursive]
+    return whole[: constraint.chain_count or len(whole)]
+
+
+def _targets(obj: Any, constraint: Any) -> list[int]:
+    """Return the numbers of the bones that a constraint goes by: all where that can't be told."""
+    pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
+    pairs += [
+        (getattr(constraint, f"{name}target", None), getattr(constraint, f"{name}subtarget", ""))
+        for name in ("", "pole_")
+    ]
+    bones = obj.pose.bones
+    found: list[int] = []
+    for target, name in pairs:
+        if target == obj and name in bones:
+            found.append(bones.find(name))
+        elif target == obj or (target is not None and (target.parent is not None or len(target.constraints))):
+            return list(range(len(bones)))
+    return found

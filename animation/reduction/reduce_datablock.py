@@ -27,7 +27,7 @@ from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
 from .beside_range import has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
-from .evaluated import check_evaluated, evaluated_places, play_densely
+from .evaluated import check_evaluated, evaluated_places, play_densely, tightened
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, unbaked, write
@@ -46,12 +46,10 @@ _ENOUGH = 0.98
 """So many of the keys that were asked for are as good as all of them."""
 _POWER = 2.5
 """A number of keys falls about as this root of the error rises."""
-_SMALLER = 4
-"""How often smaller errors are tried where constraints make larger ones of them."""
-_NEAR = 0.7
-"""Of what is allowed: no more is tried where poses are off by at least so much, and no more than that."""
-_SMALLEST = 0.1
-"""The smallest part of an error that is tried next."""
+_AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
+"""Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
+_TIGHTER = 0.8
+"""By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
 _FARTHEST = 1e5
 """Errors are tried up to so many times what was asked for, and down to as small a part."""
 
@@ -175,7 +173,7 @@ class Search:
             text = rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1])
             raise AnimationError(name_of(self._datablock), text)
         if self._is_evaluated:
-            self._factor *= max(1.0, self._excess(self._new, self._factor))
+            self._factor *= max(1.0, float(self._excess(self._new, self._factor).max()))
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
         """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
@@ -185,41 +183,50 @@ class Search:
         found = yield from self._search(factor)
         if not self._is_evaluated:
             return found
-        excess = least = self._excess(found, factor)
-        smaller = too_large = 1.0
-        small_enough = 1.0 if excess <= 1.0 else 0.0
-        for _ in range(_SMALLER):
-            if small_enough == 1.0 or _NEAR <= least <= 1.0:
+        excess = self._excess(found, factor)
+        least, parts = excess.max(), np.ones_like(excess)
+        for around in _AROUND:
+            if least <= 1.0:
                 break
-            smaller = math.sqrt(small_enough * too_large) or too_large * max(_SMALLEST, _MARGIN / excess)
-            tried = yield from self._search(factor, smaller)
+            needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
+            parts = tightened(self._datablock, parts, needed, around)
+            tried = yield from self._search(factor, parts)
             excess = self._excess(tried, factor)
-            if excess <= 1.0:
-                found, least, small_enough = tried, excess, smaller
-            else:
-                too_large = smaller
-                found, least = (tried, excess) if excess < least else (found, least)
+            if excess.max() < least:
+                found, least = tried, excess.max()
         return found
 
-    def _excess(self, new: Sequence[NewKeys], factor: float) -> float:
-        """Return how many times what is allowed keys are off as Blender evaluates them; change nothing."""
+    def _excess(self, new: Sequence[NewKeys], factor: float) -> Float64Array:
+        """Return how many times what is allowed bones are off as Blender evaluates them (bones, frames).
+
+        Nothing is changed.
+        """
         try:
-            off, still = self._measured(self._written(new, factor)[3])
+            places = self._written(new, factor)[3].places
         finally:
             self.take_back()
-        wanted = self._wanted
-        return max(off.largest / (factor * wanted.error), still.largest / wanted.still if wanted.still else 0.0)
+        wanted = self._wanted_motion(factor)
+        assert places is not None
+        assert wanted.places is not None
+        far = np.linalg.norm(places - wanted.places, axis=2) / wanted.limits
+        # Heads and tails in turn.
+        excess: Float64Array = np.maximum(far[::2], far[1::2])
+        return excess
 
-    def _search(self, factor: float, smaller: float = 1.0) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys within a smaller part of that, as F-curves and parents alone move the bones."""
-        factor *= smaller
+    def _search(self, factor: float, parts: Float64Array | None = None) -> Generator[float, None, list[NewKeys]]:
+        """Return the fewest keys within that, as F-curves and parents alone move the bones.
+
+        `parts`: of what is allowed, by bones and frames.
+        """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
         new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still(smaller), found.together))
+            keys_of = yield from reduce_skeleton(
+                Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
+            )
             for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
@@ -228,7 +235,7 @@ class Search:
             if dense.track.path not in done:
                 groups.setdefault(self._group_of(dense), []).append(dense)
         for own in groups.values():
-            new += self._fewest(own, error, factor * self._wanted.angle)
+            new += self._fewest(own, error, factor * self._wanted.angle, parts)
             yield 1.0
         done = {keys.dense.track.path for keys in new}
         return new + [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
@@ -240,18 +247,21 @@ class Search:
         is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
         return dense.owner if is_shared else dense.track.path
 
-    def _still(self, smaller: float = 1.0) -> tuple[float, float] | None:
+    @property
+    def _still(self) -> tuple[float, float] | None:
         """Return the radius within which points stand still, and how far they may be off for the search."""
         still = self._wanted.still
-        return None if still is None else (still, _MARGIN * smaller * still)
+        return None if still is None else (still, _MARGIN * still)
 
-    def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
+    def _fewest(self, own: Sequence[Dense], error: float, angle: float, of_bones: Float64Array | None) -> list[NewKeys]:
         """Return the keys that tracks have in common, or those that they were made from if these are no more."""
         parts = []
         for dense in own:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-            if dense.part == "location" and (still := self._still()) is not None:
+            if dense.part == "location" and (still := self._still) is not None:
                 limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
+            if of_bones is not None:
+                limit *= of_bones.min(axis=0)
             ends = None if dense.ends is None else dense.ends[np.newaxis]
             parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
         (one,) = reduce_tracks(parts)

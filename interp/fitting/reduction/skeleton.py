@@ -145,6 +145,8 @@ class Skeleton:
         `stand_still`.
     together : iterable of sequences of int
         Joints that have their keys in common; all others have their own.
+    parts : ndarray, shape (points, frames), or None
+        The parts of all this that are allowed to each point at each frame. None: all of it.
     """
 
     def __init__(
@@ -153,6 +155,7 @@ class Skeleton:
         error: float,
         still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
+        parts: Float64Array | None = None,
     ) -> None:
         self.joints = joints
         self.error = error
@@ -163,6 +166,8 @@ class Skeleton:
         """How far each point may be off at each frame, shape (points, frames)."""
         if still is not None:
             self.limits[stand_still(self.wanted, still[0])] = min(still[1], error)
+        if parts is not None:
+            self.limits *= parts
         self.keys: dict[int, KeySet] = {}
         """Of each group."""
         self.groups = self._groups(together)
