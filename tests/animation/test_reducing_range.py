@@ -136,6 +136,23 @@ def test_a_key_beside_that_is_moved_moves_only_what_blender_moves(animation, sce
         assert np.array_equal(reduced[key][:31], wanted[key][:31])
 
 
+def test_a_bezier_segment_beside_becomes_one_of_the_spline_where_that_is_chosen(animation, scene):
+    obj = new_object("Chosen")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "BEZIER", "NONE")
+    animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
+    before = played(obj, [85.5])["location", 0][0]
+    animation.key_set(obj, "location", 85.0, velocity=(2.0, 0.0, 0.0))
+    animation.bake(obj, output="HANDLES")
+    assert played(obj, [85.5])["location", 0][0] == before
+    animation.key_set(obj, "location", 85.0, interpolation="BEZIER")
+    animation.bake(obj, output="HANDLES")
+    # Hermite's cubic leaves the key with its velocity, and comes to the next, which has none of its own, at rest.
+    start, end = (curves[0] for curves in (played(obj, [85.0])["location", 0], played(obj, [86.0])["location", 0]))
+    assert played(obj, [85.5])["location", 0][0] == pytest.approx(0.5 * (start + end) + 2.0 / 8.0, abs=1e-5)
+    assert played(obj, [84.5, 86.5])["location", 0] == pytest.approx([np.sin(83.5 / 9.0), np.sin(85.5 / 9.0)], abs=2e-3)
+
+
 def test_tracks_that_new_keys_can_not_go_on_from_stay_with_a_note(animation, scene):
     obj = new_object("Apart")
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
