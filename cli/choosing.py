@@ -42,6 +42,8 @@ def nothing_to_do(job: Job, found: bool) -> str:
     """Return the message on a file in which there is nothing to do; `found`: it has tracks to do it with."""
     if found and job.verb == "bake":
         return rpt_("nothing to bake: its TCB tracks have no segment in the range")
+    if found and job.verb == "reduce" and job.reduction["frame_range"]:
+        return rpt_("nothing to reduce: no track that is not TCB already has three keys in the range")
     return rpt_(_NOTHING_TO_DO[job.work])
 
 
@@ -78,6 +80,8 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
         outcome.notes.append(rpt_("linked, so left to their own files: {:s}", listed(left_out)))
+    if left_out and not local:
+        outcome.nothing_to_do = rpt_("nothing to do: what there is to do is linked, and left to its own file")
     return list(local)
 
 

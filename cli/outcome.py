@@ -179,6 +179,8 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
         results.write(f"{outcome.file}: {outcome.findings['summary']} ({outcome.seconds:.1f} s)\n")
     elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
+        if reduced := outcome.findings.get("reduced"):
+            done += rpt_(", off by up to {:.4g}", max(each["error"] for each in reduced))
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
 

@@ -161,7 +161,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
             outcome.notes.append(rpt_("no result is written, since --strict was said"))
         return
     if not outcome.report.tracks:
-        outcome.nothing_to_do = nothing_to_do(job, bool(datablocks))
+        outcome.nothing_to_do = outcome.nothing_to_do or nothing_to_do(job, bool(datablocks))
         if not job.copies_skipped:
             write_skipped(job, number, outcome, source)
             return

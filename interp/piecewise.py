@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from .batch import (
     BoolArray,
@@ -50,6 +51,9 @@ class PiecewiseSpline(BaseSpline):
         The representation of the rotations whose channels `between` evaluates: see `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
         Whether the motion is repeated outside its keys. There is no LOOP, since its ends are those of runs.
+    gaps : array_like of int, or None
+        The keys, counted through all runs, after which `between` plays: also within runs, which then need not be of one
+        key each where `between` plays many segments in a row. None: the last key of each run but the last.
 
     Raises
     ------
@@ -66,6 +70,8 @@ class PiecewiseSpline(BaseSpline):
     runs: tuple[Spline, ...]
     ends: IndexArray
     """The last key of each run."""
+    gaps: IndexArray
+    """The keys after which no run plays, but for the last key."""
     _curve: Curve | None
     _representation: RotationRepresentation | None
 
@@ -75,6 +81,7 @@ class PiecewiseSpline(BaseSpline):
         between: Curve | None = None,
         representation: str | None = None,
         cycle: Literal["SINGLE", "REPEAT"] = "SINGLE",
+        gaps: npt.ArrayLike | None = None,
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
         self._set(cycle=cycle, runs=tuple(checked_splines("runs", runs)))
@@ -86,8 +93,10 @@ class PiecewiseSpline(BaseSpline):
         self._set(_representation=None if representation is None else rotation_representation(representation))
         keys = [run.keys for run in self.runs]
         self._set(ends=np.cumsum([len(each) for each in keys]) - 1)
+        within = np.empty(0, dtype=np.intp) if gaps is None else np.asarray(gaps, dtype=np.intp)
+        self._set(gaps=np.union1d(self.ends[:-1], within))
         parameters = np.concatenate([each.parameters for each in keys], axis=1)
-        parameters[EASE_FROM, self.ends[:-1]] = parameters[EASE_TO, self.ends[:-1] + 1] = 0.0
+        parameters[EASE_FROM, self.gaps] = parameters[EASE_TO, self.gaps + 1] = 0.0
         frames, values = (
             np.concatenate(arrays) for arrays in ([each.frames for each in keys], [each.values for each in keys])
         )
@@ -95,9 +104,9 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def between(self) -> BoolArray:
-        """Return which keys end a run, so that the segment after them is of no spline; shape (n,)."""
+        """Return which keys have a segment after them that is of no spline, or none; shape (n,)."""
         between = np.zeros(len(self.keys), dtype=np.bool_)
-        between[self.ends] = True
+        between[self.gaps] = between[-1] = True
         return between
 
     @property
@@ -149,10 +158,10 @@ class PiecewiseSpline(BaseSpline):
         owner = np.full(len(tracks.frames), -1)
         number = np.zeros(len(tracks.frames), dtype=np.intp)
         for spline, first in zip(splines, tracks.first.tolist(), strict=True):
-            ends = first + spline.ends
-            is_between[ends] = True
+            at = first + spline.gaps
+            is_between[at] = is_between[first + spline.ends[-1]] = True
             if spline._curve is not None:
-                owner[ends[:-1]], number[ends[:-1]] = len(gaps), np.arange(len(ends) - 1)
+                owner[at], number[at] = len(gaps), np.arange(len(at))
                 gaps.append(_Gaps(spline._curve, spline._representation))
         return _PiecewiseCurve(type(runs[0]).curve(runs, end_to_end(runs)), is_between, gaps, owner, number)
 

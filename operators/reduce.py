@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty
 
 from ..animation import AnimationError, KeyCount, Reduction
-from ..animation.reduction.reduce import keys_by_error_steps, reduce_steps
+from ..animation.edit.selected_keys import any_selected
+from ..animation.reduction.reduce import Selected, keys_by_error_steps, reduce_steps
 from ..animation.reduction.wanted import Wanted
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_, translated
@@ -22,7 +23,6 @@ from ..ui.reporting import Status, poll_selection, report_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
-Selected = Mapping[bpy.types.ID, Iterable[str] | None]
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The errors that are compared, as parts of the one that is set."""
 
@@ -31,12 +31,13 @@ class _Reducing(ReduceOptions, WithData, InSteps):
     """What both operators have in common."""
 
     work: ClassVar[Any]
-    """A static function of what is selected and wanted, which returns Steps."""
+    """A static function of what is selected, and wanted of it, which returns Steps."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         operator: Any = cls
-        return poll_selection(operator, context)
+        shown = selection.editable_fcurves(context) if selection.in_animation_editor(context) else []
+        return any_selected(shown) or poll_selection(operator, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         self._is_by_hand = True
@@ -44,14 +45,22 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
     def execute(self, context: bpy.types.Context) -> Status:
         operator: Any = self
+        scene: Any = context.scene
         try:
-            wanted = self.wanted()
+            wanted = self.wanted(scene)
         except ValueError as error:
             operator.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        selected = selection.selected_datablocks(context, self.use_data)
+        if self.frames == "SELECTED":
+            selected, ranges = selection.selected_paths(context, self.use_data)
+        else:
+            selected, ranges = selection.selected_datablocks(context, self.use_data), {}
+        if not selected:
+            operator.report({"ERROR"}, rpt_("Select keys of animated properties"))
+            return {"CANCELLED"}
+        work = {datablock: (paths, _within(wanted, ranges.get(datablock))) for datablock, paths in selected.items()}
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
-        return self.start(context, self.work(selected, wanted), progress, operator.finish)
+        return self.start(context, self.work(work), progress, operator.finish)
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
@@ -102,8 +111,8 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
     cancelled = n_("Counting was ended")
 
     @staticmethod
-    def work(selected: Selected, wanted: Wanted) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
-        return keys_by_error_steps(selected, wanted, _FACTORS)
+    def work(selected: Selected) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
+        return keys_by_error_steps(selected, _FACTORS)
 
     def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[AnimationError]]) -> Status:
         counts, refused = found
@@ -120,3 +129,8 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
             self.report({"ERROR"}, "\n".join(faults))
         redraw_editors()
         return {"FINISHED"} if counts else {"CANCELLED"}
+
+
+def _within(wanted: Wanted, frame_range: tuple[float, float] | None) -> Wanted:
+    """Return what is wanted, of keys in a range if there is one."""
+    return wanted if frame_range is None else replace(wanted, frame_range=frame_range)

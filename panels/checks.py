@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.translation import iface_
+from ..ui.bake_options import CustomRange
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
 from .widgets import draw_text, sidebar_settings
@@ -54,17 +55,17 @@ class TCB_PT_reduce(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        names = ["error", "angle", "still", "period", "together", "key_count"]
-        for name in names:
+        for name in ("error", "angle", "still", "period", "together", "key_count", "frames"):
             if name != "angle" or context.mode != "POSE":
                 column.prop(settings, name)
+        for name in CustomRange.__annotations__ if settings.frames == "CUSTOM" else ():
+            column.prop(settings, name)
         layout.operator_context = "INVOKE_DEFAULT"
         for operator in (
             layout.operator("tcb.reduce", icon="MOD_DECIM"),
             layout.operator("tcb.reduce_compare", icon="GRAPH"),
         ):
-            for name in names:
-                setattr(operator, name, getattr(settings, name))
+            settings.hand_to(operator)
         _draw_counts(layout, context, settings)
 
 
@@ -76,8 +77,9 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
     for count in manager.tcb_key_counts:
         row = column.split(factor=0.3, align=True)
         reduce = row.operator("tcb.reduce", text=f"{count.error:.3g}", translate=False)
+        settings.hand_to(reduce)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
-        reduce.still, reduce.period, reduce.together = settings.still, settings.period, settings.together
+        reduce.key_count = 0
         row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)
 
 

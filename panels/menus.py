@@ -9,6 +9,7 @@ import bpy
 
 from ..operators.preset import SUBFOLDER, TCB_OT_preset_apply, own_presets
 from ..ui.redraw import layout_of
+from .widgets import sidebar_settings
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")
 
@@ -51,7 +52,7 @@ class TCB_MT_keys(bpy.types.Menu):
     bl_idname = "TCB_MT_keys"
     bl_label = "TCB"
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.operator_context = "INVOKE_REGION_WIN"
         layout.operator("tcb.key_set", text="Set Parameters…")
@@ -63,6 +64,9 @@ class TCB_MT_keys(bpy.types.Menu):
         layout.operator("tcb.key_reset", text="Reset Parameters")
         layout.separator()
         layout.operator("tcb.make_key", text="Make Key")
+        reduce: Any = layout.operator("tcb.reduce", text="Reduce Selected Keys")
+        sidebar_settings(context).reduction.hand_to(reduce)
+        reduce.frames = "SELECTED"
         layout.operator_menu_enum("tcb.key_select", "condition", text="Select by Parameter")
         layout.operator("tcb.key_jump", text="Next Key").direction = "NEXT"
         layout.operator("tcb.key_jump", text="Previous Key").direction = "PREVIOUS"

@@ -84,7 +84,7 @@ def _load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]
         fcurve.update()
     last = max(fcurve.range()[1] for fcurve in _curves(rig))
     frames = np.arange(float(min(fcurve.range()[0] for fcurve in _curves(rig))), last + 1.0)
-    _, places = dense.places_of(rig, frames[:1])
+    places = dense.places_of(rig, frames[:1])
     return rig, frames, float(np.ptp(places[:, 0, 2])) / given.height
 
 
@@ -140,12 +140,12 @@ def _draw(given: argparse.Namespace) -> None:
     rig, frames, unit = _load(given, "QUATERNION")
     error = given.error[0]
     shown = frames[: min(len(frames), _SHOWN)]
-    wanted = dense.places_of(rig, frames)[1]
+    wanted = dense.places_of(rig, frames)
     curve = _curve(rig)
     before = [curve.evaluate(frame) for frame in shown]
     counts = animation.keys_by_error(rig, [factor * error * unit for factor in _FACTORS])
     animation.reduce(rig, error=error * unit)
-    off = np.linalg.norm(dense.places_of(rig, frames)[1] - wanted, axis=2) / unit
+    off = np.linalg.norm(dense.places_of(rig, frames) - wanted, axis=2) / unit
     after = _curve(rig)
     keys = [point.co[0] for point in after.keyframe_points if point.co[0] <= shown[-1]]
     figure, (above, middle, below) = plt.subplots(3, 1, figsize=(8.0, 8.4), layout="constrained")
@@ -185,11 +185,11 @@ def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
     for _ in range(given.tries):
         rig, frames, unit = _load(given, "NATIVE")
         bones = len(rig.pose.bones)
-        before = dense.places_of(rig, frames)[1]
+        before = dense.places_of(rig, frames)
         start = time.perf_counter()
         _run_decimate(margin)
         seconds = time.perf_counter() - start
-        off = np.linalg.norm(dense.places_of(rig, frames)[1] - before, axis=2) / unit
+        off = np.linalg.norm(dense.places_of(rig, frames) - before, axis=2) / unit
         keys, scalar = _joints(rig)
         if _NEAR * error <= off.max() <= error:
             break

@@ -465,7 +465,7 @@ def dope_sheet(window: Any, camera: Camera) -> None:
     camera.take("dope_sheet", box._replace(bottom=box.top + 375))
     at = box.left + 300, box.top + 60
     open_menu(window, at)
-    camera.take("menu", Box(at[0] - 160, box.top, at[0] + 330, box.bottom + 30))
+    camera.take("menu", Box(at[0] - 160, box.top, at[0] + 330, box.bottom + 45))
 
 
 def open_menu(window: Any, at: tuple[int, int]) -> None:

@@ -26,8 +26,8 @@ from ..animation import AnimationError, choose
 from ..animation.reduction.wanted import ANGLE, ERROR, TOGETHER, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
-from . import selection
-from .bake_options import BakeOptions, step
+from . import bake_options, selection
+from .bake_options import BakeOptions, CustomRange, step
 from .sliders.key_fields import Of50, key_frame, key_parameter, key_value, key_velocity, parameter
 
 CHOICE_ITEMS = {
@@ -129,7 +129,20 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
     ease_from: parameter("ease_from", options=set())
 
 
-class ReduceOptions:
+REDUCE_FRAMES = [
+    ("KEYS", "All Keys", "All keys of the selected objects, in Pose mode bones"),
+    (
+        "SELECTED",
+        "Selected Keys",
+        "From the first to the last selected key of each object, of properties with selected keys: what is before and"
+        " after stays as it is, and the new keys go on from there",
+    ),
+    ("SCENE", "Scene Range", "Keys in the scene's frame range: what is before and after stays as it is"),
+    ("CUSTOM", "Custom Range", "Keys in a range of frames: what is before and after stays as it is"),
+]
+
+
+class ReduceOptions(CustomRange):
     """What Reduce is asked for, in its panel and of its operator."""
 
     error: FloatProperty(
@@ -193,12 +206,24 @@ class ReduceOptions:
         default="BONE",
         options=set(),
     )
+    frames: EnumProperty(name="Frames", description="Which keys to reduce", items=REDUCE_FRAMES, options=set())
 
-    def wanted(self) -> Wanted:
-        """Return what is asked for. Raises ValueError for a period of 2 frames or less."""
+    def wanted(self, scene: bpy.types.Scene) -> Wanted:
+        """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
         return Wanted(
-            self.error, self.angle, self.key_count or None, self.still or None, self.period or None, self.together
+            self.error,
+            self.angle,
+            self.key_count or None,
+            self.still or None,
+            self.period or None,
+            self.together,
+            bake_options.frame_range(self, scene),
         )
+
+    def hand_to(self, operator: object) -> None:
+        """Set all of it for an operator."""
+        for name in (*ReduceOptions.__annotations__, *CustomRange.__annotations__):
+            setattr(operator, name, getattr(self, name))
 
 
 class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -198,6 +200,31 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
     These are the keys of the same property, at the same frame, of what else is selected.
     """
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
+
+
+def selected_paths(
+    context: bpy.types.Context, use_data: bool
+) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
+    """Return by datablock the paths of tracks with selected keys, and the frames of the first and the last of these.
+
+    They are those that an animation editor shows, elsewhere those of the selected objects or bones.
+    """
+    if in_animation_editor(context):
+        found = [(keys.datablock, keys) for keys in chosen_keys(context)]
+    else:
+        found = []
+        for datablock, prefixes in selected_datablocks(context, use_data).items():
+            with suppress(AnimationError):
+                starts = "" if prefixes is None else tuple(prefixes)
+                shown = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
+                found += [(datablock, keys) for keys in selected_keys(shown)]
+    paths: dict[bpy.types.ID, list[str] | None] = {}
+    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
+    for datablock, keys in found:
+        first, last = ranges.get(datablock, (math.inf, -math.inf))
+        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
+        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
+    return paths, ranges
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:

@@ -186,8 +186,4 @@ def _shortened(tangent: Float64Array, most: float) -> Float64Array:
 def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> Run:
     """Return the spline that contains a key of the channels, and the key's row in it."""
     (whole,) = track_splines(track, track.settings, own, defaults)
-    for run in whole.runs:
-        if row < len(run.frames):
-            return run, row
-        row -= len(run.frames)
-    raise IndexError(row)
+    return whole.run_of(row)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -16,11 +16,12 @@ from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..errors import PLAYED_NOT_FINITE
-from ..fcurves.keyframes import Float64Array, read_coordinates
+from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
+from .beside_range import has_beside, velocities_beside
 from .extrapolation import slopes_outside
 from .wanted import Together
 
@@ -41,6 +42,10 @@ class Dense:
     """How much the channels change a frame before the first frame, and after the last, shape (2, components)."""
     stays: bool = False
     """Its keys stay as they are."""
+    joined: tuple[bool, bool] = (False, False)
+    """Whether it has keys before the first frame, and after the last."""
+    ends: Float64Array | None = None
+    """How `values` must change a frame at both ends, shape (2, d); NaN where an end is free."""
 
     @property
     def is_still(self) -> bool:
@@ -65,8 +70,8 @@ class Dense:
         return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
 
 
-def frames_of(tracks: Sequence[Track]) -> Float64Array:
-    """Return all whole frames from the first to the last key of the tracks."""
+def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None = None) -> Float64Array:
+    """Return all whole frames from the first to the last key of the tracks, of those in the range."""
     ends = [
         read_coordinates(fcurve)[[0, -2]]
         for track in tracks
@@ -76,11 +81,18 @@ def frames_of(tracks: Sequence[Track]) -> Float64Array:
     if not ends:
         return np.zeros(0)
     first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
+    if frame_range is not None:
+        first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
     return np.arange(first, last + 1.0)
 
 
-def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
-    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite."""
+def sampled(
+    track: Track, frames: Float64Array, stays: bool = False, joins: tuple[bool, bool] = (False, False)
+) -> Dense:
+    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite.
+
+    `joins`: at which ends something has keys beside the frames.
+    """
     times = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
     for index, still in enumerate(track.rest):
@@ -90,7 +102,13 @@ def sampled(track: Track, frames: Float64Array, stays: bool = False) -> Dense:
             slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error(rpt_(PLAYED_NOT_FINITE))
-    return Dense(track, raw, _quaternions(track, raw) if track.is_rotation else raw, slopes, stays)
+    values = _quaternions(track, raw) if track.is_rotation else raw
+    if stays or not any(joins):
+        return Dense(track, raw, values, slopes, stays)
+    joined = has_beside([track], frames)
+    slopes[np.array(joined)] = np.nan
+    ends = velocities_beside(track, frames, raw, values, joins)
+    return Dense(track, raw, values, slopes, stays, joined, ends)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
@@ -110,15 +128,28 @@ def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
     return replace(dense, values=np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), dense.values))
 
 
-def keys_of_values(dense: Dense, values: Float64Array) -> Float64Array:
-    """Return values of keys, of rotations quaternions, as the track's channels have them."""
-    track = dense.track
+def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Float64Array:
+    """Return values of keys at rows, of rotations quaternions, as the track's channels have them.
+
+    Where keys stand beside the frames, the ends are those of the channels, and each key is near what they play there.
+    """
+    found = values
+    track, is_joined = dense.track, any(dense.joined)
+    own = dense.raw[rows] if is_joined else dense.raw[0]
+    if track.is_rotation and is_joined:
+        values = values[:, np.newaxis]
     if track.kind == "EULER":
-        return rotations.follow_euler(values, track.order, dense.raw[0])
-    if track.kind == "AXIS_ANGLE":
-        axes, angles = rotations.follow_axis_angle(values, dense.raw[0, 1:], dense.raw[0, 0])
-        return np.concatenate([angles[:, np.newaxis], axes], axis=1)
-    return values
+        found = rotations.follow_euler(values, track.order, own)
+    elif track.kind == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(values, own[..., 1:], own[..., 0])
+        found = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
+    if not is_joined:
+        return found
+    found = found.reshape(len(rows), -1).copy()
+    for side, row in ((0, 0), (1, -1)):
+        if dense.joined[side]:
+            found[row] = dense.raw[row]
+    return found
 
 
 def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
@@ -143,14 +174,16 @@ class Joints:
     """By a joint's number what is reduced of it."""
     together: list[list[int]]
     """Those that have their keys in common."""
+    bones: list[int] = field(default_factory=list)
+    """The number among its armature's of each bone, in their order."""
+
+    def of_points(self, parts: Float64Array | None) -> Float64Array | None:
+        """Return numbers of the armature's bones (bones, frames) for the points of the joints."""
+        return None if parts is None else parts[np.repeat(self.bones, 2)]
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
-    """Return the joints of an armature.
-
-    Raises UnknownMotionError where more than F-curves and parents moves a bone.
-    """
-    sampler = TransformSampler(frames[:1])
+    """Return the joints of an armature, as F-curves and parents move them."""
     by_owner: dict[str, list[Dense]] = {}
     for dense in every:
         if dense.part in ("location", "rotation", "scale"):
@@ -164,7 +197,6 @@ def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: 
     numbers: dict[str, int] = {}
     collections: dict[str, list[int]] = {}
     for bone in _parents_first(obj):
-        sampler.matrices(obj, bone.name)
         rest = np.array(bone.bone.matrix_local)
         if bone.parent is None:
             parent, offset = top, rest
@@ -177,6 +209,7 @@ def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: 
         points = np.array([[0.0, 0.0, 0.0], [0.0, bone.bone.length, 0.0]])
         _add(found, bone, parent, offset, own, count, points, is_split)
         numbers[bone.name] = len(found.joints) - 1
+        found.bones.append(obj.pose.bones.find(bone.name))
         for collection in bone.bone.collections:
             collections.setdefault(collection.name, []).append(numbers[bone.name])
     if together == "COLLECTION":
@@ -231,13 +264,14 @@ def _add(
                 values["scale"],
                 animated,
                 points if is_last else points[:0],
+                {name: ends for name in animated if (ends := moving[name].ends) is not None},
             )
         )
         parent, offset = len(found.joints) - 1, np.eye(4)
 
 
-def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> tuple[list[str], Float64Array]:
-    """Return where heads and tails of all bones are in the world, shape (points, frames, 3), with the bones' names.
+def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> Float64Array:
+    """Return where heads and tails of all bones are in the world, shape (points, frames, 3).
 
     `played`: tracks with values in place of what F-curves play. Raises UnknownMotionError where more than F-curves and
     parents moves a bone.
@@ -247,12 +281,23 @@ def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> t
         for dense in played
     }
     sampler = TransformSampler(frames, moved)
-    names, places = [], []
+    places = []
     for bone in obj.pose.bones:
-        matrices = sampler.matrices(obj, bone.name)
-        names += [rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name)]
-        places += [matrices[:, :3, 3], matrices[:, :3, 3] + bone.bone.length * matrices[:, :3, 1]]
-    return names, np.stack(places)
+        places.append(points_of(bone, sampler.matrices(obj, bone.name)))
+    return np.concatenate(places)
+
+
+def points_of(bone: bpy.types.PoseBone, matrices: Float64Array) -> Float64Array:
+    """Return where head and tail of a bone are with its matrices in the world, shape (2, frames, 3)."""
+    heads: Float64Array = matrices[:, :3, 3]
+    return np.stack([heads, heads + bone.bone.length * matrices[:, :3, 1]])
+
+
+def names_of_points(obj: Any) -> list[str]:
+    """Return the names of heads and tails of all bones, in their order."""
+    return [
+        text for bone in obj.pose.bones for text in (rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name))
+    ]
 
 
 def is_posed(datablock: bpy.types.ID, every: Sequence[Dense]) -> bool:

@@ -28,16 +28,21 @@ def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[floa
 
 
 def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
-    """Let a curve of Bezier keys that goes on along lines do so with these slopes, before it and after it."""
+    """Let a curve of Bezier keys that goes on along lines do so with these slopes, before it and after it.
+
+    NaN: other keys stand there.
+    """
     points = fcurve.keyframe_points
     if fcurve.extrapolation != "LINEAR" or not len(points):
         return
-    length = (points[1].co[0] - points[0].co[0]) / 3.0 if len(points) > 1 else 1.0
-    points[0].handle_left_type = "FREE"
-    points[0].handle_left = points[0].co[0] - length, points[0].co[1] - length * slopes[0]
-    length = (points[-1].co[0] - points[-2].co[0]) / 3.0 if len(points) > 1 else 1.0
-    points[-1].handle_right_type = "FREE"
-    points[-1].handle_right = points[-1].co[0] + length, points[-1].co[1] + length * slopes[1]
+    if not np.isnan(slopes[0]):
+        length = (points[1].co[0] - points[0].co[0]) / 3.0 if len(points) > 1 else 1.0
+        points[0].handle_left_type = "FREE"
+        points[0].handle_left = points[0].co[0] - length, points[0].co[1] - length * slopes[0]
+    if not np.isnan(slopes[1]):
+        length = (points[-1].co[0] - points[-2].co[0]) / 3.0 if len(points) > 1 else 1.0
+        points[-1].handle_right_type = "FREE"
+        points[-1].handle_right = points[-1].co[0] + length, points[-1].co[1] + length * slopes[1]
 
 
 def key_straight(

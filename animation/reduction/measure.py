@@ -14,6 +14,7 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
 from ..store.tracks import Track
 from ..translation import rpt_
+from .beside_range import sides
 from .dense import Dense
 
 
@@ -36,12 +37,13 @@ class Difference:
         return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 
 
-def count_keys(tracks: Sequence[Track]) -> tuple[int, int]:
-    """Return at how many frames tracks have keys, summed over tracks, and over the bones and objects that have them."""
+def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]:
+    """Return at how many frames of a range tracks have keys, summed over tracks, and over the bones and objects."""
     frames: dict[str, list[Float32Array]] = {}
     keys = 0
     for track in tracks:
         own = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()])
+        own = own[~np.logical_or(*sides(own, range_))]
         keys += len(own)
         frames.setdefault(track.path.rpartition(".")[0], []).append(own)
     return keys, sum(len(union(own)) for own in frames.values())

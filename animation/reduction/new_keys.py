@@ -13,13 +13,15 @@ from ...interp.fitting.reduction import Reduced
 from ...interp.fitting.unbaking import AUTOMATIC, EASED, HOLD, LINE, Unbaked, unbake_rotations, unbake_values
 from ...interp.keys import PARAMETERS
 from ..fcurves.channels import Channels
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray, read
+from ..fcurves.keyframes import write as write_keys
 from ..fcurves.keying import key_curve
-from ..store.own_keys import read_all_own_keys
+from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.recording import Numbers, enable_read
-from ..store.table.rows import velocity_of
+from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.settings import Settings
 from ..store.tracks import find_tracks
+from .beside_range import chosen_beside, joined, sides
 from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
 
@@ -66,13 +68,21 @@ class NewKeys:
 
     @classmethod
     def still(cls, dense: Dense) -> NewKeys:
-        """Return one key."""
+        """Return one key; where others stand beside the frames, one at each end."""
+        if any(dense.joined):
+            rest = Reduced(
+                np.array([0, len(dense.raw) - 1]),
+                [dense.values[[0, -1]]],
+                [np.zeros((2, 3 if dense.track.is_rotation else dense.raw.shape[1]))],
+                0.0,
+            )
+            return cls.fitted(dense, rest, 0)
         return cls(dense, np.zeros(1, dtype=np.intp), dense.raw[:1], np.full(1, _BEZIER, dtype=np.uint8))
 
     @classmethod
     def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
         """Return the keys of a fit, of which the track is a part: with velocities."""
-        values = keys_of_values(dense, keys.values[part])
+        values = keys_of_values(dense, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
         numbers = _velocities(dense, keys.velocities[part])
         return cls(dense, keys.rows, values, types, Settings(method="HERMITE"), numbers, fit=keys, part=part)
@@ -133,7 +143,7 @@ def _of_values(dense: Dense, found: Unbaked, own: Sequence[int]) -> NewKeys | No
 
 def _of_rotations(dense: Dense, found: Unbaked) -> NewKeys | None:
     """Return TCB keys if parameters were found, or those with velocities."""
-    keys = NewKeys(dense, found.rows, keys_of_values(dense, found.values), _types(found))
+    keys = NewKeys(dense, found.rows, keys_of_values(dense, found.values, found.rows), _types(found))
     if found.parameters is not None and found.construction in ("DE_CASTELJAU", "SQUAD"):
         numbers = dict(zip(PARAMETERS, found.parameters[0], strict=True))
         keys.numbers = dict.fromkeys(range(keys.values.shape[1]), numbers)
@@ -162,7 +172,10 @@ def write(copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> Non
         is_whole = track.is_rotation and len(keys.rows) > 1
         for index in range(keys.values.shape[1]) if is_whole else track.channels:
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
+            before = read(fcurve)
             _key(fcurve, keys, index, frames, slopes[:, index])
+            if any(keys.dense.joined):
+                write_keys(fcurve, joined(fcurve, read(fcurve), before, frames))
 
 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
@@ -185,25 +198,29 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
     extrapolate(fcurve, slopes)
 
 
-def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys]) -> None:
-    """Make tracks TCB that are to be."""
+def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
+    """Make tracks TCB that are to be. Blender plays their lines, and all segments beside the frames."""
     by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]
+    own = [
+        {index: _played_by_blender(each, frames) for index, each in channels.items()}
+        for channels in read_all_own_keys(tracks)
+    ]
     numbers = [
-        {index: keys.numbers[index] for index in track.channels} for track, keys in zip(tracks, chosen, strict=True)
+        {index: _padded(keys.numbers[index], each, frames) for index, each in channels.items()}
+        for keys, channels in zip(chosen, own, strict=True)
     ]
     settings = [keys.settings or Settings() for keys in chosen]
-    enable_read([(copy, track) for track in tracks], read_all_own_keys(tracks), settings, numbers)
+    enable_read([(copy, track) for track in tracks], own, settings, numbers)
 
 
-def draw_lines(copy: Channels, every: Sequence[NewKeys]) -> list[str]:
-    """Make the keys of TCB tracks that begin lines Linear; return the paths of these tracks, to be baked again.
+def _played_by_blender(own: OwnKeys, frames: Float64Array) -> OwnKeys:
+    lines = np.where(own.keys.interpolation == _LINEAR, np.uint8(CHOSEN_INTERPOLATION), np.uint8(0))
+    return own.with_(chosen=chosen_beside(own, frames) | lines)
 
-    A first bake makes Linear keys Bezier: afterwards they are what the animator wants.
-    """
-    types = {keys.dense.track.path: keys.types for keys in every if keys.settings and (keys.types == _LINEAR).any()}
-    for fcurve in copy:
-        if fcurve.data_path in types:
-            fcurve.keyframe_points.foreach_set("interpolation", types[fcurve.data_path])
-    return [*types]
+
+def _padded(numbers: Numbers, own: OwnKeys, frames: Float64Array) -> Numbers:
+    """Return numbers of keys at the frames for all keys of a channel; NaN for those beside."""
+    before, after = (np.count_nonzero(side) for side in sides(own.frames, frames))
+    return {name: np.pad(each, (before, after), constant_values=np.nan) for name, each in numbers.items()}

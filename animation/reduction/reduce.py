@@ -9,13 +9,15 @@ from typing import TypeVar
 
 import bpy
 
-from ..arguments import Count, MoreThanTwo, Positive, checked
+from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..steps import Steps, run_steps
 from .reduce_datablock import Search, diamonds
 from .result import Reduction
 from .wanted import ANGLE, ERROR, Together, Wanted
 
+Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, Wanted]]
+"""Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
 _STEPS = 100
 T = TypeVar("T")
 
@@ -49,6 +51,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
+    frame_range: FrameRange | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
     """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
@@ -83,6 +86,9 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         What has its keys at common frames: each track for itself; location, rotation and scale of a bone or object; all
         bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
         datablock.
+    frame_range : (float, float), optional
+        Only the keys from one whole frame to another; all others, and what plays between them, stay as they are. New
+        keys begin and end at the values there and, as near as they come, with the velocities that play beside.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
@@ -102,8 +108,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period, together)
-    found, refused = run_steps(reduce_steps({datablock: prefixes}, wanted), progress)
+    wanted = Wanted(error, angle, key_count, still, period, together, frame_range)
+    found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
         raise refused[0]
     return found[0]
@@ -117,6 +123,7 @@ def keys_by_error(
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
+    frame_range: FrameRange | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
@@ -126,7 +133,7 @@ def keys_by_error(
     datablock : bpy.types.ID
     errors : iterable of float
         Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
-    prefixes, still, period, together, progress
+    prefixes, still, period, together, frame_range, progress
         As of `reduce`.
 
     Returns
@@ -144,24 +151,22 @@ def keys_by_error(
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = Wanted(still=still, period=period, together=together)
+    wanted = Wanted(still=still, period=period, together=together, frame_range=frame_range)
     factors = [error / wanted.error for error in errors]
-    found, refused = run_steps(keys_by_error_steps({datablock: prefixes}, wanted, factors), progress)
+    found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
     if refused:
         raise refused[0]
     return found
 
 
-def reduce_steps(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None], wanted: Wanted
-) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
+def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
     """Reduce as `reduce` does several datablocks, step by step; yield the steps done and how many there are.
 
     Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
     """
     found: list[Search] = []
     refused: list[AnimationError] = []
-    for number, (datablock, prefixes) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
@@ -181,13 +186,13 @@ def reduce_steps(
 
 
 def keys_by_error_steps(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None], wanted: Wanted, factors: Iterable[float]
+    selected: Selected, factors: Iterable[float]
 ) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
     """Count the keys for so many times the error, all datablocks together, step by step; change nothing."""
     each = list(factors)
-    counts, before = [0] * len(each), 0
+    counts, before, error = [0] * len(each), 0, 0.0
     refused: list[AnimationError] = []
-    for number, (datablock, prefixes) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
@@ -198,8 +203,9 @@ def keys_by_error_steps(
             refused.append(refusal)
         else:
             before += search.diamonds_before
+            error = wanted.error
     return [
-        KeyCount(wanted.error * factor, count, before) for factor, count in zip(each, counts, strict=True) if before
+        KeyCount(error * factor, count, before) for factor, count in zip(each, counts, strict=True) if before
     ], refused
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -17,17 +17,20 @@ from ..edit.restore import apply
 from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.live_switch import switch_off
 from ..store.original_actions import link, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import n_, rpt_
-from .dense import Dense, filtered, frames_of, is_posed, joints_of, places_of, sampled
+from ..translation import listed, n_, rpt_
+from .beside_range import has_beside, reason_apart
+from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
+from .evaluated import check_evaluated, evaluated_places, play_densely, tightened
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
-from .new_keys import NewKeys, draw_lines, enable, unbaked, write
+from .new_keys import NewKeys, enable, unbaked, write
 from .result import Reduction
 from .wanted import Wanted
 
@@ -43,6 +46,10 @@ _ENOUGH = 0.98
 """So many of the keys that were asked for are as good as all of them."""
 _POWER = 2.5
 """A number of keys falls about as this root of the error rises."""
+_AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
+"""Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
+_TIGHTER = 0.8
+"""By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
 _FARTHEST = 1e5
 """Errors are tried up to so many times what was asked for, and down to as small a part."""
 
@@ -63,25 +70,30 @@ class Search:
         check_not_tweaked(datablock)
         self._channels = channels_of(datablock)
         self._was_kept = bool(self._channels.action.use_fake_user)
-        self._tracks = _reducible(datablock, self._channels, prefixes, self._notes)
-        self.keys_before, self.diamonds_before = count_keys(self._tracks)
-        self._frames = frames_of(self._tracks)
-        self._every = [sampled(track, self._frames) for track in self._tracks]
+        reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
+        self._frames = frames_of(reducible, wanted.frame_range)
+        self._every = _joinable(datablock, reducible, self._frames, self._notes)
+        self._tracks = [dense.track for dense in self._every]
+        self.keys_before, self.diamonds_before = count_keys(self._tracks, self._frames)
         self._kept: list[Dense] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
+        self._is_evaluated = False
         self._unbaked: dict[str, NewKeys] = {}
         self._noise = Difference()
+        self._unfiltered: tuple[list[Dense], Float64Array | None] | None = None
         self._new: list[NewKeys] = []
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
             self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
+            self._names = names_of_points(datablock)
             try:
-                self._names, self._places = places_of(datablock, self._frames)
-            except UnknownMotionError as reason:
-                text = rpt_("{:s}: only what F-curves and parents move can be reduced", str(reason))
-                raise AnimationError(name_of(datablock), text) from reason
+                self._places = places_of(datablock, self._frames)
+            except UnknownMotionError:
+                check_evaluated(datablock)
+                self._is_evaluated = True
+                self._places = self._places_now()
 
     @property
     def _moving(self) -> list[Dense]:
@@ -103,15 +115,31 @@ class Search:
     def _filter(self, period: float) -> None:
         """Take the noise away from all tracks that are not played by the keys they were made from."""
         before = self._every
+        self._unfiltered = before, self._places
         self._every = [
             dense if dense.is_still or dense.stays else filtered(dense, period, self._frames) for dense in before
         ]
         played = {dense.track.path: dense.values for dense in self._every}
         self._noise = difference(before, played, self._frames)
         if self._places is not None:
-            places = places_of(self._datablock, self._frames, self._every)[1]
+            places = self._places_with(self._every)
             self._noise = self._noise.with_points(difference_of_points(self._names, self._places, places, self._frames))
             self._places = places
+
+    def _places_now(self) -> Float64Array:
+        """Return where heads and tails of all bones are with the keys that they have now."""
+        own = evaluated_places if self._is_evaluated else places_of
+        return own(self._datablock, self._frames)
+
+    def _places_with(self, every: Sequence[Dense]) -> Float64Array:
+        """Return where they are with the values of these tracks."""
+        if not self._is_evaluated:
+            return places_of(self._datablock, self._frames, every)
+        try:
+            play_densely(self._copy(), every, self._frames)
+            return self._places_now()
+        finally:
+            self.take_back()
 
     def choose(self) -> Generator[float, None, None]:
         """Choose the keys that are written: those within the error, or those that are as many as was asked for."""
@@ -125,7 +153,7 @@ class Search:
         factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
         for number in range(_TRIES):
             found = []
-            steps = self.fit(factor)
+            steps = self._search(factor)
             while True:
                 try:
                     yield (number + next(steps)) / _TRIES
@@ -144,16 +172,61 @@ class Search:
         if not self._new:
             text = rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1])
             raise AnimationError(name_of(self._datablock), text)
+        if self._is_evaluated:
+            self._factor *= max(1.0, float(self._excess(self._new, self._factor).max()))
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done."""
+        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
+
+        What constraints make of them is measured; where that is too far off the search goes on with smaller errors.
+        """
+        found = yield from self._search(factor)
+        if not self._is_evaluated:
+            return found
+        excess = self._excess(found, factor)
+        least, parts = excess.max(), np.ones_like(excess)
+        for around in _AROUND:
+            if least <= 1.0:
+                break
+            needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
+            parts = tightened(self._datablock, parts, needed, around)
+            tried = yield from self._search(factor, parts)
+            excess = self._excess(tried, factor)
+            if excess.max() < least:
+                found, least = tried, excess.max()
+        return found
+
+    def _excess(self, new: Sequence[NewKeys], factor: float) -> Float64Array:
+        """Return how many times what is allowed bones are off as Blender evaluates them (bones, frames).
+
+        Nothing is changed.
+        """
+        try:
+            places = self._written(new, factor)[3].places
+        finally:
+            self.take_back()
+        wanted = self._wanted_motion(factor)
+        assert places is not None
+        assert wanted.places is not None
+        far = np.linalg.norm(places - wanted.places, axis=2) / wanted.limits
+        # Heads and tails in turn.
+        excess: Float64Array = np.maximum(far[::2], far[1::2])
+        return excess
+
+    def _search(self, factor: float, parts: Float64Array | None = None) -> Generator[float, None, list[NewKeys]]:
+        """Return the fewest keys within that, as F-curves and parents alone move the bones.
+
+        `parts`: of what is allowed, by bones and frames.
+        """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
         new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still, found.together))
+            keys_of = yield from reduce_skeleton(
+                Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
+            )
             for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
@@ -162,7 +235,7 @@ class Search:
             if dense.track.path not in done:
                 groups.setdefault(self._group_of(dense), []).append(dense)
         for own in groups.values():
-            new += self._fewest(own, error, factor * self._wanted.angle)
+            new += self._fewest(own, error, factor * self._wanted.angle, parts)
             yield 1.0
         done = {keys.dense.track.path for keys in new}
         return new + [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
@@ -180,14 +253,17 @@ class Search:
         still = self._wanted.still
         return None if still is None else (still, _MARGIN * still)
 
-    def _fewest(self, own: Sequence[Dense], error: float, angle: float) -> list[NewKeys]:
+    def _fewest(self, own: Sequence[Dense], error: float, angle: float, of_bones: Float64Array | None) -> list[NewKeys]:
         """Return the keys that tracks have in common, or those that they were made from if these are no more."""
         parts = []
         for dense in own:
             limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-            if dense.part == "location" and self._still is not None:
-                limit[stand_still(dense.values[np.newaxis], self._still[0])] = min(self._still[1], error)
-            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation))
+            if dense.part == "location" and (still := self._still) is not None:
+                limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
+            if of_bones is not None:
+                limit *= of_bones.min(axis=0)
+            ends = None if dense.ends is None else dense.ends[np.newaxis]
+            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
         (one,) = reduce_tracks(parts)
         before = [self._unbaked.get(dense.track.path) for dense in own]
         made = [keys for keys in before if keys is not None]
@@ -207,36 +283,40 @@ class Search:
 
     def write(self) -> Reduction:
         """Write the keys that were chosen, more where handles don't play the motion, and measure what these do."""
-        new = self._new
+        copy, new, refused, _ = self._written(self._new, self._factor)
+        self._keep_handles(copy, new)
+        self._notes += refused
+        plain = [keys.dense.track.path for keys in new if keys.settings is None and len(keys.rows) > 1]
+        if plain:
+            text = rpt_("made of few keys, which are not TCB: they come back plain ({:s})", listed(plain))
+            self._notes.append(note_on(name_of(self._datablock), text))
+        self._say_who_shares()
+        return self._result(copy, new)
+
+    def _written(self, new: Sequence[NewKeys], factor: float) -> tuple[Channels, Sequence[NewKeys], list[str], Played]:
+        """Write keys into a copy of the action, more where handles don't play the motion.
+
+        Return the copy's F-curves, the keys, what was refused, and what the copy plays.
+        """
         for turn in range(_MENDS + 1):
             copy = self._copy()
             write(copy, new, self._frames)
             refused = self._play(copy, new)
             played = self._played()
-            more = mended(new, played, self._wanted_motion()) if turn < _MENDS else None
+            more = mended(new, played, self._wanted_motion(factor)) if turn < _MENDS else None
             if more is None:
                 break
             self.take_back()
             new = more
-        self._keep_handles(copy, new)
-        self._notes += refused + [
-            rpt_('"{:s}" is made of few keys, which are not TCB: they come back plain', keys.dense.track.path)
-            for keys in new
-            if keys.settings is None and len(keys.rows) > 1
-        ]
-        self._say_who_shares()
-        return self._result(copy, new)
+        return copy, new, refused, played
 
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[str]:
         """Make tracks TCB, and let handles play them; return what was refused."""
-        enable(self._datablock, copy, new)
+        enable(self._datablock, copy, new, self._frames)
         paths = [keys.dense.track.path for keys in new if keys.settings is not None]
         if not paths:
             return []
-        refused = bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
-        if lines := draw_lines(copy, new):
-            bake([self._datablock], Options(output="HANDLES"), {self._datablock: lines})
-        return refused
+        return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
 
     def _keep_handles(self, copy: Channels, new: Sequence[NewKeys]) -> None:
         """Let keys that are restored, or no longer TCB, have the handles that play the motion."""
@@ -252,11 +332,11 @@ class Search:
     def _played(self) -> Played:
         """Return what the F-curves play now."""
         values = {track.path: sampled(track, self._frames).values for track in self._now()}
-        places = places_of(self._datablock, self._frames)[1] if self._places is not None else None
+        places = self._places_now() if self._places is not None else None
         return Played(values, places)
 
-    def _wanted_motion(self) -> WantedMotion:
-        wanted, factor = self._wanted, self._factor
+    def _wanted_motion(self, factor: float) -> WantedMotion:
+        wanted = self._wanted
         limits = None
         if self._places is not None:
             limits = np.full(self._places.shape[:2], factor * wanted.error)
@@ -266,8 +346,10 @@ class Search:
         return WantedMotion(self._datablock, self._places, limits, factor * wanted.angle)
 
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
-        off, still = self._measured(self._played())
-        keys, now_diamonds = count_keys(self._now())
+        played = self._played()
+        off, still = self._measured(played)
+        whole = self._from_unfiltered(played)
+        keys, now_diamonds = count_keys(self._now(), self._frames)
         return Reduction(
             name_of(self._datablock),
             wanted=self._wanted.error * self._factor,
@@ -288,6 +370,10 @@ class Search:
             noise=self._noise.largest,
             noise_at=self._noise.at,
             noise_angle=self._noise.angle,
+            unfiltered=whole.largest,
+            unfiltered_at=whole.at,
+            unfiltered_angle=whole.angle,
+            evaluated=self._is_evaluated,
             mended=diamonds(new) - diamonds(self._new),
             seconds=time.perf_counter() - self._start,
             original=self._channels.action.name,
@@ -314,6 +400,16 @@ class Search:
             standing = stand_still(wanted, self._wanted.still)
             still = difference_of_points(names, wanted, places, self._frames, standing)
         return off, still
+
+    def _from_unfiltered(self, now: Played) -> Difference:
+        """Return how far all is off from what it was before the filter; nothing without one."""
+        if self._unfiltered is None:
+            return Difference()
+        every, places = self._unfiltered
+        off = difference(every, now.values, self._frames)
+        if places is None or now.places is None:
+            return off
+        return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def _say_who_shares(self) -> None:
         original = self._channels.action
@@ -358,23 +454,60 @@ def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> 
 
 
 def _reducible(
-    datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None, notes: list[str]
+    datablock: bpy.types.ID,
+    channels: Channels,
+    prefixes: Iterable[str] | None,
+    frame_range: tuple[float, float] | None,
+    notes: list[str],
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
-    found, refused = [], []
+    found, refused = [], {}
     for track in find_tracks(datablock, channels, prefixes):
+        is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
         reason = rpt_(n_("it is TCB already; apply or remove that first")) if track.enabled else blocking_reason(track)
         reason = reason or _modified(track)
-        if reason:
-            refused.append(track.error(reason))
-        elif track.in_use and any(len(fcurve.keyframe_points) > 2 for fcurve in track.channels.values()):
+        if reason and (is_dense or frame_range is None):
+            refused[track.path] = reason
+        elif is_dense and not reason:
             found.append(track)
-    if not found and refused:
-        raise AnimationError.of_all(refused)
+    _say_refused(datablock, bool(found), refused, notes)
+    if not found and frame_range is not None:
+        text = rpt_("it has no three keys of a track from frame {:g} to {:g}", *frame_range)
+        raise AnimationError(name_of(datablock), text, nothing_to_do=True)
     if not found:
         raise AnimationError(name_of(datablock), rpt_("it has no keys to reduce"), nothing_to_do=True)
-    notes += map(str, refused)
     return found
+
+
+def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) -> int:
+    """Return how many keys of a curve are in the range."""
+    frames = read_coordinates(fcurve)[::2]
+    if frame_range is None:
+        return len(frames)
+    return int(np.count_nonzero((frames >= frame_range[0] - SAME_FRAME) & (frames <= frame_range[1] + SAME_FRAME)))
+
+
+def _joinable(datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[str]) -> list[Dense]:
+    """Return what tracks play at the frames; note which new keys could not go on from the keys beside them."""
+    if len(frames) < 3:
+        raise AnimationError(name_of(datablock), rpt_("the range has less than three whole frames"), nothing_to_do=True)
+    joins = has_beside(tracks, frames)
+    every = [sampled(track, frames, joins=joins) for track in tracks]
+    apart = {dense.track.path: reason_apart(dense.track, frames, dense.raw) for dense in every}
+    refused = {path: reason for path, reason in apart.items() if reason}
+    _say_refused(datablock, len(refused) < len(every), refused, notes)
+    return [dense for dense in every if dense.track.path not in refused]
+
+
+def _say_refused(datablock: bpy.types.ID, are_others: bool, refused: Mapping[str, str], notes: list[str]) -> None:
+    """Note why tracks, by path, stay as they are, each reason once. Raises AnimationError for all of them."""
+    paths: dict[str, list[str]] = {}
+    for path, reason in refused.items():
+        paths.setdefault(reason, []).append(path)
+    texts = [rpt_("{:s} ({:s})", reason, listed(own)) for reason, own in paths.items()]
+    if texts and not are_others:
+        raise AnimationError(name_of(datablock), "; ".join(texts))
+    notes += [note_on(name_of(datablock), text) for text in texts]
 
 
 def _modified(track: Track) -> str:

@@ -57,6 +57,14 @@ class Reduction:
     noise_at: str = ""
     noise_angle: float = 0.0
     """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
+    unfiltered: float = 0.0
+    """The largest distance from the motion before the filter; 0 without one."""
+    unfiltered_at: str = ""
+    unfiltered_angle: float = 0.0
+    """The largest angle, likewise, between rotations that are not those of bones, radians."""
+    evaluated: bool = False
+    """Whether more than F-curves and parents moves the armature, such as constraints: the errors are then of what
+    Blender evaluates."""
     mended: int = 0
     """Keys, as `diamonds` counts them, that handles need beyond those that the spline of the keys does."""
     seconds: float = 0.0
@@ -89,15 +97,21 @@ class Reduction:
             seconds=self.seconds,
             original=self.original,
         )
-        if self.error > self.wanted * _ROOM:
+        if self.error > self.wanted * _ROOM and self.evaluated:
+            text += rpt_(
+                "; that is more than {:.4g}, as constraints or drivers make more of small changes", self.wanted
+            )
+        elif self.error > self.wanted * _ROOM:
             text += rpt_("; that is more than {:.4g}, as handles can't play these keys: a bake does", self.wanted)
         if self.wanted_still is not None:
             text += rpt_("; what stands still is off by up to {:.4g}", self.still)
             text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
         if self.noise:
             text += rpt_("; the filter took away up to {:.4g} ({:s})", self.noise, self.noise_at)
+            text += rpt_(", both together are off by up to {:.4g} ({:s})", self.unfiltered, self.unfiltered_at)
         if self.noise_angle:
             text += rpt_("; the filter turned by up to {:.2g}°", math.degrees(self.noise_angle))
+            text += rpt_(", both together by up to {:.2g}°", math.degrees(self.unfiltered_angle))
         if self.angle > self.wanted_angle:
             text += rpt_(
                 "; handles turn up to {angle:.2g}° otherwise ({place:s}): a bake plays the keys exactly",

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from ..arguments import Count, MoreThanTwo, Positive, check_fields
+from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..translation import n_
 
 ERROR = 0.005
@@ -35,6 +35,7 @@ class Wanted:
     still: Positive | None = None
     period: MoreThanTwo | None = None
     together: Together = "BONE"
+    frame_range: FrameRange | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

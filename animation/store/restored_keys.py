@@ -253,7 +253,10 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | No
     if written is not None:
         changed |= here & (now.interpolation != written["interpolation"])
     other = keys.interpolation != INTERPOLATION["BEZIER"]
-    chosen = np.where(other & (changed | ((before & rows_.CHOSEN_INTERPOLATION) != 0)), rows_.CHOSEN_INTERPOLATION, 0)
+    ours = (before & rows_.CHOSEN_INTERPOLATION) != 0
+    # A Bezier segment is Blender's where it was recorded so, until it gets another interpolation.
+    kept = ours & ~changed & (rows["interpolation"] == INTERPOLATION["BEZIER"])
+    chosen = np.where(other & (changed | ours) | kept, rows_.CHOSEN_INTERPOLATION, 0)
     for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
         ours = before & bit
         if written is not None:

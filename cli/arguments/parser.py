@@ -149,7 +149,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "is_worker": given.worker,
         "exchange": {**exchange_options(given), **table_options(verb, given)},
         "check": check_options(verb, given),
-        "reduction": _reduction(given) if given.verb == "reduce" else {},
+        "reduction": _reduction(verb, given) if given.verb == "reduce" else {},
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
@@ -353,9 +353,16 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         default="BONE",
         help=rpt_("what has its keys at common frames: each track, each bone or object, bone collections, whole poses"),
     )
+    verb.add_argument(
+        "--range",
+        type=number,
+        nargs=2,
+        metavar=("START", "END"),
+        help=rpt_("only the keys from one frame to another: others, and what they play, stay (default: all keys)"),
+    )
 
 
-def _reduction(given: argparse.Namespace) -> dict[str, Any]:
+def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
     angle = math.radians(given.angle)
     return {
         "error": given.error,
@@ -364,6 +371,7 @@ def _reduction(given: argparse.Namespace) -> dict[str, Any]:
         "still": given.still,
         "period": given.period,
         "together": given.together,
+        "frame_range": frame_range(verb, given.range),
     }
 
 

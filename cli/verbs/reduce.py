@@ -21,7 +21,7 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
     """Reduce the datablocks; the outcome gets a note on each, with its keys and errors."""
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
     wanted = Wanted(**job.reduction)
-    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks), wanted), tick)
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, wanted))), tick)
     report = animation.Report(
         datablocks=len(results),
         tracks=sum(each.tracks for each in results),
@@ -36,7 +36,7 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
 
 def _as_json(result: animation.Reduction) -> dict[str, Any]:
     numbers = ("keys_before", "keys", "diamonds_before", "diamonds", "error", "error_at", "mean")
-    more = ("still", "still_at", "noise", "noise_at")
+    more = ("evaluated", "still", "still_at", "noise", "noise_at", "unfiltered", "unfiltered_at")
     return {
         "datablock": result.name,
         "action": result.action,
@@ -48,4 +48,5 @@ def _as_json(result: animation.Reduction) -> dict[str, Any]:
         "angle_at": result.angle_at,
         **{name: getattr(result, name) for name in more},
         "noise_angle": math.degrees(result.noise_angle),
+        "unfiltered_angle": math.degrees(result.unfiltered_angle),
     }

@@ -97,6 +97,11 @@ def bags_in(action: bpy.types.Action) -> list[Any]:
     return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
 
 
+def channels(datablock: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """Return the F-curves that animate the datablock, by path and index."""
+    return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in fcurves(datablock)}
+
+
 def curve(datablock: bpy.types.ID, path: str, index: int = 0) -> bpy.types.FCurve:
     found = bag_of(datablock).fcurves.find(path, index=index)
     assert found is not None, f"{path}[{index}]"
@@ -128,6 +133,11 @@ def insert(owner: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, A
         else:
             getattr(owner, path)[index] = value
         owner.keyframe_insert(path, index=index, frame=frame)
+
+
+def key_densely(owner: bpy.types.bpy_struct, path: str, values: np.ndarray) -> None:
+    """Key the property on every frame from 1 on."""
+    insert(owner, path, list(enumerate(values.tolist(), start=1)))
 
 
 def is_frame_function(fcurve: bpy.types.FCurve) -> bool:

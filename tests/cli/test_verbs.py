@@ -418,3 +418,36 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
         refused = tcb("reduce", file, option, value, "--in-place")
         assert refused.status == 2
         assert said in refused.err
+
+
+def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb, tmp_path, scene):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
+    file = save(tmp_path / "dense.blend")
+    done = tcb("reduce", file, "--error", "0.01", "--range", "20", "60", "--output", tmp_path / "few.blend")
+    assert done.status == 0
+    error = float(re.search(r", off by up to (\S+) -> ", done.out).group(1))
+    assert 0.0 < error <= 0.01
+    load(tmp_path / "few.blend")
+    frames = [point.co[0] for point in curve(bpy.data.objects["Dense"], "location").keyframe_points]
+    assert [frame for frame in frames if not 20.0 < frame < 60.0] == [*range(1, 21), *range(60, 101)]
+    assert len(frames) < 70
+    again = tcb("reduce", file, "--range", "200", "300", "--in-place")
+    assert "nothing to reduce: no track that is not TCB already has three keys in the range" in again.err
+    wrong = tcb("reduce", file, "--range", "60", "20", "--in-place")
+    assert (wrong.status, "the frame range 60 to 20 is empty" in wrong.err) == (2, True)
+
+
+def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, tmp_path, scene):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
+    library = save(tmp_path / "dense.blend")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.objects = ["Dense"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    linked = save(tmp_path / "linked.blend")
+    said = tcb("reduce", linked, "--in-place").err
+    assert 'linked, so left to their own files: "Dense"' in said
+    assert "nothing to do: what there is to do is linked" in said
+    assert "nothing to reduce" not in said

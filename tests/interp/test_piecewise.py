@@ -117,6 +117,17 @@ class Polynomials:
         )
 
 
+@pytest.mark.parametrize("name", ["TCB", "B_SPLINE", "HERMITE"])
+def test_gaps_within_a_run_are_played_as_runs_of_one_key_are(name: str):
+    made, values = METHODS[name].values, random_values("values")
+    between = Polynomials(np.random.default_rng(6).normal(size=(4, 3, 4)))
+    alone = PiecewiseSpline(runs_of(made, values, ((0, 2), (2, 3), (3, 4), (4, 5), (5, 6))), between)
+    together = PiecewiseSpline(runs_of(made, values, ((0, 2), (2, 5), (5, 6))), between, gaps=[1, 2, 3, 4])
+    assert together.between.tolist() == alone.between.tolist()
+    for nu in (0, 1, 2):
+        assert (together(AT, nu) == alone(AT, nu)).all()
+
+
 def test_what_is_given_is_played_between_runs_and_nowhere_else():
     values = random_values("values")
     coefficients = np.random.default_rng(6).normal(size=(2, 3, 4))

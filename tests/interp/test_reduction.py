@@ -205,6 +205,18 @@ def test_a_tolerance_of_its_own_for_each_frame() -> None:
     assert inside > 1.2 * len(keys.rows) / 3
 
 
+def test_given_ends_have_their_values_and_velocities() -> None:
+    samples = noise(300, 1, 2, 10)
+    ends = np.array([[[0.3, -0.2], [np.nan, np.nan]]])
+    (keys,) = reduce_tracks([Part(samples, np.array([0.02]), False, ends)])
+    assert (keys.values[0][0] == samples[0, 0]).all()
+    assert keys.velocities[0][0].tolist() == [0.3, -0.2]
+    assert (keys.values[0][-1] != samples[0, -1]).any()
+    assert np.linalg.norm(played(keys, 0, 300) - samples[0], axis=1).max() <= 0.02
+    (free,) = reduce_tracks([Part(samples, np.array([0.02]))])
+    assert len(free.rows) <= len(keys.rows) <= len(free.rows) + 2
+
+
 def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
     count, error = 200, 0.01
     turns, places = turning(count, 3, 11), noise(count, 1, 3, 12)[0]

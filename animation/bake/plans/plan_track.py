@@ -15,7 +15,7 @@ from ...memoize import memoized
 from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
-from ...store.table.rows import CHOSEN_HANDLES
+from ...store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import n_, rpt_, translated
@@ -55,7 +55,7 @@ def plan_track(
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
-    broken = any(len(spline.parts) > 1 for spline in splines)
+    broken = any(spline.is_broken for spline in splines)
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
@@ -93,7 +93,10 @@ def _first_near(frames: Float32Array) -> int | None:
 
 
 def _has_chosen_handles(own: OwnKeys) -> bool:
-    return own.has_chosen and bool((own.chosen & CHOSEN_HANDLES).any())
+    if not own.has_chosen:
+        return False
+    chosen, plays = own.chosen[:-1] & CHOSEN_RIGHT | own.chosen[1:] & CHOSEN_LEFT, ~own.ends_spline[:-1]
+    return bool((chosen[plays] != 0).any())
 
 
 def sampling_of(own: OwnChannels, options: Options) -> Sampling:

@@ -461,7 +461,7 @@ class Scope:
     def segments(self, spline: TrackSpline) -> BoolArray:
         """Return which segments, after each of the spline's keys, are baked; not those that Blender plays itself."""
         touched = self._touched(spline)
-        return touched if len(spline.parts) == 1 else touched & ~spline.between
+        return touched if not spline.is_broken else touched & ~spline.between
 
     def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)

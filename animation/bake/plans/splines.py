@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress, pairwise
@@ -19,7 +19,7 @@ from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, union
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, end_to_end
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, end_to_end
 from ...fcurves.segments import ChannelSegments
 from ...memoize import memoized
 from ...store.own_keys import OwnKeys
@@ -39,6 +39,9 @@ from .refused_motion import (
     error_of_keys,
 )
 
+_Made = Callable[[slice], tuple[Spline, Float64Array | None]]
+"""Makes the spline of some keys, with the angles from key to key where their values include whole turns."""
+
 
 @dataclass(frozen=True)
 class TrackSpline:
@@ -50,34 +53,35 @@ class TrackSpline:
     values: Float64Array
     """Values of the keys in the channels, shape (n, components)."""
     spline: Spline
-    parts: Sequence[Spline]
-    """The splines of which `spline` consists: one for each run of keys; Blender plays the segments between runs."""
+    between: BoolArray
+    """Which keys begin segments that Blender plays, between the runs, of which the spline consists; shape (n,)."""
+    made: _Made
+    """Makes the spline of a run."""
     turns: Float64Array | None = None
     """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
 
-    @cached_property
-    def between(self) -> BoolArray:
-        """Return which keys begin segments that Blender plays, between the runs, shape (n,)."""
-        between = np.zeros(len(self.frames), dtype=np.bool_)
-        if len(self.parts) == 1:
-            return between
-        between[np.cumsum([len(part.keys) for part in self.parts])[:-1] - 1] = True
-        return between
-
     @property
+    def is_broken(self) -> bool:
+        """Return whether Blender plays any segment."""
+        return bool(np.count_nonzero(self.between[:-1]))
+
+    @cached_property
     def runs(self) -> list[TrackSpline]:
         """Return the splines of the runs, each as a track spline."""
-        return [
-            TrackSpline(
-                self.components,
-                self.frames[own],
-                self.values[own],
-                part,
-                [part],
-                None if self.turns is None else self.turns[own.start : own.stop - 1],
-            )
-            for own, part in zip(_runs(self.between), self.parts, strict=True)
-        ]
+        return [self._run(own) for own in _runs(self.between)]
+
+    def run_of(self, row: int) -> tuple[TrackSpline, int]:
+        """Return the run that contains a key, and the key's row in it."""
+        own = next(each for each in _runs(self.between) if row < each.stop)
+        return self._run(own), row - own.start
+
+    def _run(self, own: slice) -> TrackSpline:
+        if not self.is_broken:
+            return self
+        spline, turns = self.made(own)
+        frames = self.frames[own]
+        none = np.zeros(len(frames), dtype=np.bool_)
+        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns)
 
 
 def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
@@ -106,6 +110,23 @@ def track_splines(
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
 
+def _pieces(between: BoolArray) -> list[slice]:
+    """Return runs of keys, but those of one key in a row together, as to make a spline of each takes long.
+
+    The first and the last run stay alone: the motion goes on from these.
+    """
+    runs = _runs(between)
+    found = runs[:1]
+    for number, run in enumerate(runs[1:], start=1):
+        last = found[-1]
+        is_single = run.stop - run.start == 1 and number < len(runs) - 1
+        if is_single and number > 1 and bool(between[last].all()):
+            found[-1] = slice(last.start, run.stop)
+        else:
+            found.append(run)
+    return found
+
+
 def _runs(between: BoolArray) -> list[slice]:
     """Return the runs of keys that make splines; `between`: the keys that begin segments of none."""
     if not np.count_nonzero(between[:-1]):
@@ -127,23 +148,28 @@ def _vector(
     are_small = all(each.bound <= LARGEST for each in own.values())
     if not are_small:
         check_size(track, frames, values)
-    made = made_by(track, settings)
-    runs = _runs(first.ends_spline) if b"\1" in first.ends else [slice(0, len(frames))]
-    splines = []
-    for run in runs:
+    method = made_by(track, settings)
+    between = first.ends_spline.copy()
+    between[-1:] = False
+    pieces = _pieces(between)
+
+    def made(run: slice) -> tuple[Spline, None]:
         options = _options(track, settings, own, frames[run])
         try:
             parameters = parameter_rows(track, own, frames[run], defaults)
             keys = _keys(frames[run], values[run], parameters, are_small)
-            splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
+            return method(keys, settings.cycle if len(pieces) == 1 else "SINGLE", **options), None
         except KeysError as error:
             raise error_of_keys(track, error, frames[run], components) from error
+
+    splines = [made(piece)[0] for piece in pieces]
     spline: Spline = splines[0]
-    if len(runs) > 1:
-        spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
+    if len(pieces) > 1:
+        gaps = np.flatnonzero(between[:-1])
+        spline = PiecewiseSpline(splines, _between(own, frames, values, gaps), None, _cycle_of_runs(settings), gaps)
     if settings.method != Settings.method:
         check_range(track, spline, frames)
-    return TrackSpline(components, frames, values, spline, splines)
+    return TrackSpline(components, frames, values, spline, between, made)
 
 
 def _columns(own: Sequence[OwnKeys]) -> Float64Array:
@@ -225,20 +251,24 @@ def _rotation(
             original = originals.get(index)
             values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
     between = _widened(originals, frames)
-    runs = _runs(between)
-    if len(runs) == 1:
-        spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
-        return TrackSpline(components, frames, values, spline, [spline], turns)
-    single = replace(settings, cycle="SINGLE")
-    every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
+    pieces = _pieces(between)
+    own_settings = settings if len(pieces) == 1 else replace(settings, cycle="SINGLE")
+
+    def made(run: slice) -> tuple[Spline, Float64Array | None]:
+        is_between = bool(np.count_nonzero(between[run.start : run.stop - 1]))
+        return _rotation_spline(track, own_settings, originals, frames[run], values[run], defaults, is_between)
+
+    every = [made(piece) for piece in pieces]
+    if len(pieces) == 1:
+        return TrackSpline(components, frames, values, every[0][0], between, made, every[0][1])
     held = track.order if track.kind == "EULER" else track.kind
-    curve = _between({index: originals.get(index) for index in components}, frames, values, runs)
-    parts = [spline for spline, _ in every]
-    spline = PiecewiseSpline(parts, curve, held, _cycle_of_runs(settings))
+    gaps = np.flatnonzero(between[:-1])
+    curve = _between({index: originals.get(index) for index in components}, frames, values, gaps)
+    spline = PiecewiseSpline([each for each, _ in every], curve, held, _cycle_of_runs(settings), gaps)
     # The rotation between two runs is not the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
     turns = np.concatenate(turned)[:-1] if turned else None
-    return TrackSpline(components, frames, values, spline, parts, turns)
+    return TrackSpline(components, frames, values, spline, between, made, turns)
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
@@ -247,13 +277,12 @@ def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
 
 
 def _between(
-    own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, runs: Sequence[slice]
+    own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, rows: IndexArray
 ) -> ChannelSegments:
-    """Return the segments that Blender plays after each run but the last, from the components' own keys and handles.
+    """Return the segments that Blender plays after the keys at those rows, from the components' own keys and handles.
 
     Where a component has no segment there, it is linear.
     """
-    rows = np.array([run.stop - 1 for run in runs[:-1]])
     pattern = next(each.keys for each in own.values() if each is not None)
     ends = np.stack((rows, rows + 1), axis=1).ravel()
     channels = []
@@ -279,6 +308,9 @@ def _widened(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
     wide = np.zeros(len(frames), dtype=np.bool_)
     if not any(b"\1" in each.ends for each in own.values()):
         return wide
+    if len({each.timing for each in own.values()}) == 1:
+        wide[:-1] = np.logical_or.reduce([each.ends_spline[:-1] for each in own.values()])
+        return wide
     chosen = np.concatenate([each.ends_spline[:-1] for each in own.values()])
     if not chosen.any():
         return wide
@@ -302,8 +334,12 @@ def _rotation_spline(
     frames: Float32Array,
     raw: Float64Array,
     defaults: Mapping[str, float],
+    is_between: bool,
 ) -> tuple[Spline, Float64Array | None]:
-    """Return the spline, and the angles from key to key where the keys' values include whole turns."""
+    """Return the spline, and the angles from key to key where the keys' values include whole turns.
+
+    `is_between`: Blender plays all of its segments, so only its keys count.
+    """
     are_small = all(each.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
         check_finite(track, frames, raw)
@@ -313,12 +349,12 @@ def _rotation_spline(
     if track.kind == "EULER" and hasattr(made, "from_angles"):
         options["order"] = track.order
     try:
-        if track.kind == "QUATERNION" or settings.path == "SHORTEST":
+        if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_between:
             keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
             spline = made(keys, settings.cycle, **options)
-            if settings.path == "AS_KEYED" and "path" not in options:
+            if settings.path == "AS_KEYED" and "path" not in options and not is_between:
                 check_turns(track, settings, frames, _arcs(keys.values), np.pi)
-            return spline, None
+            return spline, np.zeros(len(frames) - 1) if is_between and settings.path == "AS_KEYED" else None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:

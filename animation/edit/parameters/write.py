@@ -20,6 +20,8 @@ from ...store.table.custom_property import Channel, update
 from ...store.table.identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
+    CHOSEN_LEFT,
+    CHOSEN_RIGHT,
     NUMBERS,
     PARAMETERS,
     VELOCITY,
@@ -106,11 +108,15 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
     """Return own keys with an interpolation that the animator chose for those that are `there`.
 
-    With Bezier, keys play TCB.
+    With Bezier, keys play TCB; where Blender played a Bezier segment, its handles are the spline's from then on.
     """
     kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
     chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
+    if not bit:
+        blenders = there & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
+        chosen[blenders] &= ~np.uint8(CHOSEN_RIGHT)
+        chosen[1:][blenders[:-1]] &= ~np.uint8(CHOSEN_LEFT)
     return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 

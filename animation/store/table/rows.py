@@ -51,7 +51,7 @@ ROW = np.dtype(
 others are defaults. `chosen`: what the animator changed after the key became TCB, by the bits below. The rest is the
 key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
-"""An interpolation other than Bezier; a type other than FREE of the left and of the right handle."""
+"""An interpolation that Blender plays, in place of the spline; handles, left and right, that stay as they are."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
 
 RECORDED = (

@@ -139,7 +139,11 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
     after = np.minimum(np.arange(len(rows)) + 1, last)
     length = np.maximum(keys.rows[after] - keys.rows[before], 1)
     keys.velocities[:] = (keys.values[after] - keys.values[before]) / length[:, np.newaxis]
-    keys.velocities[samples.held[track, rows]] = 0.0
+    is_hold = samples.holds[track, rows]
+    keys.velocities[is_hold] = 0.0
+    for row, velocities in samples.given_ends:
+        at = (rows == row) & samples.held[track, rows] & ~is_hold
+        keys.velocities[at] = velocities[track[at]]
     return keys
 
 

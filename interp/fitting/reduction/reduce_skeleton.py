@@ -106,11 +106,13 @@ def _parts(skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], anim
     """Return the channels of joints that have the same animated."""
     allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
     angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
+    joints = [skeleton.joints[number] for number in numbers]
     return [
         Part(
-            np.stack([getattr(skeleton.joints[number], name) for number in numbers]),
+            np.stack([getattr(joint, name) for joint in joints]),
             allowed if name == LOCATION else angles,
             name == ROTATION,
+            np.stack([joint.given_ends[:, joint.columns[name]] for joint in joints]),
         )
         for name in animated
     ]

@@ -40,6 +40,9 @@ class Joint:
         Which of these three are to be reduced; the others stay as they are.
     points : ndarray, shape (p, 3)
         The points that count, in its own axes.
+    ends : dict of str to ndarray, shape (2, 3) or (2, 4)
+        How the animated channels must change a frame at both ends; NaN where an end is free, as it then is of all.
+        Empty: both are.
     """
 
     parent: int
@@ -49,6 +52,7 @@ class Joint:
     scale: Float64Array
     animated: Sequence[str]
     points: Float64Array
+    ends: dict[str, Float64Array] = field(default_factory=dict)
     channels: dict[str, Float64Array] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +63,12 @@ class Joint:
     def samples(self) -> Float64Array:
         """Return what is to be reduced side by side, shape (frames, d)."""
         return np.concatenate([getattr(self, name) for name in self.animated], axis=1)
+
+    @property
+    def given_ends(self) -> Float64Array:
+        """Return how these must change a frame at both ends, shape (2, d); NaN where an end is free."""
+        free = {name: np.full((2, _WIDTHS[name]), np.nan) for name in self.animated}
+        return np.concatenate([self.ends.get(name, free[name]) for name in self.animated], axis=1)
 
     @property
     def columns(self) -> dict[str, slice]:
@@ -135,6 +145,8 @@ class Skeleton:
         `stand_still`.
     together : iterable of sequences of int
         Joints that have their keys in common; all others have their own.
+    parts : ndarray, shape (points, frames), or None
+        The parts of all this that are allowed to each point at each frame. None: all of it.
     """
 
     def __init__(
@@ -143,6 +155,7 @@ class Skeleton:
         error: float,
         still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
+        parts: Float64Array | None = None,
     ) -> None:
         self.joints = joints
         self.error = error
@@ -153,6 +166,8 @@ class Skeleton:
         """How far each point may be off at each frame, shape (points, frames)."""
         if still is not None:
             self.limits[stand_still(self.wanted, still[0])] = min(still[1], error)
+        if parts is not None:
+            self.limits *= parts
         self.keys: dict[int, KeySet] = {}
         """Of each group."""
         self.groups = self._groups(together)
@@ -236,8 +251,10 @@ class Skeleton:
             errors: Float64Array = np.sqrt(worst)
             return errors
 
-        joined = np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1)
-        return Samples(joined[np.newaxis], measure, is_exact=False)
+        own = [self.joints[number] for number in self.groups[group]]
+        joined = np.concatenate([joint.samples for joint in own], axis=1)
+        ends = np.concatenate([joint.given_ends for joint in own], axis=1)
+        return Samples(joined[np.newaxis], measure, False, ends[np.newaxis])
 
     def _links(self, group: int, is_strict: bool) -> list[Link]:
         poses = self.poses()

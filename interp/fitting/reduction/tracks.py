@@ -30,11 +30,15 @@ class Part:
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The largest error that is allowed: the length of the difference, or an angle in radians.
     is_rotation : bool
+    ends : ndarray, shape (tracks, 2, d), or None
+        How the samples change a frame at both ends, which keys must have there; NaN where an end is free, as it then is
+        of all parts.
     """
 
     samples: Float64Array
     tolerance: Float64Array
     is_rotation: bool = False
+    ends: Float64Array | None = None
 
     @classmethod
     def of_rotations(cls, quaternions: npt.ArrayLike, tolerance: npt.ArrayLike) -> Part:
@@ -122,7 +126,9 @@ def samples_of(parts: Sequence[Part], is_exact: bool) -> Samples:
         )
         return errors
 
-    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, is_exact)
+    given = [part.ends for part in parts if part.ends is not None]
+    velocities = np.concatenate(given, axis=2) if len(given) == len(parts) else None
+    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, is_exact, velocities)
 
 
 def split(parts: Sequence[Part], keys: KeySet, is_exact: bool) -> list[Reduced]:

@@ -39,11 +39,15 @@ class Samples:
         How large the errors of values are.
     is_exact : bool
         Keys have the values of the samples; otherwise those of the least squares.
+    ends : ndarray, shape (tracks, 2, d), or None
+        The velocities with which tracks must begin and end, there at the samples; NaN, of all tracks, where an end is
+        free.
     """
 
     values: Float64Array
     measure: Measure
     is_exact: bool
+    ends: Float64Array | None = None
 
     @property
     def count(self) -> int:
@@ -52,7 +56,20 @@ class Samples:
 
     @cached_property
     def held(self) -> BoolArray:
-        """Return where holds begin and end, shape (tracks, frames): keys there stay, and have no velocity."""
+        """Return where keys stay as they are, shape (tracks, frames): at holds, and at ends that are not free."""
+        found = self.holds.copy()
+        for row, velocities in self.given_ends:
+            found[:, row] |= ~np.isnan(velocities).any(axis=1)
+        return found
+
+    @property
+    def given_ends(self) -> list[tuple[int, Float64Array]]:
+        """Return the rows of both ends, with the velocities (tracks, d) there."""
+        return [] if self.ends is None else [(0, self.ends[:, 0]), (self.count - 1, self.ends[:, 1])]
+
+    @cached_property
+    def holds(self) -> BoolArray:
+        """Return where holds begin and end, shape (tracks, frames): keys there have no velocity."""
         found = np.zeros(self.values.shape[:2], dtype=np.bool_)
         size = np.abs(self.values).max(axis=(1, 2), initial=0.0)
         alike = (np.abs(np.diff(self.values, axis=1)) <= _ALIKE * size[:, np.newaxis, np.newaxis]).all(axis=2)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys before and after the frames that are reduced: they stay as they are, and the new keys go on from them.
+
+Blender goes on playing the segments between them, as if their interpolation had been chosen, and their handles stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import bpy
+import numpy as np
+
+from ...interp.rotations import normalise
+from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.splines import quaternions_of
+from ..errors import KEYED_APART
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import (
+    HANDLE,
+    INTERPOLATION,
+    BoolArray,
+    EnumArray,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+    merged,
+    read,
+    read_coordinates,
+)
+from ..fcurves.segments import evaluate
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
+from ..store.tracks import Track
+from ..translation import n_, rpt_
+
+_FREE = np.uint8(HANDLE["FREE"])
+_AUTOMATIC = [HANDLE["AUTO"], HANDLE["AUTO_CLAMPED"]]
+_TURNS = n_("its channels jump by a turn within these frames")
+_STEP = 1e-3
+"""Frames, for derivatives of quaternions by those of their channels."""
+
+
+def sides(frames: Float32Array, range_: Float64Array) -> tuple[BoolArray, BoolArray]:
+    """Return which frames lie before the first of a range, and which after its last."""
+    return frames < range_[0] - SAME_FRAME, frames > range_[-1] + SAME_FRAME
+
+
+def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, bool]:
+    """Return whether tracks have keys before the first of the frames, and after the last."""
+    found = [
+        [bool(side.any()) for side in sides(read_coordinates(fcurve)[::2], frames)]
+        for track in tracks
+        for fcurve in track.channels.values()
+    ]
+    return any(before for before, _ in found), any(after for _, after in found)
+
+
+def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> str:
+    """Return why new keys at these frames can't go on from the track's own beside them; empty where they can.
+
+    `raw`: what its channels play at the frames, shape (frames, components).
+    """
+    if not any(has_beside([track], frames)):
+        return ""
+    for fcurve in track.channels.values():
+        own = read_coordinates(fcurve)[::2]
+        for end, side in zip(frames[[0, -1]].tolist(), sides(own, frames), strict=True):
+            if side.any() and not (np.abs(own - end) <= SAME_FRAME).any():
+                return rpt_("it has no key at frame {:g}, where the range ends", end)
+    if track.is_rotation:
+        own_keys = read_own_keys(track)
+        if len(own_keys) < raw.shape[1] or not is_keyed_whole(track, own_keys):
+            return rpt_(KEYED_APART)
+        if track.kind == "QUATERNION":
+            jumps = (raw[1:] * raw[:-1]).sum(axis=1) < 0.0
+        else:
+            jumps = np.abs(np.diff(raw, axis=0)).max(axis=1) > np.pi
+        if jumps.any():
+            return rpt_(_TURNS)
+    return ""
+
+
+def velocities_beside(
+    track: Track, frames: Float64Array, raw: Float64Array, values: Float64Array, joins: Sequence[bool]
+) -> Float64Array:
+    """Return how values, of rotations quaternions, change a frame at both ends, shape (2, d); NaN where no end `joins`.
+
+    That is what plays beside: the slope of a Bezier segment there; of lines, which bend at every key, the mean slope
+    before and after the key. Where nothing moves beside, it is the slope to the next frame.
+    """
+    found = np.full((2, values.shape[1]), np.nan)
+    for side, row in ((0, 0), (1, -1)):
+        if not joins[side]:
+            continue
+        slopes = np.zeros(raw.shape[1])
+        for index, fcurve in track.channels.items():
+            slopes[index] = _slope_beside(fcurve, frames, raw[:, index], side)
+        if not track.is_rotation:
+            found[side] = slopes
+            continue
+        step = _STEP * slopes
+        before, after = normalise(quaternions_of(track, np.stack([raw[row] - step, raw[row] + step])))
+        found[side] = (after - before) / (2.0 * _STEP) * np.sign(after @ values[row])
+    return found
+
+
+def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Array, side: int) -> float:
+    """Return the slope of one channel beside the first frame (side 0) or the last one."""
+    inner = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
+    keys, end = read(fcurve), float(frames[-side])
+    beside = sides(keys.frames, frames)[side]
+    if not beside.any():
+        return inner
+    begin = int(np.flatnonzero(beside)[-1] if side == 0 else np.flatnonzero(beside)[0] - 1)
+    kind = keys.interpolation[begin]
+    if kind == INTERPOLATION["CONSTANT"]:
+        return inner
+    if kind == INTERPOLATION["LINEAR"]:
+        rise = keys.values[begin + 1].astype(np.float64) - keys.values[begin]
+        return 0.5 * (inner + float(rise / (keys.frames[begin + 1] - keys.frames[begin])))
+    slope = float(evaluate(keys, np.array([begin]), np.array([end]), 1)[0])
+    return slope if np.isfinite(slope) else inner
+
+
+def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
+    """Return new keys of a curve with those that it had beside the frames, which play as they did, to the last bit.
+
+    Automatic handles that Blender would place by all keys of the curve become free ones.
+    """
+    earlier, later = sides(before.frames, frames)
+    beside = before.take(earlier | later)
+    if fcurve.auto_smoothing != "NONE":
+        kinds = {
+            name: np.where(np.isin(getattr(beside, name), _AUTOMATIC), _FREE, getattr(beside, name))
+            for name in ("handle_left_type", "handle_right_type")
+        }
+        beside = beside.with_(**kinds)
+    new = new.copy()
+    for row, side, names in (
+        (0, earlier, ("handle_left",)),
+        (-1, later, ("handle_right", "interpolation", "easing", "back", "amplitude", "period")),
+    ):
+        if not side.any():
+            continue
+        at = int(np.argmin(np.abs(before.frames - frames[row])))
+        for name in ("co", "type", *names):
+            getattr(new, name)[row] = getattr(before, name)[at]
+        getattr(new, f"{names[0]}_type")[row] = _FREE
+    return merged(beside, new)
+
+
+def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
+    """Return bits `rows.CHOSEN_…` of own keys with which Blender plays all segments beside the frames, by any bake."""
+    earlier, later = sides(own.frames, frames)
+    chosen = np.zeros(len(own.identities), dtype=np.uint8)
+    chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT
+    if earlier.any():
+        chosen[np.count_nonzero(earlier)] |= CHOSEN_LEFT
+    if later.any():
+        chosen[np.argmax(later) - 1] |= CHOSEN_INTERPOLATION | CHOSEN_RIGHT
+    return chosen

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reduce of a range of frames: new keys there, and all else as it was."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tests.animation.curves import bits, channels, fcurves, key_densely, new_object
+
+FIRST, LAST = 31.0, 70.0
+FRAMES = np.arange(1.0, 101.0)
+OUTSIDE = np.concatenate([np.arange(1.0, FIRST + 0.01, 0.125), np.arange(LAST, 100.01, 0.125)])
+_IDENTIFYING = ("back", "amplitude", "period")
+
+
+def set_keys(obj, interpolation, smoothing):
+    for curve in fcurves(obj):
+        curve.auto_smoothing = smoothing
+        for point in curve.keyframe_points:
+            point.interpolation = interpolation
+            point.handle_left_type = point.handle_right_type = "AUTO_CLAMPED"
+        curve.update()
+
+
+@pytest.fixture(params=["XYZ", "QUATERNION", "AXIS_ANGLE"])
+def thing(scene, request):
+    """Return an object that moves and turns with some noise, in one of the rotation modes."""
+    obj = new_object("Thing")
+    obj.rotation_mode = request.param
+    random, t = np.random.default_rng(7), (FRAMES[:, np.newaxis] - 1.0) / 15.0
+    key_densely(obj, "location", np.hstack([np.sin(t), np.cos(1.3 * t), 0.2 * t]) + 2e-4 * random.normal(size=(100, 3)))
+    angles = np.hstack([0.5 + 0.4 * np.sin(t), 0.3 * np.cos(1.7 * t), 0.2 * t]) + 1e-4 * random.normal(size=(100, 3))
+    turned = Rotation.from_euler("XYZ", angles)
+    if request.param == "XYZ":
+        key_densely(obj, "rotation_euler", angles)
+    elif request.param == "QUATERNION":
+        key_densely(obj, "rotation_quaternion", -1.1 * turned.as_quat()[:, [3, 0, 1, 2]])
+    else:
+        vectors = turned.as_rotvec()
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        key_densely(obj, "rotation_axis_angle", np.hstack([length, vectors / length]))
+    return obj
+
+
+def played(obj, frames):
+    return {key: np.array([curve.evaluate(frame) for frame in frames]) for key, curve in channels(obj).items()}
+
+
+def beside(obj, types=True):
+    """Return all that the keys beside the range are, but for identities, of each channel."""
+    found = {}
+    for key, curve in channels(obj).items():
+        names = ["co", "handle_left", "handle_right", "interpolation", "easing", "type", "select_control_point"]
+        names += ["handle_left_type", "handle_right_type"] if types else []
+        found[key] = [
+            [
+                tuple(value) if name.startswith(("co", "handle")) and "type" not in name else value
+                for name in names
+                for value in [getattr(point, name)]
+            ]
+            for point in curve.keyframe_points
+            if not FIRST <= point.co[0] <= LAST
+        ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "smoothing"), [("LINEAR", "NONE"), ("BEZIER", "NONE"), ("BEZIER", "CONT_ACCEL"), ("SINE", "NONE")]
+)
+def test_keys_beside_the_range_stay_and_play_as_before(animation, thing, interpolation, smoothing):
+    set_keys(thing, interpolation, smoothing)
+    original, kept = thing.animation_data.action, [bits(curve) for curve in fcurves(thing)]
+    wanted, keys, inside = played(thing, OUTSIDE), beside(thing, smoothing == "NONE"), played(thing, FRAMES)
+    result = animation.reduce(thing, error=0.004, angle=math.radians(0.3), frame_range=(FIRST, LAST))
+    assert result.reached
+    assert result.diamonds < result.diamonds_before / 2 == 20
+    assert beside(thing, smoothing == "NONE") == keys
+    for key, values in played(thing, OUTSIDE).items():
+        assert np.array_equal(values, wanted[key]), key
+    now = played(thing, FRAMES)
+    off = [now["location", i] - inside["location", i] for i in range(3)]
+    assert np.linalg.norm(off, axis=0).max() <= 0.004
+    for verb in (animation.restore, animation.remove):
+        verb(thing)
+        for key, values in played(thing, OUTSIDE).items():
+            assert np.array_equal(values, wanted[key]), (verb, key)
+        assert beside(thing, smoothing == "NONE") == keys
+    animation.back_to_original(thing)
+    assert thing.animation_data.action == original
+    assert [bits(curve) for curve in fcurves(thing)] == kept
+
+
+def test_new_keys_go_on_with_the_velocity_that_plays_beside(animation, scene):
+    obj = new_object("Smooth")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "BEZIER", "NONE")
+    animation.reduce(obj, error=0.05, frame_range=(FIRST, LAST))
+    for curve in fcurves(obj):
+        for frame, towards in ((FIRST, 1.0), (LAST, -1.0)):
+            one, other = (
+                (curve.evaluate(frame + side * 0.01) - curve.evaluate(frame)) / (side * 0.01)
+                for side in (towards, -towards)
+            )
+            assert one == pytest.approx(other, abs=2e-3)
+
+
+def test_other_outputs_play_what_is_beside_as_before_too(animation, thing):
+    set_keys(thing, "BEZIER", "NONE")
+    wanted = played(thing, OUTSIDE)
+    animation.reduce(thing, error=0.01, angle=math.radians(0.3), frame_range=(FIRST, LAST))
+    for output in ("SAMPLES", "CURVES", "HANDLES"):
+        report = animation.bake(thing, output=output)
+        assert not [note for note in report.notes if "handle types" in note]
+        for key, values in played(thing, OUTSIDE).items():
+            assert np.array_equal(values, wanted[key]), (output, key)
+
+
+def test_a_key_beside_that_is_moved_moves_only_what_blender_moves(animation, scene):
+    obj = new_object("Edited")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "LINEAR", "NONE")
+    wanted = played(obj, FRAMES)
+    animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
+    reduced = played(obj, FRAMES)
+    for curve in fcurves(obj):
+        next(point for point in curve.keyframe_points if point.co[0] == 10.0).co_ui[1] += 1.0
+    animation.bake(obj, output="HANDLES")
+    for key, values in played(obj, FRAMES).items():
+        moved = reduced[key].copy()
+        moved[9] += 1.0
+        assert values == pytest.approx(moved, abs=1e-6)
+        assert np.array_equal(reduced[key][:31], wanted[key][:31])
+
+
+def test_a_bezier_segment_beside_becomes_one_of_the_spline_where_that_is_chosen(animation, scene):
+    obj = new_object("Chosen")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "BEZIER", "NONE")
+    animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
+    before = played(obj, [85.5])["location", 0][0]
+    animation.key_set(obj, "location", 85.0, velocity=(2.0, 0.0, 0.0))
+    animation.bake(obj, output="HANDLES")
+    assert played(obj, [85.5])["location", 0][0] == before
+    animation.key_set(obj, "location", 85.0, interpolation="BEZIER")
+    animation.bake(obj, output="HANDLES")
+    # Hermite's cubic leaves the key with its velocity, and comes to the next, which has none of its own, at rest.
+    start, end = (curves[0] for curves in (played(obj, [85.0])["location", 0], played(obj, [86.0])["location", 0]))
+    assert played(obj, [85.5])["location", 0][0] == pytest.approx(0.5 * (start + end) + 2.0 / 8.0, abs=1e-5)
+    assert played(obj, [84.5, 86.5])["location", 0] == pytest.approx([np.sin(83.5 / 9.0), np.sin(85.5 / 9.0)], abs=2e-3)
+
+
+def test_tracks_that_new_keys_can_not_go_on_from_stay_with_a_note(animation, scene):
+    obj = new_object("Apart")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    key_densely(obj, "scale", np.outer(2.0 + np.cos((FRAMES - 1.0) / 9.0), [1.0, 2.0, 0.5]))
+    turned = np.hstack(
+        [np.tile([0.0, 0.0], (100, 1)), np.where(FRAMES < 50, FRAMES / 20.0, FRAMES / 20.0 - 2 * np.pi)[:, np.newaxis]]
+    )
+    key_densely(obj, "rotation_euler", turned)
+    for curve in fcurves(obj):
+        if curve.data_path == "scale":
+            points = curve.keyframe_points
+            points.remove(next(point for point in points if point.co[0] == FIRST))
+    before = beside(obj), played(obj, FRAMES)
+    result = animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
+    assert len(result.notes) == 2
+    assert any("no key at frame 31" in note and "scale" in note for note in result.notes)
+    assert any("jump by a turn" in note and "rotation_euler" in note for note in result.notes)
+    now = played(obj, FRAMES)
+    for (path, index), values in before[1].items():
+        if path != "location":
+            assert np.array_equal(now[path, index], values)
+    with pytest.raises(animation.AnimationError, match="no key at frame 31"):
+        animation.reduce(obj, ["scale"], frame_range=(FIRST, LAST))
+    with pytest.raises(animation.AnimationError, match="from frame 200 to 300"):
+        animation.reduce(obj, frame_range=(200.0, 300.0))
