@@ -23,8 +23,8 @@ from interp.fitting.reduction import (
     reduce_tracks,
     stand_still,
 )
-from interp.fitting.reduction.fewest_keys import KeySet, within
-from interp.fitting.reduction.windows import Samples
+from interp.fitting.reduction.fewest_keys import within
+from interp.fitting.reduction.windows import KeySet, Samples
 from interp.splines import hermite
 
 

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .windows import Expanded, Samples, Windows, refit
+from .windows import KeySet, Samples, Windows
 
 _ROUNDING = 32.0 * 2.0**-24
 """Of fourth differences of float32 numbers: the sum of the factors is 16, and some more."""
@@ -29,37 +28,6 @@ _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ROUNDS = 2
 """How often keys are moved and removed in turn."""
-
-
-@dataclass
-class KeySet:
-    """Keys of several tracks, in order of track and row: arrays (n,) and (n, d)."""
-
-    track: IndexArray
-    rows: IndexArray
-    values: Float64Array
-    velocities: Float64Array
-
-    def keep(self, kept: BoolArray) -> KeySet:
-        """Return some of the keys."""
-        return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.velocities[kept])
-
-    def bounds(self) -> tuple[IndexArray, IndexArray]:
-        """Return the places of the first and of the last key of each key's track."""
-        first = np.searchsorted(self.track, self.track, side="left")
-        last = np.searchsorted(self.track, self.track, side="right") - 1
-        return first, last
-
-    def windows(self, places: IndexArray) -> Windows:
-        """Return the windows of keys (n, m)."""
-        return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
-
-    def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
-        """Take over the rows, values and velocities of fitted keys."""
-        at = places[free]
-        self.rows[at] = fitted.rows[free]
-        self.values[at] = fitted.values[free]
-        self.velocities[at] = fitted.velocities[free]
 
 
 Steps = Generator[float, None, KeySet]
@@ -88,17 +56,9 @@ def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps
 
 def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array]:
     """Return what the keys play (tracks, frames, d), and its errors (tracks, frames)."""
-    inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
-    expanded = Expanded.of(keys.rows[inner], keys.rows[inner + 1])
-    points = np.stack(
-        [keys.values[inner], keys.velocities[inner], keys.values[inner + 1], keys.velocities[inner + 1]], axis=1
-    )
-    played = expanded.played(points)
-    track = keys.track[inner][expanded.segment]
-    every = np.empty_like(samples.values)
-    errors = np.zeros(samples.values.shape[:2])
-    every[track, expanded.row] = played
-    errors[track, expanded.row] = samples.measure(track, expanded.row, played)
+    every = samples.curves.played(samples, keys)
+    track, row = (each.ravel() for each in np.indices(every.shape[:2]))
+    errors = samples.measure(track, row, every.reshape(len(track), -1)).reshape(every.shape[:2])
     return every, errors
 
 
@@ -132,15 +92,15 @@ def _breaks(values: Float64Array) -> IndexArray:
 
 
 def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
-    """Return keys with the values of the samples and the velocities between the keys beside them, 0 at holds."""
-    keys = KeySet(track, rows, samples.values[track, rows], np.empty((len(rows), samples.values.shape[2])))
+    """Return keys with the values of the samples, shaped by the velocities between the keys beside them."""
+    values = samples.values[track, rows]
+    keys = KeySet(track, rows, values, values)
     first, last = keys.bounds()
     before = np.maximum(np.arange(len(rows)) - 1, first)
     after = np.minimum(np.arange(len(rows)) + 1, last)
     length = np.maximum(keys.rows[after] - keys.rows[before], 1)
-    keys.velocities[:] = (keys.values[after] - keys.values[before]) / length[:, np.newaxis]
-    keys.velocities[samples.held[track, rows]] = 0.0
-    return keys
+    velocities = (values[after] - values[before]) / length[:, np.newaxis]
+    return KeySet(track, rows, values, samples.curves.estimated(velocities, samples.held[track, rows]))
 
 
 def _places(
@@ -159,14 +119,14 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
 
     Where keys on neighbouring frames don't suffice, they get the values of the samples; where these don't, it stays so.
     """
-    around = np.arange(-_WIDE - 1, _WIDE + 2)
+    around = _around(samples, _WIDE)
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
     while True:
         for start in (0, _WIDE, 0):
             center = np.arange(start, len(keys.rows), 2 * _WIDE)
             places, free = _places(samples, keys, center, around, _WIDE)
             free &= ~pinned[keys.track[places], keys.rows[places]]
-            fitted, _ = refit(samples, keys.windows(places), free)
+            fitted, _ = samples.curves.refit(samples, keys.windows(places), free)
             keys.put(places, fitted, free)
         bad = _too_far(samples, keys)
         if not len(bad):
@@ -197,9 +157,11 @@ def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
 
 def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
     """Return the keys without those that can go, with an error of at most `most`."""
-    around = np.delete(np.arange(-_REACH - 1, _REACH + 2), _REACH + 1)
+    around = _around(samples, _REACH)
+    around = around[around != 0]
+    apart = _apart(samples)
     cost = np.full(len(keys.rows), np.nan)
-    fits = np.empty((len(keys.rows), len(around), 2, samples.values.shape[2]))
+    values, shapes = (np.empty((len(cost), len(around), each.shape[1])) for each in (keys.values, keys.shapes))
     while True:
         first, last = keys.bounds()
         places = np.arange(len(keys.rows))
@@ -207,28 +169,38 @@ def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
         stale = np.flatnonzero(np.isnan(cost))
         if len(stale):
             beside, free = _places(samples, keys, stale, around)
-            fitted, cost[stale] = refit(samples, keys.windows(beside), free)
-            fits[stale, :, 0], fits[stale, :, 1] = fitted.values, fitted.velocities
-        chosen = _independent(cost, most, keys.track)
+            fitted, cost[stale] = samples.curves.refit(samples, keys.windows(beside), free)
+            values[stale], shapes[stale] = fitted.values, fitted.shapes
+        chosen = _independent(cost, most, apart)
         if not len(chosen):
             return keys
         beside, free = _places(samples, keys, chosen, around)
-        fitted = Windows(keys.track[chosen], keys.rows[beside], fits[chosen, :, 0], fits[chosen, :, 1])
+        fitted = Windows(keys.track[chosen], keys.rows[beside], values[chosen], shapes[chosen])
         keys.put(beside, fitted, free)
-        touched = chosen[:, np.newaxis] + np.arange(-2 * _REACH - 1, 2 * _REACH + 2)
+        touched = chosen[:, np.newaxis] + np.arange(1 - apart, apart)
         touched = touched[(touched >= first[chosen, np.newaxis]) & (touched <= last[chosen, np.newaxis])]
         cost[touched] = np.nan
         kept = np.ones(len(keys.rows), dtype=np.bool_)
         kept[chosen] = False
-        keys, cost, fits = keys.keep(kept), cost[kept], fits[kept]
+        keys, cost, values, shapes = keys.keep(kept), cost[kept], values[kept], shapes[kept]
 
 
-def _independent(cost: Float64Array, most: float, track: IndexArray) -> IndexArray:
+def _around(samples: Samples, reach: int) -> IndexArray:
+    """Return the places of a window's keys, relative to the middle one's."""
+    return np.arange(-reach - samples.curves.margin, reach + samples.curves.margin + 1)
+
+
+def _apart(samples: Samples) -> int:
+    """Return how many keys apart two are of which neither has to do with the other's fit."""
+    return 2 * _REACH + samples.curves.margin + 1
+
+
+def _independent(cost: Float64Array, most: float, apart: int) -> IndexArray:
     """Return the places of the least costs, so far from each other that none has to do with another's fit."""
     order = np.flatnonzero(cost <= most)
     order = order[np.argsort(cost[order], kind="stable")]
-    blocked = bytearray(len(cost) + 4 * _REACH + 4)
-    around = 2 * _REACH + 1
+    around = apart - 1
+    blocked = bytearray(len(cost) + 2 * around)
     block = b"\x01" * (2 * around + 1)
     chosen = []
     for place in order.tolist():
@@ -240,27 +212,27 @@ def _independent(cost: Float64Array, most: float, track: IndexArray) -> IndexArr
 
 def move(samples: Samples, keys: KeySet) -> None:
     """Move keys to where the error around them is less."""
-    around = np.arange(-_REACH - 1, _REACH + 2)
+    around, apart = _around(samples, _REACH), _apart(samples)
     first, last = keys.bounds()
-    for parity in range(2 * _REACH + 2):
-        center = np.arange(parity, len(keys.rows), 2 * _REACH + 2)
+    for parity in range(apart):
+        center = np.arange(parity, len(keys.rows), apart)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         places, free = _places(samples, keys, center, around)
         windows = keys.windows(places)
-        best, least = refit(samples, windows, free)
+        best, least = samples.curves.refit(samples, windows, free)
         before = least.copy()
-        middle = _REACH + 1
+        middle = len(around) // 2
         for shift in _SHIFTS:
             moved = windows.rows.copy()
             moved[:, middle] += shift
             able = np.flatnonzero((moved[:, middle] > moved[:, middle - 1]) & (moved[:, middle] < moved[:, middle + 1]))
-            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.velocities[able])
-            fitted, error = refit(samples, tried, free[able])
+            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.shapes[able])
+            fitted, error = samples.curves.refit(samples, tried, free[able])
             better = (error < least[able]) & (error < _GAIN * before[able])
             into = able[better]
             least[into] = error[better]
             best.rows[into], best.values[into] = fitted.rows[better], fitted.values[better]
-            best.velocities[into] = fitted.velocities[better]
+            best.shapes[into] = fitted.shapes[better]
         good = least <= 1.0
         keys.put(places[good], best.take(good), free[good])

@@ -13,9 +13,10 @@ import numpy as np
 from ...keys import Float64Array, Keys
 from ...rotations.quaternions import angle_between, normalise
 from ...splines import hermite
-from .fewest_keys import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
+from .fewest_keys import LEVELS, evaluate, fewest_keys, move, within, without_needless
 from .skeleton import LOCATION, ROTATION, Joint, Skeleton
 from .tracks import Part, Reduced, of_rotation, samples_of
+from .windows import KeySet
 from .windows import hermite as hermite_weights
 
 _SHARE = 0.45
@@ -138,7 +139,7 @@ def _reduced(joint: Joint, keys: KeySet, columns: slice) -> Reduced:
     """Return the keys of a joint, whose group has it in these columns, by its animated channels."""
     values, velocities = [], []
     for name, own in joint.columns.items():
-        value, velocity = keys.values[:, columns][:, own], keys.velocities[:, columns][:, own]
+        value, velocity = keys.values[:, columns][:, own], keys.shapes[:, columns][:, own]
         if name == ROTATION:
             value, velocity = of_rotation(value, velocity)
         values.append(value)
@@ -190,7 +191,7 @@ def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
 def _turned(joint: Joint, keys: KeySet, columns: slice) -> Float64Array:
     """Return the rotations (frames, 4) that Hermite's spline plays."""
     own = joint.columns[ROTATION]
-    values, velocities = of_rotation(keys.values[:, columns][:, own], keys.velocities[:, columns][:, own])
+    values, velocities = of_rotation(keys.values[:, columns][:, own], keys.shapes[:, columns][:, own])
     spline = hermite.RotationSpline(Keys(keys.rows.astype(np.float64), values), velocities=velocities)
     return spline(np.arange(len(joint.rotation), dtype=np.float64))
 
@@ -201,7 +202,7 @@ def _divided(keys: KeySet, row: int) -> KeySet:
     length = float(keys.rows[at] - keys.rows[at - 1])
     u = (row - keys.rows[at - 1]) / length
     start, end = keys.values[at - 1 : at + 1]
-    points = np.stack([start, keys.velocities[at - 1] * length, end, keys.velocities[at] * length])
+    points = np.stack([start, keys.shapes[at - 1] * length, end, keys.shapes[at] * length])
     value = hermite_weights(length, np.array([u]))[0] @ (points / np.array([1.0, length, 1.0, length])[:, np.newaxis])
     slope = np.array([6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)])
     return KeySet(

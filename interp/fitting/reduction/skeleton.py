@@ -14,8 +14,8 @@ import numpy as np
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import to_matrix, unroll_signs
-from .fewest_keys import KeySet, evaluate
-from .windows import Samples
+from .fewest_keys import evaluate
+from .windows import KeySet, Samples
 
 STILL_FRAMES = 8
 """The frames over which a point that stands still does so."""

@@ -15,8 +15,8 @@ from ...keys import Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite
-from .fewest_keys import KeySet, evaluate, fewest_keys
-from .windows import Samples
+from .fewest_keys import evaluate, fewest_keys
+from .windows import KeySet, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def split(parts: Sequence[Part], keys: KeySet, is_exact: bool) -> list[Reduced]:
         values, velocities, start = [], [], 0
         for part in parts:
             columns = slice(start, start := start + part.samples.shape[2])
-            value, velocity = keys.values[own, columns], keys.velocities[own, columns]
+            value, velocity = keys.values[own, columns], keys.shapes[own, columns]
             if part.is_rotation:
                 value, velocity = of_rotation(value, velocity)
             values.append(value)

@@ -8,9 +8,10 @@ fixed, so that what is outside of it stays as it is. Source: docs/formulas.md, "
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -39,11 +40,14 @@ class Samples:
         How large the errors of values are.
     is_exact : bool
         Keys have the values of the samples; otherwise those of the least squares.
+    curves : Curves
+        What keys have beside their values. Default: velocities.
     """
 
     values: Float64Array
     measure: Measure
     is_exact: bool
+    curves: Curves = field(default_factory=lambda: HermiteCurves())
 
     @property
     def count(self) -> int:
@@ -64,6 +68,58 @@ class Samples:
         return found
 
 
+class Curves(Protocol):
+    """How the motion goes from key to key by the shapes of keys, and how these are fitted."""
+
+    @property
+    def margin(self) -> int:
+        """Return how many keys a window has beside those that are fitted, on each side."""
+        ...
+
+    def estimated(self, velocities: Float64Array, held: BoolArray) -> Float64Array:
+        """Return shapes (n, s) to begin with, by velocities (n, d); at holds those of keys without velocity."""
+        ...
+
+    def refit(self, samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
+        """Return windows whose free keys (n, m) are fitted, and their largest errors (n,)."""
+        ...
+
+    def played(self, samples: Samples, keys: KeySet) -> Float64Array:
+        """Return what the keys of all tracks play, shape (tracks, frames, d)."""
+        ...
+
+
+@dataclass
+class KeySet:
+    """Keys of several tracks, in order of track and row: arrays (n,), (n, d) and (n, s)."""
+
+    track: IndexArray
+    rows: IndexArray
+    values: Float64Array
+    shapes: Float64Array
+
+    def keep(self, kept: BoolArray) -> KeySet:
+        """Return some of the keys."""
+        return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.shapes[kept])
+
+    def bounds(self) -> tuple[IndexArray, IndexArray]:
+        """Return the places of the first and of the last key of each key's track."""
+        first = np.searchsorted(self.track, self.track, side="left")
+        last = np.searchsorted(self.track, self.track, side="right") - 1
+        return first, last
+
+    def windows(self, places: IndexArray) -> Windows:
+        """Return the windows of keys (n, m)."""
+        return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.shapes[places])
+
+    def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
+        """Take over the rows, values and shapes of fitted keys."""
+        at = places[free]
+        self.rows[at] = fitted.rows[free]
+        self.values[at] = fitted.values[free]
+        self.shapes[at] = fitted.shapes[free]
+
+
 @dataclass(frozen=True)
 class Windows:
     """Keys of n windows, m each, in order; those beyond the end of a track repeat its last row and are void."""
@@ -74,12 +130,12 @@ class Windows:
     """Rows of the samples, shape (n, m)."""
     values: Float64Array
     """Shape (n, m, d)."""
-    velocities: Float64Array
-    """Units a frame, shape (n, m, d)."""
+    shapes: Float64Array
+    """What `Curves` have beside, shape (n, m, s): of Hermite's velocities, units a frame."""
 
     def take(self, chosen: IndexArray | BoolArray) -> Windows:
         """Return some of the windows."""
-        return Windows(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
+        return Windows(self.track[chosen], self.rows[chosen], self.values[chosen], self.shapes[chosen])
 
 
 def hermite(lengths: Float64Array | float, u: Float64Array) -> Float64Array:
@@ -158,6 +214,31 @@ def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
     return weights, halved, weights.T @ halved
 
 
+class HermiteCurves:
+    """Keys with velocities: linear least squares."""
+
+    margin = 1
+
+    def estimated(self, velocities: Float64Array, held: BoolArray) -> Float64Array:
+        """Return the velocities, 0 at holds."""
+        return np.where(held[:, np.newaxis], 0.0, velocities)
+
+    def refit(self, samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
+        """Return windows whose free keys (n, m) are fitted, and their largest errors (n,)."""
+        return refit(samples, windows, free)
+
+    def played(self, samples: Samples, keys: KeySet) -> Float64Array:
+        """Return what the keys of all tracks play, shape (tracks, frames, d)."""
+        inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
+        expanded = Expanded.of(keys.rows[inner], keys.rows[inner + 1])
+        points = np.stack(
+            [keys.values[inner], keys.shapes[inner], keys.values[inner + 1], keys.shapes[inner + 1]], axis=1
+        )
+        every = np.empty_like(samples.values)
+        every[keys.track[inner][expanded.segment], expanded.row] = expanded.played(points)
+        return every
+
+
 def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
     """Return windows whose free keys are fitted, and their largest errors (n,).
 
@@ -189,7 +270,7 @@ def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows,
         block = slice(2 * place, 2 * place + 4)
         matrix[:, block, block] += products[:, place]
         right[:, block] += by_segment[:, place]
-    present = np.stack([windows.values, windows.velocities], axis=2)
+    present = np.stack([windows.values, windows.shapes], axis=2)
     if samples.is_exact:
         present[:, :, 0] = samples.values[windows.track[:, np.newaxis], windows.rows]
     flat = present.reshape(count, 2 * width, dimension)
