@@ -54,7 +54,7 @@ class TCB_PT_reduce(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        names = ["error", "angle", "still", "period", "together", "key_count"]
+        names = ["error", "angle", "still", "period", "together", "method", "key_count"]
         for name in names:
             if name != "angle" or context.mode != "POSE":
                 column.prop(settings, name)
@@ -78,6 +78,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
         reduce = row.operator("tcb.reduce", text=f"{count.error:.3g}", translate=False)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
         reduce.still, reduce.period, reduce.together = settings.still, settings.period, settings.together
+        reduce.method = settings.method
         row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)
 
 

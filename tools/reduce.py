@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("reduce", "decimate"))
     parser.add_argument("--still", type=float, help="Reduce's error of points that stand still, centimetres")
     parser.add_argument("--period", type=float, help="frames of the noise that Reduce filters")
+    parser.add_argument("--method", default="HERMITE", help="what plays Reduce's keys")
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     if given.picture is not None:
@@ -107,7 +108,7 @@ def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
     rig, frames, unit = _load(given, "QUATERNION")
     bones = len(rig.pose.bones)
     still = None if given.still is None else given.still * unit
-    result = animation.reduce(rig, error=error * unit, still=still, period=given.period)
+    result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=given.method)
     keys, scalar = _joints(rig)
     # A key stores its frame once, and of each track a value and a velocity.
     numbers = keys

@@ -23,7 +23,7 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.wanted import ANGLE, ERROR, TOGETHER, Wanted
+from ..animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
@@ -194,10 +194,24 @@ class ReduceOptions:
         options=set(),
     )
 
+    method: EnumProperty(
+        name="Method",
+        description="What plays the keys",
+        items=[(name, *texts) for name, texts in KEY_METHODS.items()],
+        default="HERMITE",
+        options=set(),
+    )
+
     def wanted(self) -> Wanted:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less."""
         return Wanted(
-            self.error, self.angle, self.key_count or None, self.still or None, self.period or None, self.together
+            self.error,
+            self.angle,
+            self.key_count or None,
+            self.still or None,
+            self.period or None,
+            self.together,
+            self.method,
         )
 
 

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Reduced, divided
-from ...interp.keys import Keys
-from ...interp.splines import hermite
+from ...interp.fitting.reduction import Part, Reduced, divided
 from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array
 from .new_keys import NewKeys
@@ -60,9 +58,15 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
             found.append(keys)
             continue
         if id(keys.fit) not in fits:
-            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)])
+            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)], _parts_of(new, keys.fit))
         found.append(NewKeys.fitted(keys.dense, fits[id(keys.fit)], keys.part))
     return _sharing(found)
+
+
+def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[Part]:
+    """Return what was fitted, in order; tolerances don't matter."""
+    own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
+    return [Part(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
@@ -77,9 +81,8 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
 def _off(keys: NewKeys, played: Float64Array) -> Float64Array:
     """Return the angles (frames,) between what handles play of a rotation, and its spline."""
     fit: Any = keys.fit
-    at = Keys(fit.rows.astype(np.float64), fit.values[keys.part])
-    spline = hermite.RotationSpline(at, velocities=fit.velocities[keys.part])
-    angles: Float64Array = rotations.angle_between(played, spline(np.arange(len(played), dtype=np.float64)))
+    frames = np.arange(len(played), dtype=np.float64)
+    angles: Float64Array = rotations.angle_between(played, fit.spline(keys.part)(frames))
     return angles
 
 

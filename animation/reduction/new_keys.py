@@ -71,11 +71,15 @@ class NewKeys:
 
     @classmethod
     def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
-        """Return the keys of a fit, of which the track is a part: with velocities."""
+        """Return the keys of a fit, of which the track is a part: with velocities, or TCB."""
         values = keys_of_values(dense, keys.values[part])
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
-        numbers = _velocities(dense, keys.velocities[part])
-        return cls(dense, keys.rows, values, types, Settings(method="HERMITE"), numbers, fit=keys, part=part)
+        if keys.parameters:
+            settings, own = Settings(), dict(zip(PARAMETERS, keys.parameters[part], strict=True))
+            numbers: dict[int, Numbers] = dict.fromkeys(range(values.shape[1]), own)
+        else:
+            settings, numbers = Settings(method="HERMITE"), _velocities(dense, keys.velocities[part])
+        return cls(dense, keys.rows, values, types, settings, numbers, fit=keys, part=part)
 
     @property
     def is_straight(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import bpy
 
+from ...interp.fitting.reduction import Method
 from ..arguments import Count, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..steps import Steps, run_steps
@@ -49,9 +50,10 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
+    method: Method = "HERMITE",
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
-    """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
+    """Reduce dense curves to the fewest keys whose handles play the motion within an error.
 
     The datablock plays a new action; the original is kept with a fake user, and `back_to_original` plays it again.
     Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the error
@@ -83,6 +85,9 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         What has its keys at common frames: each track for itself; location, rotation and scale of a bone or object; all
         bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
         datablock.
+    method : {"HERMITE", "TCB", "TCB_EASE"}
+        What plays the keys: velocities, with the method Hermite, needs the fewest keys for locations and rotations; TCB
+        has tension, continuity and bias, which the error bounds as well; with ease, ease to and ease from, too.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
@@ -102,7 +107,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period, together)
+    wanted = Wanted(error, angle, key_count, still, period, together, method)
     found, refused = run_steps(reduce_steps({datablock: prefixes}, wanted), progress)
     if refused:
         raise refused[0]
@@ -117,6 +122,7 @@ def keys_by_error(
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
+    method: Method = "HERMITE",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
@@ -126,7 +132,7 @@ def keys_by_error(
     datablock : bpy.types.ID
     errors : iterable of float
         Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
-    prefixes, still, period, together, progress
+    prefixes, still, period, together, method, progress
         As of `reduce`.
 
     Returns
@@ -144,7 +150,7 @@ def keys_by_error(
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = Wanted(still=still, period=period, together=together)
+    wanted = Wanted(still=still, period=period, together=together, method=method)
     factors = [error / wanted.error for error in errors]
     found, refused = run_steps(keys_by_error_steps({datablock: prefixes}, wanted, factors), progress)
     if refused:

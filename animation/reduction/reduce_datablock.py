@@ -153,7 +153,8 @@ class Search:
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            keys_of = yield from reduce_skeleton(Skeleton(found.joints, error, self._still, found.together))
+            skeleton = Skeleton(found.joints, error, self._still, found.together, self._wanted.method)
+            keys_of = yield from reduce_skeleton(skeleton)
             for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
@@ -188,7 +189,7 @@ class Search:
             if dense.part == "location" and self._still is not None:
                 limit[stand_still(dense.values[np.newaxis], self._still[0])] = min(self._still[1], error)
             parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation))
-        (one,) = reduce_tracks(parts)
+        (one,) = reduce_tracks(parts, method=self._wanted.method)
         before = [self._unbaked.get(dense.track.path) for dense in own]
         made = [keys for keys in before if keys is not None]
         if len(made) == len(own) and max(len(keys.rows) for keys in made) <= len(one.rows):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
-from ...animation.reduction.wanted import ANGLE, ERROR, TOGETHER
+from ...animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
@@ -353,6 +353,12 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         default="BONE",
         help=rpt_("what has its keys at common frames: each track, each bone or object, bone collections, whole poses"),
     )
+    verb.add_argument(
+        "--method",
+        choices=[*KEY_METHODS],
+        default="HERMITE",
+        help=rpt_("what plays the keys: velocities; tension, continuity and bias; these with eases"),
+    )
 
 
 def _reduction(given: argparse.Namespace) -> dict[str, Any]:
@@ -364,6 +370,7 @@ def _reduction(given: argparse.Namespace) -> dict[str, Any]:
         "still": given.still,
         "period": given.period,
         "together": given.together,
+        "method": given.method,
     }
 
 

@@ -143,6 +143,14 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
         keys = _estimated(samples, track[order], rows[order])
 
 
+def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
+    """Fit some keys and those beside them anew, one after the other."""
+    for center in centers.tolist():
+        places, free = _places(samples, keys, np.array([center]), _around(samples, _REACH))
+        fitted, _ = samples.curves.refit(samples, keys.windows(places), free)
+        keys.put(places, fitted, free)
+
+
 def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
     """Return the places of keys that begin segments with a larger error than allowed."""
     wrong = evaluate(samples, keys)[1].ravel()
@@ -218,6 +226,8 @@ def move(samples: Samples, keys: KeySet) -> None:
         center = np.arange(parity, len(keys.rows), apart)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
+        if not len(center):
+            continue
         places, free = _places(samples, keys, center, around)
         windows = keys.windows(places)
         best, least = samples.curves.refit(samples, windows, free)

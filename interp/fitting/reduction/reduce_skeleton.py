@@ -15,7 +15,8 @@ from ...rotations.quaternions import angle_between, normalise
 from ...splines import hermite
 from .fewest_keys import LEVELS, evaluate, fewest_keys, move, within, without_needless
 from .skeleton import LOCATION, ROTATION, Joint, Skeleton
-from .tracks import Part, Reduced, of_rotation, samples_of
+from .tcb_curves import curves_of
+from .tracks import Part, Reduced, of_rotation, reduced, samples_of
 from .windows import KeySet
 from .windows import hermite as hermite_weights
 
@@ -41,7 +42,7 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
     -------
     dict of int to Reduced
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's limits, at any frame, where Hermite's splines play the keys.
+        it was than the skeleton's limits, at any frame, where splines of the method play the keys.
     """
     reach = skeleton.distances_of_points()
     yield from _begin(skeleton, reach)
@@ -55,12 +56,16 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
             skeleton.take(group, without_needless(samples, keys, LEVELS[-1]), samples)
             done += 1
             yield 0.4 + 0.6 * done / (_SWEEPS * len(groups))
-    _mend_rotations(skeleton, reach)
-    return {
-        number: _reduced(skeleton.joints[number], keys, columns)
-        for group, keys in skeleton.keys.items()
-        for number, columns in skeleton.columns(group)
-    }
+    if skeleton.method == "HERMITE":
+        _mend_rotations(skeleton, reach)
+    found = {}
+    for group, keys in skeleton.keys.items():
+        curves, first = curves_of(skeleton.method, skeleton.parts(group)), 0
+        for number, columns in skeleton.columns(group):
+            parts = skeleton.joints[number].parts(columns.start)
+            found[number] = reduced(keys, curves, parts, 1.0, first)
+            first += len(parts)
+    return found
 
 
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
@@ -77,7 +82,7 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, No
             for place, animated in enumerate(names)
             for part in _parts(skeleton, reach, [skeleton.groups[group][place] for group in groups], animated)
         ]
-        samples = samples_of(parts, is_exact=False)
+        samples = samples_of(parts, False, skeleton.method)
         keys = yield from _scaled(fewest_keys(samples), done / len(skeleton.groups), len(groups) / len(skeleton.groups))
         played, errors = evaluate(samples, keys)
         for track, group in enumerate(groups):
@@ -133,18 +138,6 @@ def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
         samples = skeleton.samples(worst, is_strict=True)
         skeleton.take(worst, within(samples, skeleton.keys[worst]), samples)
         ratios[worst] = np.zeros_like(ratios[worst])
-
-
-def _reduced(joint: Joint, keys: KeySet, columns: slice) -> Reduced:
-    """Return the keys of a joint, whose group has it in these columns, by its animated channels."""
-    values, velocities = [], []
-    for name, own in joint.columns.items():
-        value, velocity = keys.values[:, columns][:, own], keys.shapes[:, columns][:, own]
-        if name == ROTATION:
-            value, velocity = of_rotation(value, velocity)
-        values.append(value)
-        velocities.append(velocity)
-    return Reduced(keys.rows, values, velocities, 1.0)
 
 
 def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
@@ -209,5 +202,5 @@ def _divided(keys: KeySet, row: int) -> KeySet:
         np.insert(keys.track, at, keys.track[0]),
         np.insert(keys.rows, at, row),
         np.insert(keys.values, at, value, axis=0),
-        np.insert(keys.velocities, at, slope @ points / length, axis=0),
+        np.insert(keys.shapes, at, slope @ points / length, axis=0),
     )

@@ -196,6 +196,15 @@ class Expanded:
             found[self.order[start:end]] = _weights(length)[2]
         return found
 
+    def squares(self, target: Float64Array) -> Float64Array:
+        """Return the sums of the squares of samples (samples, d), half of those at ends, shape (n,)."""
+        square = np.einsum("ij,ij->i", target, target)
+        square[self.starts] *= 0.5
+        square[np.append(self.starts[1:], len(square)) - 1] *= 0.5
+        found = np.empty(len(self.order))
+        found[self.order] = np.add.reduceat(square, self.starts)
+        return found
+
     def largest(self, errors: Float64Array) -> Float64Array:
         """Return the largest of the samples' errors in each segment, shape (n,)."""
         found = np.empty(len(self.order))

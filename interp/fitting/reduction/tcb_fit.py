@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values and parameters of a few keys in a row by the least squares of samples, in many windows at once.
+
+Steps of Levenberg and Marquardt within the bounds of the parameters, each window by itself. Without eases a segment's
+samples come into it only by the sums of products with the weights of Hermite's cubic.
+Source: docs/formulas.md, "Fewest keys with tension, continuity and bias".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...batch import BoolArray
+from ...keys import HIGHEST, LOWEST, Float64Array
+from .tcb_windows import SHAPED, Layout, Tangents, tangents
+
+_STEPS = 8
+_DAMPING = 1e-3
+_RIDGE = 1e-6
+"""The weight of a parameter's square relative to that of an error as large as the chords beside its key.
+
+So parameters that change nothing are 0."""
+_ENOUGH = 1e-4
+"""A step that gains less of the sum of squares is a window's last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What is fitted: n windows of m keys.
+
+    Attributes
+    ----------
+    layout : Layout
+    squares : ndarray, shape (n, m-1, 4, 4)
+        Sums of products of the weights of a segment's points over its samples; 0 for segments that don't count.
+    products : ndarray, shape (n, m-1, 4, d)
+        The same of weights and samples.
+    total : ndarray, shape (n,)
+        The sums of the samples' squares.
+    free_values, free_shapes : ndarray of bool, shape (n, m)
+        Which keys' values and parameters are fitted.
+    """
+
+    layout: Layout
+    squares: Float64Array
+    products: Float64Array
+    total: Float64Array
+    free_values: BoolArray
+    free_shapes: BoolArray
+
+    def take(self, chosen: BoolArray) -> Fit:
+        """Return some of the windows."""
+        return Fit(
+            self.layout.take(chosen),
+            self.squares[chosen],
+            self.products[chosen],
+            self.total[chosen],
+            self.free_values[chosen],
+            self.free_shapes[chosen],
+        )
+
+    def cost(self, at: Tangents, shapes: Float64Array, ridge: Float64Array) -> Float64Array:
+        """Return the sums of squares (n,)."""
+        points = at.points
+        errors = self.total + np.einsum("nsrd,nsrd->n", points, self.squares @ points - 2.0 * self.products)
+        costs: Float64Array = errors + np.einsum("nm,nmp->n", ridge, shapes * shapes)
+        return costs
+
+
+def fitted(fit: Fit, values: Float64Array, shapes: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the values (n, m, d) and parameters (n, m, 3) with the least squares, from given ones on."""
+    values, shapes = values.copy(), shapes.copy()
+    going = np.arange(len(values))
+    at = tangents(fit.layout, values, shapes)
+    # As long as a segment has samples.
+    weight = np.pad(fit.layout.lengths, ((0, 0), (1, 1)))
+    ridge = _RIDGE * 0.5 * (weight[:, 1:] + weight[:, :-1]) * at.chords
+    cost = fit.cost(at, shapes, ridge)
+    damping = np.full(len(values), _DAMPING)
+    now_values, now_shapes = values, shapes
+    for _ in range(_STEPS):
+        tried_values, tried_shapes = _step(fit, at, now_values, now_shapes, ridge, damping)
+        tried = tangents(fit.layout, tried_values, tried_shapes)
+        new = fit.cost(tried, tried_shapes, ridge)
+        better = new < cost
+        gain = np.where(better, cost - new, np.inf)
+        now_values = np.where(better[:, np.newaxis, np.newaxis], tried_values, now_values)
+        now_shapes = np.where(better[:, np.newaxis, np.newaxis], tried_shapes, now_shapes)
+        damping = np.where(better, 0.1 * damping, 10.0 * damping)
+        cost = np.where(better, new, cost)
+        values[going], shapes[going] = now_values, now_shapes
+        left = gain > _ENOUGH * cost
+        if not left.any():
+            break
+        at = tangents(fit.layout, now_values, now_shapes)
+        if not left.all():
+            going, fit = going[left], fit.take(left)
+            ridge, cost, damping = ridge[left], cost[left], damping[left]
+            now_values, now_shapes = now_values[left], now_shapes[left]
+            at = replace(at, **{name: each[left] for name, each in vars(at).items()})
+    return values, shapes
+
+
+def _step(
+    fit: Fit, at: Tangents, values: Float64Array, shapes: Float64Array, ridge: Float64Array, damping: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return values and parameters after a damped step of Gauss and Newton."""
+    n, m, d = values.shape
+    columns = np.flatnonzero((fit.free_values | fit.free_shapes).any(axis=0))
+    f, s = len(columns), m - 1
+    by_values = np.zeros((n, s, 4, m + 2))
+    by_shapes = np.zeros((n, s, 4, d, m, SHAPED))
+    for segment in range(s):
+        by_values[:, segment, :, segment : segment + 4] = at.by_values[:, segment]
+        for key in (0, 1):
+            by_shapes[:, segment, 1::2, :, segment + key] = at.by_shapes[:, segment, key].transpose(0, 1, 3, 2)
+    by_values = by_values[..., columns + 1]
+    by_shapes = by_shapes[..., columns, :].reshape(n, s, 4, d * f * SHAPED)
+    off = fit.squares @ at.points - fit.products
+    weighted_values = (fit.squares @ by_values).reshape(n, 4 * s, f)
+    weighted_shapes = (fit.squares @ by_shapes).reshape(n, 4 * s * d, f * SHAPED)
+    flat_values = by_values.reshape(n, 4 * s, f).transpose(0, 2, 1)
+    flat_shapes = by_shapes.reshape(n, 4 * s * d, f * SHAPED).transpose(0, 2, 1)
+    matrix = np.zeros((n, f * (d + SHAPED), f * (d + SHAPED)))
+    own = matrix[:, : f * d, : f * d].reshape(n, f, d, f, d)
+    block = flat_values @ weighted_values
+    for component in range(d):
+        own[:, :, component, :, component] = block
+    across = (flat_values @ weighted_shapes.reshape(n, 4 * s, d * f * SHAPED)).reshape(n, f * d, f * SHAPED)
+    matrix[:, : f * d, : f * d] = own.reshape(n, f * d, f * d)
+    matrix[:, : f * d, f * d :] = across
+    matrix[:, f * d :, : f * d] = across.transpose(0, 2, 1)
+    matrix[:, f * d :, f * d :] = flat_shapes @ weighted_shapes
+    slope = np.concatenate(
+        [
+            (flat_values @ off.reshape(n, 4 * s, d)).reshape(n, f * d),
+            (flat_shapes @ off.reshape(n, 4 * s * d, 1))[..., 0],
+        ],
+        axis=1,
+    )
+    here = shapes[:, columns]
+    pull = np.broadcast_to(ridge[:, columns, np.newaxis], here.shape)
+    slope[:, f * d :] += (pull * here).reshape(n, -1)
+    low, high = LOWEST[:SHAPED, 0], HIGHEST
+    edge = slope[:, f * d :].reshape(here.shape)
+    held = ((here <= low) & (edge > 0.0)) | ((here >= high) & (edge < 0.0)) | ~fit.free_shapes[:, columns, np.newaxis]
+    fixed = np.concatenate([np.repeat(~fit.free_values[:, columns], d, axis=1), held.reshape(n, -1)], axis=1)
+    diagonal = np.arange(f * (d + SHAPED))
+    matrix[:, diagonal[f * d :], diagonal[f * d :]] += pull.reshape(n, -1)
+    size = matrix[:, diagonal, diagonal]
+    matrix[:, diagonal, diagonal] += damping[:, np.newaxis] * size + np.finfo(np.float64).tiny ** 0.5
+    matrix[fixed] = 0.0
+    matrix.transpose(0, 2, 1)[fixed] = 0.0
+    matrix[:, diagonal, diagonal] += fixed
+    move = np.linalg.solve(matrix, np.where(fixed, 0.0, slope)[..., np.newaxis])[..., 0]
+    new_values, new_shapes = values.copy(), shapes.copy()
+    new_values[:, columns] -= move[:, : f * d].reshape(n, f, d)
+    if fit.layout.is_rotation:
+        new_values /= np.linalg.norm(new_values, axis=2, keepdims=True)
+    new_shapes[:, columns] = np.clip(here - move[:, f * d :].reshape(here.shape), low, high)
+    return new_values, new_shapes
