@@ -226,8 +226,6 @@ def move(samples: Samples, keys: KeySet) -> None:
         center = np.arange(parity, len(keys.rows), apart)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
-        if not len(center):
-            continue
         places, free = _places(samples, keys, center, around)
         windows = keys.windows(places)
         best, least = samples.curves.refit(samples, windows, free)

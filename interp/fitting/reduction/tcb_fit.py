@@ -8,21 +8,21 @@ Source: docs/formulas.md, "Fewest keys with tension, continuity and bias".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...batch import BoolArray
 from ...keys import HIGHEST, LOWEST, Float64Array
-from .tcb_windows import SHAPED, Layout, Tangents, tangents
+from .tcb_windows import SHAPED, Layout, Tangents, points, tangents
 
-_STEPS = 8
+_STEPS = 6
 _DAMPING = 1e-3
 _RIDGE = 1e-6
 """The weight of a parameter's square relative to that of an error as large as the chords beside its key.
 
 So parameters that change nothing are 0."""
-_ENOUGH = 1e-4
+_ENOUGH = 1e-2
 """A step that gains less of the sum of squares is a window's last."""
 
 
@@ -61,9 +61,8 @@ class Fit:
             self.free_shapes[chosen],
         )
 
-    def cost(self, at: Tangents, shapes: Float64Array, ridge: Float64Array) -> Float64Array:
+    def cost(self, points: Float64Array, shapes: Float64Array, ridge: Float64Array) -> Float64Array:
         """Return the sums of squares (n,)."""
-        points = at.points
         errors = self.total + np.einsum("nsrd,nsrd->n", points, self.squares @ points - 2.0 * self.products)
         costs: Float64Array = errors + np.einsum("nm,nmp->n", ridge, shapes * shapes)
         return costs
@@ -77,13 +76,12 @@ def fitted(fit: Fit, values: Float64Array, shapes: Float64Array) -> tuple[Float6
     # As long as a segment has samples.
     weight = np.pad(fit.layout.lengths, ((0, 0), (1, 1)))
     ridge = _RIDGE * 0.5 * (weight[:, 1:] + weight[:, :-1]) * at.chords
-    cost = fit.cost(at, shapes, ridge)
+    cost = fit.cost(at.points, shapes, ridge)
     damping = np.full(len(values), _DAMPING)
     now_values, now_shapes = values, shapes
     for _ in range(_STEPS):
         tried_values, tried_shapes = _step(fit, at, now_values, now_shapes, ridge, damping)
-        tried = tangents(fit.layout, tried_values, tried_shapes)
-        new = fit.cost(tried, tried_shapes, ridge)
+        new = fit.cost(points(fit.layout, tried_values, tried_shapes), tried_shapes, ridge)
         better = new < cost
         gain = np.where(better, cost - new, np.inf)
         now_values = np.where(better[:, np.newaxis, np.newaxis], tried_values, now_values)
@@ -94,12 +92,11 @@ def fitted(fit: Fit, values: Float64Array, shapes: Float64Array) -> tuple[Float6
         left = gain > _ENOUGH * cost
         if not left.any():
             break
-        at = tangents(fit.layout, now_values, now_shapes)
         if not left.all():
             going, fit = going[left], fit.take(left)
             ridge, cost, damping = ridge[left], cost[left], damping[left]
             now_values, now_shapes = now_values[left], now_shapes[left]
-            at = replace(at, **{name: each[left] for name, each in vars(at).items()})
+        at = tangents(fit.layout, now_values, now_shapes)
     return values, shapes
 
 
@@ -110,33 +107,35 @@ def _step(
     n, m, d = values.shape
     columns = np.flatnonzero((fit.free_values | fit.free_shapes).any(axis=0))
     f, s = len(columns), m - 1
-    by_values = np.zeros((n, s, 4, m + 2))
-    by_shapes = np.zeros((n, s, 4, d, m, SHAPED))
-    for segment in range(s):
-        by_values[:, segment, :, segment : segment + 4] = at.by_values[:, segment]
-        for key in (0, 1):
-            by_shapes[:, segment, 1::2, :, segment + key] = at.by_shapes[:, segment, key].transpose(0, 1, 3, 2)
-    by_values = by_values[..., columns + 1]
-    by_shapes = by_shapes[..., columns, :].reshape(n, s, 4, d * f * SHAPED)
+    by_values = np.zeros((n, s, 4, f))
+    # Only of the tangents.
+    by_shapes = np.zeros((n, s, 2, d, f, SHAPED))
+    for place, key in enumerate(columns.tolist()):
+        for segment in range(max(key - 2, 0), min(key + 2, s)):
+            by_values[:, segment, :, place] = at.by_values[:, segment, :, key - segment + 1]
+        for segment in range(max(key - 1, 0), min(key + 1, s)):
+            by_shapes[:, segment, :, :, place] = at.by_shapes[:, segment, key - segment].transpose(0, 1, 3, 2)
+    by_shapes = by_shapes.reshape(n, s, 2, d * f * SHAPED)
     off = fit.squares @ at.points - fit.products
     weighted_values = (fit.squares @ by_values).reshape(n, 4 * s, f)
-    weighted_shapes = (fit.squares @ by_shapes).reshape(n, 4 * s * d, f * SHAPED)
     flat_values = by_values.reshape(n, 4 * s, f).transpose(0, 2, 1)
-    flat_shapes = by_shapes.reshape(n, 4 * s * d, f * SHAPED).transpose(0, 2, 1)
+    flat_shapes = by_shapes.reshape(n, 2 * s * d, f * SHAPED).transpose(0, 2, 1)
+    of_tangents = fit.squares[:, :, 1::2, 1::2] @ by_shapes
     matrix = np.zeros((n, f * (d + SHAPED), f * (d + SHAPED)))
     own = matrix[:, : f * d, : f * d].reshape(n, f, d, f, d)
     block = flat_values @ weighted_values
     for component in range(d):
         own[:, :, component, :, component] = block
-    across = (flat_values @ weighted_shapes.reshape(n, 4 * s, d * f * SHAPED)).reshape(n, f * d, f * SHAPED)
+    across = weighted_values.reshape(n, s, 4, f)[:, :, 1::2].reshape(n, 2 * s, f).transpose(0, 2, 1)
+    across = (across @ by_shapes.reshape(n, 2 * s, d * f * SHAPED)).reshape(n, f * d, f * SHAPED)
     matrix[:, : f * d, : f * d] = own.reshape(n, f * d, f * d)
     matrix[:, : f * d, f * d :] = across
     matrix[:, f * d :, : f * d] = across.transpose(0, 2, 1)
-    matrix[:, f * d :, f * d :] = flat_shapes @ weighted_shapes
+    matrix[:, f * d :, f * d :] = flat_shapes @ of_tangents.reshape(n, 2 * s * d, f * SHAPED)
     slope = np.concatenate(
         [
             (flat_values @ off.reshape(n, 4 * s, d)).reshape(n, f * d),
-            (flat_shapes @ off.reshape(n, 4 * s * d, 1))[..., 0],
+            (flat_shapes @ off[:, :, 1::2].reshape(n, 2 * s * d, 1))[..., 0],
         ],
         axis=1,
     )

@@ -28,11 +28,14 @@ class Layout:
     ----------
     lengths : ndarray, shape (n, m-1)
         Frames from key to key.
+    share : ndarray, shape (n, m)
+        Which part of the frames around a key is before it, less a half.
     first, last : ndarray of int, shape (n,)
     is_rotation : bool
     """
 
     lengths: Float64Array
+    share: Float64Array
     first: IndexArray
     last: IndexArray
     is_rotation: bool
@@ -44,7 +47,10 @@ class Layout:
         real = lengths > 0
         first = real.argmax(axis=1)
         last = lengths.shape[1] - real[:, ::-1].argmax(axis=1)
-        return cls(lengths.astype(np.float64), first, last, is_rotation)
+        frames = lengths.astype(np.float64)
+        to, from_ = np.pad(frames, ((0, 0), (1, 0))), np.pad(frames, ((0, 0), (0, 1)))
+        share = np.divide(to, to + from_, out=np.full_like(to, 0.5), where=to + from_ > 0.0) - 0.5
+        return cls(frames, share, first, last, is_rotation)
 
     @property
     def keys(self) -> BoolArray:
@@ -55,7 +61,7 @@ class Layout:
 
     def take(self, chosen: BoolArray) -> Layout:
         """Return some of the windows."""
-        return Layout(self.lengths[chosen], self.first[chosen], self.last[chosen], self.is_rotation)
+        return Layout(self.lengths[chosen], self.share[chosen], self.first[chosen], self.last[chosen], self.is_rotation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +85,24 @@ class Tangents:
     by_values: Float64Array
     by_shapes: Float64Array
     chords: Float64Array
+
+
+def points(layout: Layout, values: Float64Array, shapes: Float64Array) -> Float64Array:
+    """Return the values and tangents of segments (n, m-1, 4, d) of keys with values (n, m, d) and parameters."""
+    before, after = _chords(layout, values)
+    factors, _ = _factors(layout, shapes, has_changes=False)
+    incoming, outgoing = (
+        factors[..., side, 0, np.newaxis] * before + factors[..., side, 1, np.newaxis] * after for side in (0, 1)
+    )
+    if not layout.is_rotation:
+        every = np.arange(len(values))
+        share = np.where(layout.last - layout.first == 1, 0.0, 0.5)[:, np.newaxis]
+        first, last = (every, layout.first), (every, layout.last)
+        start = (1.0 + share) * after[first] - share * incoming[every, layout.first + 1]
+        end = (1.0 + share) * before[last] - share * outgoing[every, layout.last - 1]
+        outgoing[first] = (1.0 - shapes[first][:, :1]) * start
+        incoming[last] = (1.0 - shapes[last][:, :1]) * end
+    return np.stack([values[:, :-1], outgoing[:, :-1], values[:, 1:], incoming[:, 1:]], axis=2)
 
 
 def tangents(layout: Layout, values: Float64Array, shapes: Float64Array) -> Tangents:
@@ -151,24 +175,21 @@ def _chords(layout: Layout, values: Float64Array) -> tuple[Float64Array, Float64
     if not layout.is_rotation:
         before[:, 1:] = after[:, :-1] = np.diff(values, axis=1)
         return before, after
-    q = np.moveaxis(values, 2, 0)
+    q = values.transpose(2, 0, 1)
     half = np.zeros_like(q[:, :, 1:])
     half[1:] = sphere.log(sphere.product(q[:, :, 1:], sphere.conjugate(q[:, :, :-1])))
-    before[:, 1:] = np.moveaxis(sphere.product(half, q[:, :, 1:]), 0, 2)
-    after[:, :-1] = np.moveaxis(sphere.product(half, q[:, :, :-1]), 0, 2)
+    before[:, 1:] = sphere.product(half, q[:, :, 1:]).transpose(1, 2, 0)
+    after[:, :-1] = sphere.product(half, q[:, :, :-1]).transpose(1, 2, 0)
     return before, after
 
 
-def _factors(layout: Layout, shapes: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _factors(layout: Layout, shapes: Float64Array, has_changes: bool = True) -> tuple[Float64Array, Float64Array]:
     """Return the factors of both chords in both tangents (n, m, 2, 2), and their derivatives (n, m, 2, 2, 3).
 
-    The incoming tangent is the first.
+    The incoming tangent is the first. Derivatives are not computed unless `has_changes`.
     """
-    tension, continuity, bias = np.moveaxis(shapes, 2, 0)
-    lengths = layout.lengths
-    to, from_ = np.pad(lengths, ((0, 0), (1, 0))), np.pad(lengths, ((0, 0), (0, 1)))
-    share = np.divide(to, to + from_, out=np.full_like(to, 0.5), where=to + from_ > 0.0) - 0.5
-    level, by_level = (1.0 - np.abs(continuity)) * share, -np.sign(continuity) * share
+    tension, continuity, bias = shapes.transpose(2, 0, 1)
+    level, by_level = (1.0 - np.abs(continuity)) * layout.share, -np.sign(continuity) * layout.share
     slack = 1.0 - tension
     factors = np.empty((*tension.shape, 2, 2))
     changes = np.empty((*tension.shape, 2, 2, SHAPED))
@@ -179,6 +200,8 @@ def _factors(layout: Layout, shapes: Float64Array) -> tuple[Float64Array, Float6
             turn = -sign * lean
             own, biased = 1.0 + turn * continuity, 1.0 + lean * bias
             factors[..., side, chord] = slack * adjust * own * biased
+            if not has_changes:
+                continue
             changes[..., side, chord, 0] = -adjust * own * biased
             changes[..., side, chord, 1] = slack * biased * (turn * adjust + sign * by_level * own)
             changes[..., side, chord, 2] = lean * slack * adjust * own
