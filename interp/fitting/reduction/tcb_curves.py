@@ -16,6 +16,7 @@ from ...keys import PARAMETERS, Float64Array
 from ...rotations.orientations import neighbours
 from ...rotations.sphere_curves import DeCasteljau
 from ...splines import tcb
+from .tcb_eases import EasedSamples
 from .tcb_fit import Fit, fitted
 from .tcb_windows import SHAPED, Layout
 from .windows import Curves, Expanded, HermiteCurves, KeySet, Samples, Windows
@@ -91,10 +92,14 @@ class TCBCurves:
             products *= scale[..., np.newaxis]
             total = np.bincount(window, expanded.squares(wanted), n).astype(np.float64)
             free_values = np.zeros_like(free) if samples.is_exact else free
-            fit = Fit(Layout.of(windows.rows, is_rotation), squares, products, total, free_values, free)
-            first = _EACH * number
-            shaped = shapes[:, :, first : first + SHAPED]
-            found, shapes[:, :, first : first + SHAPED] = fitted(fit, own - origin, shaped)
+            eased = None
+            if self.has_ease:
+                first = windows.rows[window, segment][expanded.segment]
+                share = (expanded.row - first) / lengths[window, segment][expanded.segment]
+                eased = EasedSamples(n, m, window, segment, expanded, share, wanted)
+            fit = Fit(Layout.of(windows.rows, is_rotation), squares, products, total, free_values, free, eased)
+            shaped = slice(_EACH * number, _EACH * number + (_EACH if self.has_ease else SHAPED))
+            found, shapes[:, :, shaped] = fitted(fit, own - origin, shapes[:, :, shaped])
             values[:, :, columns] = np.where(free_values[..., np.newaxis], found + origin, own)
         # As they are stored.
         shapes = shapes.astype(np.float32).astype(np.float64)

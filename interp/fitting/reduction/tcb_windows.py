@@ -188,7 +188,7 @@ def _factors(layout: Layout, shapes: Float64Array, has_changes: bool = True) -> 
 
     The incoming tangent is the first. Derivatives are not computed unless `has_changes`.
     """
-    tension, continuity, bias = shapes.transpose(2, 0, 1)
+    tension, continuity, bias = shapes[..., :SHAPED].transpose(2, 0, 1)
     level, by_level = (1.0 - np.abs(continuity)) * layout.share, -np.sign(continuity) * layout.share
     slack = 1.0 - tension
     factors = np.empty((*tension.shape, 2, 2))
@@ -214,7 +214,7 @@ def _ends_of_rotations(layout: Layout, shapes: Float64Array, factors: Float64Arr
     """Put in the factors at the ends of tracks of rotations: (1 - T)(1 + C B) at the first, 1 - C B at the last."""
     every = np.arange(len(factors))
     for side, end, sign in ((1, layout.first, 1.0), (0, layout.last, -1.0)):
-        tension, continuity, bias = shapes[every, end].T
+        tension, continuity, bias = shapes[every, end, :SHAPED].T
         skewed, slack = 1.0 + sign * continuity * bias, 1.0 - tension
         factors[every, end, side] = changes[every, end, side] = 0.0
         factors[every, end, side, side] = slack * skewed
