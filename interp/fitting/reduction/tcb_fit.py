@@ -155,12 +155,12 @@ def _equations(fit: Fit, at: Tangents, columns: IndexArray) -> tuple[Float64Arra
             by_values[:, segment, :, place] = at.by_values[:, segment, :, key - segment + 1]
         for segment in range(max(key - 1, 0), min(key + 1, s)):
             by_shapes[:, segment, :, :, place] = at.by_shapes[:, segment, key - segment].transpose(0, 1, 3, 2)
-    by_shapes = by_shapes.reshape(n, s, 2, d * f * SHAPED)
+    shaping = by_shapes.reshape(n, s, 2, d * f * SHAPED)
     off = fit.squares @ at.points - fit.products
     weighted = fit.squares @ by_values
     flat_values = by_values.reshape(n, 4 * s, f).transpose(0, 2, 1)
     flat_shapes = by_shapes.reshape(n, 2 * s * d, f * SHAPED).transpose(0, 2, 1)
-    of_tangents = fit.squares[:, :, 1::2, 1::2] @ by_shapes
+    of_tangents = fit.squares[:, :, 1::2, 1::2] @ shaping
     size = f * (d + SHAPED)
     matrix = np.zeros((n, size, size))
     own = np.zeros((n, f, d, f, d))
@@ -168,7 +168,7 @@ def _equations(fit: Fit, at: Tangents, columns: IndexArray) -> tuple[Float64Arra
     for component in range(d):
         own[:, :, component, :, component] = block
     across = weighted[:, :, 1::2].reshape(n, 2 * s, f).transpose(0, 2, 1)
-    across = (across @ by_shapes.reshape(n, 2 * s, d * f * SHAPED)).reshape(n, f * d, f * SHAPED)
+    across = (across @ shaping.reshape(n, 2 * s, d * f * SHAPED)).reshape(n, f * d, f * SHAPED)
     matrix[:, : f * d, : f * d] = own.reshape(n, f * d, f * d)
     matrix[:, : f * d, f * d :] = across
     matrix[:, f * d :, : f * d] = across.transpose(0, 2, 1)
