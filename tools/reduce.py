@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure Reduce beside Blender's Decimate on a motion capture: keys, stored numbers, errors on the body, time.
 
-    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--period 8] [--method TCB]
+    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/reduce.png
 
 Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,8 @@ _WIDE = 4
 """The same of keys that are fitted all, window by window: the middle ones are as of all keys at once."""
 LEVELS = (0.3, 0.6, 1.0)
 """Keys are removed up to these errors in turn, so that those that are missed least go first."""
+_SHARES = (0.0, 0.25, 0.5, 0.75)
+"""Of the frames between two keys, by which the second comes nearer where it is to be in place of both."""
 _SHIFTS = (-2, -1, 1, 2)
 _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
@@ -39,6 +42,9 @@ def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps
 
     `rows`: of each track the rows of keys to begin with.
     """
+    simpler = samples.curves.simpler
+    if simpler is not None and rows is None and samples.count > 1:
+        rows = yield from _rows_of(replace(samples, curves=simpler))
     keys = _first_keys(samples, rows)
     if samples.count == 1:
         return keys
@@ -52,6 +58,16 @@ def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps
             move(samples, keys)
         yield 0.4 + 0.6 * (turn + 1) / (_ROUNDS + 1)
     return keys
+
+
+def _rows_of(samples: Samples) -> Generator[float, None, list[IndexArray]]:
+    """Return the rows of each track's fewest keys, of which two may become one between them."""
+    keys = yield from fewest_keys(samples)
+    for _ in range(_ROUNDS):
+        keys = without_needless(samples, keys, LEVELS[-1], _SHARES)
+        move(samples, keys)
+    keys = without_needless(samples, keys, LEVELS[-1])
+    return [keys.rows[keys.track == track] for track in range(len(samples.values))]
 
 
 def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array]:
@@ -163,13 +179,16 @@ def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
     return places
 
 
-def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
-    """Return the keys without those that can go, with an error of at most `most`."""
+def without_needless(samples: Samples, keys: KeySet, most: float, shares: Sequence[float] = (0.0,)) -> KeySet:
+    """Return the keys without those that can go, with an error of at most `most`.
+
+    `shares`: what is tried for the key after one that goes: to stay, and to come nearer by a share of the frames.
+    """
     around = _around(samples, _REACH)
     around = around[around != 0]
     apart = _apart(samples)
     cost = np.full(len(keys.rows), np.nan)
-    values, shapes = (np.empty((len(cost), len(around), each.shape[1])) for each in (keys.values, keys.shapes))
+    fits = keys.windows(np.zeros((len(cost), len(around)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
         places = np.arange(len(keys.rows))
@@ -177,20 +196,50 @@ def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
         stale = np.flatnonzero(np.isnan(cost))
         if len(stale):
             beside, free = _places(samples, keys, stale, around)
-            fitted, cost[stale] = samples.curves.refit(samples, keys.windows(beside), free)
-            values[stale], shapes[stale] = fitted.values, fitted.shapes
+            for share in shares:
+                _try_without(samples, keys, (stale, beside, free), share, fits, cost)
         chosen = _independent(cost, most, apart)
         if not len(chosen):
             return keys
         beside, free = _places(samples, keys, chosen, around)
-        fitted = Windows(keys.track[chosen], keys.rows[beside], values[chosen], shapes[chosen])
-        keys.put(beside, fitted, free)
+        keys.put(beside, fits.take(chosen), free)
         touched = chosen[:, np.newaxis] + np.arange(1 - apart, apart)
         touched = touched[(touched >= first[chosen, np.newaxis]) & (touched <= last[chosen, np.newaxis])]
         cost[touched] = np.nan
         kept = np.ones(len(keys.rows), dtype=np.bool_)
         kept[chosen] = False
-        keys, cost, values, shapes = keys.keep(kept), cost[kept], values[kept], shapes[kept]
+        keys, cost, fits = keys.keep(kept), cost[kept], fits.take(kept)
+
+
+def _try_without(
+    samples: Samples,
+    keys: KeySet,
+    tried: tuple[IndexArray, IndexArray, BoolArray],
+    share: float,
+    fits: Windows,
+    cost: Float64Array,
+) -> None:
+    """Fit the keys beside some as if these were not there, and keep what is better than before, or the first.
+
+    `tried`: the keys, the places beside them, and which of these are fitted. `share`: by how much the next key comes
+    nearer; where it can't the key is not tried.
+    """
+    stale, beside, free = tried
+    windows, after = keys.windows(beside), beside.shape[1] // 2
+    if share:
+        gap = keys.rows[beside[:, after]] - keys.rows[stale]
+        step = np.rint(share * gap).astype(np.intp)
+        _, last = keys.bounds()
+        able = np.flatnonzero(free[:, after] & (step > 0) & (step < gap) & (stale + 1 < last[stale]))
+        stale, free, windows = stale[able], free[able], windows.take(able)
+        windows.rows[:, after] -= step[able]
+    fitted, error = samples.curves.refit(samples, windows, free)
+    better = ~(error >= cost[stale])
+    into = stale[better]
+    cost[into] = error[better]
+    fits.rows[into], fits.values[into], fits.shapes[into] = (
+        each[better] for each in (fitted.rows, fitted.values, fitted.shapes)
+    )
 
 
 def _around(samples: Samples, reach: int) -> IndexArray:
@@ -218,7 +267,7 @@ def _independent(cost: Float64Array, most: float, apart: int) -> IndexArray:
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def move(samples: Samples, keys: KeySet) -> None:
+def move(samples: Samples, keys: KeySet, most: float = 1.0) -> None:
     """Move keys to where the error around them is less."""
     around, apart = _around(samples, _REACH), _apart(samples)
     first, last = keys.bounds()
@@ -242,5 +291,5 @@ def move(samples: Samples, keys: KeySet) -> None:
             least[into] = error[better]
             best.rows[into], best.values[into] = fitted.rows[better], fitted.values[better]
             best.shapes[into] = fitted.shapes[better]
-        good = least <= 1.0
+        good = least <= most
         keys.put(places[good], best.take(good), free[good])

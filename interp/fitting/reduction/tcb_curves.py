@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -54,6 +54,9 @@ class TCBCurves:
     has_ease: bool = False
 
     margin = 3
+    # Keys of TCB are where cubics join, at corners, too. More in between may be no help, as the tangents of vectors lie
+    # in the plane of both chords.
+    simpler: ClassVar[Curves] = HermiteCurves(has_corners=True)
 
     def estimated(self, velocities: Float64Array, held: BoolArray) -> Float64Array:
         """Return parameters 0; at holds tension 1, with which both tangents are 0."""
