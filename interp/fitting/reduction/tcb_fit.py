@@ -18,6 +18,8 @@ from .tcb_eases import EasedSamples, Sums
 from .tcb_windows import SHAPED, Layout, Tangents, points, tangents
 
 _STEPS = 6
+_EASED_STEPS = 20
+"""With eases, whose valleys are narrower."""
 _DAMPING = 1e-3
 _RIDGE = 1e-6
 """The weight of a parameter's square relative to that of an error as large as the chords beside its key.
@@ -87,7 +89,7 @@ def fitted(fit: Fit, values: Float64Array, shapes: Float64Array) -> tuple[Float6
     cost = fit.cost(values, shapes, ridge)
     damping = np.full(len(values), _DAMPING)
     now_values, now_shapes = values, shapes
-    for _ in range(_STEPS):
+    for _ in range(_STEPS if fit.eased is None else _EASED_STEPS):
         tried_values, tried_shapes = _step(fit, at, now_values, now_shapes, ridge, damping)
         new = fit.cost(tried_values, tried_shapes, ridge)
         better = new < cost
