@@ -99,7 +99,9 @@ class TCBCurves:
             if self.has_ease:
                 first = windows.rows[window, segment][expanded.segment]
                 share = (expanded.row - first) / lengths[window, segment][expanded.segment]
-                eased = EasedSamples(n, m, window, segment, expanded, share, wanted)
+                eased = EasedSamples(
+                    n, m, window, segment, expanded.order, expanded.starts, expanded.segment, share, wanted
+                )
             fit = Fit(Layout.of(windows.rows, is_rotation), squares, products, total, free_values, free, eased)
             shaped = slice(_EACH * number, _EACH * number + (_EACH if self.has_ease else SHAPED))
             found, shapes[:, :, shaped] = fitted(fit, own - origin, shapes[:, :, shaped])

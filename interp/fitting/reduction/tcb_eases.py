@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import ease
-from ...batch import IndexArray
+from ...batch import BoolArray, IndexArray
 from ...keys import HIGHEST, Float64Array
-from .windows import Expanded, hermite
+from .windows import hermite
 
 _STEP = 1e-6
 """Of the difference quotients: as far from rounding (1e-16 / 1e-6) as from curvature."""
@@ -43,8 +43,10 @@ class EasedSamples:
     count, width : int
         n and m.
     window, segment : ndarray of int, shape (segments,)
-    expanded : Expanded
-        Their samples.
+    order, starts : ndarray of int, shape (segments,)
+        The segments in the order of their samples, and the first sample of each.
+    owner : ndarray of int, shape (samples,)
+        The segment of each sample.
     share : ndarray, shape (samples,)
         Where in its segment each is.
     wanted : ndarray, shape (samples, d)
@@ -54,9 +56,29 @@ class EasedSamples:
     width: int
     window: IndexArray
     segment: IndexArray
-    expanded: Expanded
+    order: IndexArray
+    starts: IndexArray
+    owner: IndexArray
     share: Float64Array
     wanted: Float64Array
+
+    def take(self, chosen: BoolArray) -> EasedSamples:
+        """Return the samples of some of the windows."""
+        kept = chosen[self.window]
+        number, own = np.cumsum(kept) - 1, kept[self.owner]
+        ordered = kept[self.order]
+        counts = np.diff(self.starts, append=len(self.owner))[ordered]
+        return EasedSamples(
+            int(chosen.sum()),
+            self.width,
+            (np.cumsum(chosen) - 1)[self.window[kept]],
+            self.segment[kept],
+            number[self.order[ordered]],
+            np.cumsum(counts) - counts,
+            number[self.owner[own]],
+            self.share[own],
+            self.wanted[own],
+        )
 
     @property
     def _weights(self) -> Float64Array:
@@ -68,21 +90,21 @@ class EasedSamples:
 
     def _eases(self, shapes: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return ease from and ease to of each sample's segment."""
-        own = self.expanded.segment
+        own = self.owner
         leave, arrive = shapes[self.window, self.segment, 4], shapes[self.window, self.segment + 1, 3]
         return leave[own], arrive[own]
 
     def cost(self, points: Float64Array, shapes: Float64Array) -> Float64Array:
         """Return the sums of squared errors (n,) of segments (n, s, 4, d), keys having parameters (n, m, 5)."""
-        own = points[self.window, self.segment][self.expanded.segment]
+        own = points[self.window, self.segment][self.owner]
         off = np.einsum("ij,ijd->id", hermite(1.0, self._local(*self._eases(shapes))), own) - self.wanted
         squares = self._weights * np.einsum("ij,ij->i", off, off)
-        sums: Float64Array = np.bincount(self.window[self.expanded.segment], squares, self.count).astype(np.float64)
+        sums: Float64Array = np.bincount(self.window[self.owner], squares, self.count).astype(np.float64)
         return sums
 
     def sums(self, points: Float64Array, shapes: Float64Array) -> Sums:
         """Return the sums for segments (n, s, 4, d) and parameters (n, m, 5) of keys."""
-        own = points[self.window, self.segment][self.expanded.segment]
+        own = points[self.window, self.segment][self.owner]
         leave, arrive = self._eases(shapes)
         u = self._local(leave, arrive)
         steps = [np.where(each + _STEP > HIGHEST, -_STEP, _STEP) for each in (leave, arrive)]
@@ -110,6 +132,6 @@ class EasedSamples:
     def _summed(self, numbers: Float64Array) -> Float64Array:
         """Return the sums of numbers (samples, …) over each segment, shape (n, s, …)."""
         found = np.zeros((self.count, self.width - 1, *numbers.shape[1:]))
-        order = self.expanded.order
-        found[self.window[order], self.segment[order]] = np.add.reduceat(numbers, self.expanded.starts, axis=0)
+        order = self.order
+        found[self.window[order], self.segment[order]] = np.add.reduceat(numbers, self.starts, axis=0)
         return found

@@ -65,6 +65,7 @@ class Fit:
             self.total[chosen],
             self.free_values[chosen],
             self.free_shapes[chosen],
+            None if self.eased is None else self.eased.take(chosen),
         )
 
     def cost(self, values: Float64Array, shapes: Float64Array, ridge: Float64Array) -> Float64Array:
@@ -102,7 +103,7 @@ def fitted(fit: Fit, values: Float64Array, shapes: Float64Array) -> tuple[Float6
         left = gain > _ENOUGH * cost
         if not left.any():
             break
-        if not left.all() and fit.eased is None:
+        if not left.all():
             going, fit = going[left], fit.take(left)
             ridge, cost, damping = ridge[left], cost[left], damping[left]
             now_values, now_shapes = now_values[left], now_shapes[left]
