@@ -86,8 +86,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
         datablock.
     method : {"HERMITE", "TCB", "TCB_EASE"}
-        What plays the keys: velocities, with the method Hermite, needs the fewest keys for locations and rotations; TCB
-        has tension, continuity and bias, which the error bounds as well; with ease, ease to and ease from, too.
+        What keys are played by: velocities, with which locations and rotations need the fewest; tension, continuity
+        and bias, one of each for a location, rotation or scale; these, ease to and ease from.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
