@@ -55,7 +55,7 @@ class TCB_PT_reduce(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        for name in ("error", "angle", "still", "period", "together", "key_count", "frames"):
+        for name in ("error", "angle", "still", "period", "together", "method", "key_count", "frames"):
             if name != "angle" or context.mode != "POSE":
                 column.prop(settings, name)
         for name in CustomRange.__annotations__ if settings.frames == "CUSTOM" else ():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure Reduce beside Blender's Decimate on a motion capture: keys, stored numbers, errors on the body, time.
 
-    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--period 8]
+    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/reduce.png
 
 Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
@@ -55,6 +55,9 @@ def main() -> None:
     parser.add_argument("--only", choices=("reduce", "decimate"))
     parser.add_argument("--still", type=float, help="Reduce's error of points that stand still, centimetres")
     parser.add_argument("--period", type=float, help="frames of the noise that Reduce filters")
+    parser.add_argument(
+        "--method", choices=("HERMITE", "TCB", "TCB_EASE"), default="HERMITE", help="what plays Reduce's keys"
+    )
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     if given.picture is not None:
@@ -107,14 +110,15 @@ def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
     rig, frames, unit = _load(given, "QUATERNION")
     bones = len(rig.pose.bones)
     still = None if given.still is None else given.still * unit
-    result = animation.reduce(rig, error=error * unit, still=still, period=given.period)
+    result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=given.method)
     keys, scalar = _joints(rig)
-    # A key stores its frame once, and of each track a value and a velocity.
+    # A key stores its frame once, and of each track a value and a velocity, or parameters.
     numbers = keys
     for fcurve in _curves(rig):
-        is_rotation = "rotation" in fcurve.data_path
-        numbers += len(fcurve.keyframe_points) * (1 if is_rotation else 2)
-        numbers += 3 * len(fcurve.keyframe_points) if is_rotation and fcurve.array_index == 0 else 0
+        own, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
+        by_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3, "TCB_EASE": 5}[given.method]
+        numbers += own * (1 if is_rotation or given.method != "HERMITE" else 2)
+        numbers += by_track * own if fcurve.array_index == 0 else 0
     return {
         "diamonds": keys,
         "share": round(100.0 * keys / (bones * len(frames)), 2),

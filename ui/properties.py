@@ -23,7 +23,7 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.wanted import ANGLE, ERROR, TOGETHER, Wanted
+from ..animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import bake_options, selection
@@ -208,6 +208,14 @@ class ReduceOptions(CustomRange):
     )
     frames: EnumProperty(name="Frames", description="Which keys to reduce", items=REDUCE_FRAMES, options=set())
 
+    method: EnumProperty(
+        name="Method",
+        description="What plays the keys",
+        items=[(name, *texts) for name, texts in KEY_METHODS.items()],
+        default="HERMITE",
+        options=set(),
+    )
+
     def wanted(self, scene: bpy.types.Scene) -> Wanted:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
         return Wanted(
@@ -218,6 +226,7 @@ class ReduceOptions(CustomRange):
             self.period or None,
             self.together,
             bake_options.frame_range(self, scene),
+            self.method,
         )
 
     def hand_to(self, operator: object) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""More keys where handles don't play the motion: of Euler angles that turn fast, of rotations with long segments."""
+"""More keys where handles don't play the motion: of Euler angles that turn fast, of long segments, of eases."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Reduced, divided
-from ...interp.keys import Keys
-from ...interp.splines import hermite
+from ...interp.fitting.reduction import Part, Reduced, divided
 from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array
 from .new_keys import NewKeys
@@ -28,26 +26,27 @@ class Played(NamedTuple):
 
 
 class WantedMotion(NamedTuple):
-    """The places that heads and tails of all bones should have, how far they may be off, and rotations of objects."""
+    """The places that heads and tails of all bones should have, how far they may be off, and tracks of no bones."""
 
     datablock: Any
     places: Float64Array | None
     limits: Float64Array | None
     """Shape (points, frames)."""
-    angle: float
+    of_tracks: Mapping[str, Float64Array]
+    """By path, shape (frames,)."""
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
     """Return the keys with more in the middle of segments that handles don't play; None where that helps nothing."""
-    turning = {
+    # Handles play numbers without ease to rounding.
+    able = {
         keys.dense.track.path: keys
         for keys in new
-        if keys.fit is not None and keys.dense.track.is_rotation and len(keys.rows) > 1
+        if keys.fit is not None and (keys.dense.track.is_rotation or keys.fit.parameters) and len(keys.rows) > 1
     }
-    off = {path: _off(keys, played.values[path]) for path, keys in turning.items()}
     cuts: dict[int, set[int]] = {}
-    for path, frame in (*_of_bones(off, played, wanted), *_of_objects(turning, played, wanted)):
-        rows = turning[path].rows
+    for path, frame in (*_of_bones(able, played, wanted), *_of_objects(able, played, wanted)):
+        rows = able[path].rows
         segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
         if rows[segment + 1] - rows[segment] > 1:
             cuts.setdefault(id(rows), set()).add(int(rows[segment] + rows[segment + 1]) // 2)
@@ -60,9 +59,15 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
             found.append(keys)
             continue
         if id(keys.fit) not in fits:
-            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)])
+            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)], _parts_of(new, keys.fit))
         found.append(NewKeys.fitted(keys.dense, fits[id(keys.fit)], keys.part))
     return _sharing(found)
+
+
+def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[Part]:
+    """Return what was fitted, in order; tolerances don't matter."""
+    own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
+    return [Part(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
@@ -75,18 +80,30 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
 
 
 def _off(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return the angles (frames,) between what handles play of a rotation, and its spline."""
+    """Return the angles or distances (frames,) between what handles play and the spline.
+
+    TCB keys are fitted anew where they are divided: of these all counts that handles are off.
+    """
     fit: Any = keys.fit
-    at = Keys(fit.rows.astype(np.float64), fit.values[keys.part])
-    spline = hermite.RotationSpline(at, velocities=fit.velocities[keys.part])
-    angles: Float64Array = rotations.angle_between(played, spline(np.arange(len(played), dtype=np.float64)))
-    return angles
+    if fit.parameters:
+        return _apart(keys, played, keys.dense.values)
+    return _apart(keys, played, fit.spline(keys.part)(np.arange(len(played), dtype=np.float64)))
 
 
-def _of_bones(off: Mapping[str, Float64Array], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
-    """Give the rotation that handles play worst, at each frame at which a bone is too far away."""
+def _apart(keys: NewKeys, played: Float64Array, values: Float64Array) -> Float64Array:
+    """Return the angles between rotations, or the distances of numbers, shape (frames,)."""
+    if keys.dense.track.is_rotation:
+        angles: Float64Array = rotations.angle_between(played, values)
+        return angles
+    distances: Float64Array = np.linalg.norm(played - values, axis=1)
+    return distances
+
+
+def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+    """Give the track that handles play worst, at each frame at which a bone is too far away."""
     if played.places is None or wanted.places is None or wanted.limits is None:
         return
+    off = {path: _off(keys, played.values[path]) for path, keys in able.items()}
     bones = list(wanted.datablock.pose.bones)
     heads = {bone.name: 2 * number for number, bone in enumerate(bones)}
     far = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.limits
@@ -96,16 +113,18 @@ def _of_bones(off: Mapping[str, Float64Array], played: Played, wanted: WantedMot
         moved = {"": 0.0}
         for each in (bone, *bone.parent_recursive):
             reach = float(np.linalg.norm(wanted.places[point, frame] - wanted.places[heads[each.name], frame]))
-            moved |= {path: reach * off[path][frame] for path in off if path.startswith(f"{bone_path(each)}.rotation")}
+            for path in off:
+                if path.startswith(f"{bone_path(each)}."):
+                    moved[path] = (reach if able[path].dense.track.is_rotation else 1.0) * off[path][frame]
         path = max(moved, key=lambda each: moved[each])
         if moved[path] > _BY_HANDLES * wanted.limits[point, frame]:
             yield path, frame
 
 
-def _of_objects(turning: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
-    """Give the rotations that are no bones', with the frames at which they are too far off."""
-    for path, keys in turning.items():
+def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+    """Give the tracks that are no bones', with the frames at which they are too far off."""
+    for path, keys in able.items():
         if not keys.dense.is_of_bone:
-            far = rotations.angle_between(played.values[path], keys.dense.values)
-            for frame in np.flatnonzero(far > wanted.angle).tolist():
+            far = _apart(keys, played.values[path], keys.dense.values)
+            for frame in np.flatnonzero(far > wanted.of_tracks[path]).tolist():
                 yield path, frame

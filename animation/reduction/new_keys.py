@@ -70,22 +70,23 @@ class NewKeys:
     def still(cls, dense: Dense) -> NewKeys:
         """Return one key; where others stand beside the frames, one at each end."""
         if any(dense.joined):
-            rest = Reduced(
-                np.array([0, len(dense.raw) - 1]),
-                [dense.values[[0, -1]]],
-                [np.zeros((2, 3 if dense.track.is_rotation else dense.raw.shape[1]))],
-                0.0,
-            )
+            ends = np.array([0, len(dense.raw) - 1])
+            parameters = np.zeros((len(PARAMETERS), len(ends)))
+            rest = Reduced(ends, [dense.values[ends]], [], 0.0, [dense.track.is_rotation], [parameters])
             return cls.fitted(dense, rest, 0)
         return cls(dense, np.zeros(1, dtype=np.intp), dense.raw[:1], np.full(1, _BEZIER, dtype=np.uint8))
 
     @classmethod
     def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
-        """Return the keys of a fit, of which the track is a part: with velocities."""
+        """Return the keys of a fit, of which the track is a part: with velocities, or TCB."""
         values = keys_of_values(dense, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
-        numbers = _velocities(dense, keys.velocities[part])
-        return cls(dense, keys.rows, values, types, Settings(method="HERMITE"), numbers, fit=keys, part=part)
+        if keys.parameters:
+            settings, own = Settings(), dict(zip(PARAMETERS, keys.parameters[part], strict=True))
+            numbers: dict[int, Numbers] = dict.fromkeys(range(values.shape[1]), own)
+        else:
+            settings, numbers = Settings(method="HERMITE"), _velocities(dense, keys.velocities[part])
+        return cls(dense, keys.rows, values, types, settings, numbers, fit=keys, part=part)
 
     @property
     def is_straight(self) -> bool:

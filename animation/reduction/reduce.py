@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import bpy
 
+from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..steps import Steps, run_steps
@@ -52,9 +53,10 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
     frame_range: FrameRange | None = None,
+    method: Method = "HERMITE",
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
-    """Reduce dense curves to the fewest keys, with velocities, whose handles play the motion within an error.
+    """Reduce dense curves to the fewest keys whose handles play the motion within an error.
 
     The datablock plays a new action; the original is kept with a fake user, and `back_to_original` plays it again.
     Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the error
@@ -88,7 +90,11 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         datablock.
     frame_range : (float, float), optional
         Only the keys from one whole frame to another; all others, and what plays between them, stay as they are. New
-        keys begin and end at the values there and, as near as they come, with the velocities that play beside.
+        keys begin and end at the values there and, by HERMITE, as near as they come with the velocities that play
+        beside.
+    method : {"HERMITE", "TCB", "TCB_EASE"}
+        What keys are played by: velocities, with which locations and rotations need the fewest; tension, continuity
+        and bias, one of each for a location, rotation or scale; these, ease to and ease from.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
@@ -108,7 +114,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period, together, frame_range)
+    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method)
     found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
         raise refused[0]
@@ -116,7 +122,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
 
 
 @checked
-def keys_by_error(
+def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     datablock: bpy.types.ID,
     errors: Iterable[Positive],
     prefixes: Iterable[str] | None = None,
@@ -124,6 +130,7 @@ def keys_by_error(
     period: MoreThanTwo | None = None,
     together: Together = "BONE",
     frame_range: FrameRange | None = None,
+    method: Method = "HERMITE",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
@@ -133,7 +140,7 @@ def keys_by_error(
     datablock : bpy.types.ID
     errors : iterable of float
         Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
-    prefixes, still, period, together, frame_range, progress
+    prefixes, still, period, together, frame_range, method, progress
         As of `reduce`.
 
     Returns
@@ -151,7 +158,7 @@ def keys_by_error(
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = Wanted(still=still, period=period, together=together, frame_range=frame_range)
+    wanted = Wanted(still=still, period=period, together=together, frame_range=frame_range, method=method)
     factors = [error / wanted.error for error in errors]
     found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
     if refused:

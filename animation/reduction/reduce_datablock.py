@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.reduction import Part, Skeleton, reduce_skeleton, reduce_tracks, stand_still
+from ...interp.splines import tcb
 from ..bake.pipeline import bake
 from ..datablocks import name_of
 from ..edit.restore import apply
@@ -105,12 +106,17 @@ class Search:
         moving = self._moving
         for number, dense in enumerate(moving):
             keys = unbaked(dense, self._wanted.angle if dense.track.is_rotation else error)
-            if keys is not None:
+            if keys is not None and self._is_wanted(keys):
                 self._unbaked[dense.track.path] = keys
                 dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
             yield number / len(moving)
         if self._wanted.period is not None:
             self._filter(self._wanted.period)
+
+    def _is_wanted(self, keys: NewKeys) -> bool:
+        """Return whether keys that a track was made from may come back: where TCB is asked for, TCB and lines."""
+        is_tcb = keys.settings is not None and keys.settings.method == tcb.METHOD.name
+        return self._wanted.method == "HERMITE" or is_tcb or keys.is_straight
 
     def _filter(self, period: float) -> None:
         """Take the noise away from all tracks that are not played by the keys they were made from."""
@@ -224,9 +230,10 @@ class Search:
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            keys_of = yield from reduce_skeleton(
-                Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
+            skeleton = Skeleton(
+                found.joints, error, self._still, found.together, found.of_points(parts), self._wanted.method
             )
+            keys_of = yield from reduce_skeleton(skeleton)
             for number, own in found.animated.items():
                 new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         done = {keys.dense.track.path for keys in new}
@@ -257,19 +264,24 @@ class Search:
         """Return the keys that tracks have in common, or those that they were made from if these are no more."""
         parts = []
         for dense in own:
-            limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-            if dense.part == "location" and (still := self._still) is not None:
-                limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
+            limit = self._limit(dense, error, angle, self._still)
             if of_bones is not None:
                 limit *= of_bones.min(axis=0)
             ends = None if dense.ends is None else dense.ends[np.newaxis]
             parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
-        (one,) = reduce_tracks(parts)
+        (one,) = reduce_tracks(parts, method=self._wanted.method)
         before = [self._unbaked.get(dense.track.path) for dense in own]
         made = [keys for keys in before if keys is not None]
         if len(made) == len(own) and max(len(keys.rows) for keys in made) <= len(one.rows):
             return made
         return [NewKeys.fitted(dense, one, part) for part, dense in enumerate(own)]
+
+    def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
+        """Return how far a track that is no bone's may be off at each frame, shape (1, frames)."""
+        limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
+        if dense.part == "location" and still is not None:
+            limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
+        return limit
 
     def take_back(self) -> None:
         """Let the datablock play its own action again, and remove the copy."""
@@ -343,7 +355,13 @@ class Search:
             if wanted.still is not None:
                 still = stand_still(self._places, wanted.still)
                 limits[still] = np.minimum(limits[still], wanted.still)
-        return WantedMotion(self._datablock, self._places, limits, factor * wanted.angle)
+        own_still = None if wanted.still is None else (wanted.still, wanted.still)
+        of_tracks = {
+            dense.track.path: self._limit(dense, factor * wanted.error, factor * wanted.angle, own_still)[0]
+            for dense in self._every
+            if not dense.is_of_bone
+        }
+        return WantedMotion(self._datablock, self._places, limits, of_tracks)
 
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
         played = self._played()

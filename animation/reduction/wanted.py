@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..translation import n_
 
@@ -25,6 +26,14 @@ TOGETHER: dict[Together, tuple[str, str]] = {
 """Names and descriptions."""
 
 
+KEY_METHODS: dict[Method, tuple[str, str]] = {
+    "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest for locations and rotations")),
+    "TCB": (n_("TCB"), n_("Keys with tension, continuity and bias, to be changed with their sliders")),
+    "TCB_EASE": (n_("TCB with Ease"), n_("Keys with tension, continuity and bias, ease to and ease from")),
+}
+"""Names and descriptions of what plays the keys."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """An error, or a number of keys, and what else `reduce` takes."""
@@ -36,6 +45,7 @@ class Wanted:
     period: MoreThanTwo | None = None
     together: Together = "BONE"
     frame_range: FrameRange | None = None
+    method: Method = "HERMITE"
 
     def __post_init__(self) -> None:
         check_fields(self)

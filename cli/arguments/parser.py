@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
-from ...animation.reduction.wanted import ANGLE, ERROR, TOGETHER
+from ...animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
@@ -360,6 +360,12 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         metavar=("START", "END"),
         help=rpt_("only the keys from one frame to another: others, and what they play, stay (default: all keys)"),
     )
+    verb.add_argument(
+        "--method",
+        choices=[*KEY_METHODS],
+        default="HERMITE",
+        help=rpt_("what plays the keys: velocities; tension, continuity and bias; these with eases"),
+    )
 
 
 def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
@@ -372,6 +378,7 @@ def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
         "period": given.period,
         "together": given.together,
         "frame_range": frame_range(verb, given.range),
+        "method": given.method,
     }
 
 

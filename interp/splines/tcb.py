@@ -377,14 +377,14 @@ class RotationSpline(TurnedSpline):
         before, after = neighbours(tracks, q)
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
-        controls = (_squad_controls if squad else _controls)(tracks, q, before, after, ends)
+        points = (_squad_controls if squad else controls)(tracks, q, before, after, ends)
         whole_turns = None
         if any(spline._turns is not None for spline in splines):
             turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
             # So each segment begins at its key's own quaternion, and with its whole turns ends at that of the next.
-            controls *= np.where(turned, signs, 1.0)
+            points *= np.where(turned, signs, 1.0)
             whole_turns = _whole_turns_of(splines, tracks)
-        return RotationSegments(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
+        return RotationSegments(Squad(points) if squad else DeCasteljau(points), whole_turns)
 
 
 def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
@@ -401,12 +401,12 @@ def _segment_controls(
 ) -> Float64Array:
     """Return four controls a segment; the segment that a last key begins stays on it."""
     end = tracks.segment_end
-    controls = np.stack([q, outgoing, incoming[:, end], q[:, end]])
-    controls[1:3, :, tracks.last] = q[:, tracks.last]
-    return controls
+    points = np.stack([q, outgoing, incoming[:, end], q[:, end]])
+    points[1:3, :, tracks.last] = q[:, tracks.last]
+    return points
 
 
-def _controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
+def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
     """Return the control quaternions of de Casteljau segments.
 
     Source: docs/formulas.md, "De Casteljau on the sphere" and "Ends of rotation tracks".

@@ -482,6 +482,68 @@ def test_keys_are_at_frames_in_common_of_what_is_asked_for(animation, scene, rig
     assert len(third) < 40
 
 
+@pytest.mark.parametrize("method", ["TCB", "TCB_EASE"])
+@pytest.mark.parametrize("name", ["rig", "locked"])
+def test_bones_of_tcb_keys_are_no_farther_from_their_places_than_asked_for(animation, scene, request, name, method):
+    obj = request.getfixturevalue(name)
+    before = places(scene, obj)
+    result = animation.reduce(obj, error=0.01, method=method)
+    assert np.linalg.norm(places(scene, obj) - before, axis=2).max() <= 0.01
+    assert result.reached
+    assert result.diamonds < 120
+    assert {key.type for curve in channels(obj).values() for key in curve.keyframe_points} == {"KEYFRAME"}
+    for path in frames_by_path(obj):
+        parameters = animation.track_keys(obj, path).parameters({})
+        assert not any(name.startswith("velocity") for name in parameters)
+        assert np.abs([parameters[name] for name in ("tension", "continuity", "bias")]).max() > 0.01
+
+
+@pytest.mark.parametrize("method", ["TCB", "TCB_EASE"])
+def test_an_object_of_tcb_keys_comes_within_the_error_and_the_bake_plays_its_parameters(animation, scene, ball, method):
+    ball.rotation_mode = "XYZ"
+    before = {key: [curve.evaluate(frame) for frame in range(1, 121)] for key, curve in channels(ball).items()}
+    result = animation.reduce(ball, error=0.02, angle=math.radians(1.0), method=method)
+    assert result.reached
+
+    def off():
+        after = channels(ball)
+        played, wanted = (
+            {path: np.array([each[path, index] for index in range(3)]).T for path in ("location", "rotation_euler")}
+            for each in (
+                {key: [curve.evaluate(frame) for frame in range(1, 121)] for key, curve in after.items()},
+                before,
+            )
+        )
+        turned = [Rotation.from_euler("xyz", each["rotation_euler"]) for each in (played, wanted)]
+        far = np.linalg.norm(played["location"] - wanted["location"], axis=1).max()
+        return far, (turned[0].inv() * turned[1]).magnitude().max()
+
+    assert off()[0] <= 0.02
+    assert off()[1] <= math.radians(1.0)
+    # The exact spline keeps within the error, too.
+    animation.bake(ball, output="SAMPLES")
+    assert off()[0] <= 0.02
+    assert off()[1] <= math.radians(1.0)
+
+
+def test_tcb_is_fitted_to_what_was_made_from_keys_with_velocities(animation, scene):
+    obj = new_object("Bent")
+    frames = np.arange(1.0, 81.0)
+    curve = CubicHermiteSpline(
+        [1.0, 30.0, 50.0, 80.0], [[0, 1, 2], [3, 1, 0], [1, -1, 2], [0, 0, 0]], 0.1 * np.eye(4)[:, :3]
+    )
+    key_densely(obj, "location", curve(frames))
+    original = obj.animation_data.action
+    animation.reduce(obj, error=0.02)
+    assert len(channels(obj)["location", 0].keyframe_points) == 4
+    animation.back_to_original(obj)
+    assert obj.animation_data.action is original
+    assert animation.reduce(obj, error=0.02, method="TCB").reached
+    assert "tension" in animation.track_keys(obj, "location").parameters({})
+    off = [[curve_.evaluate(frame) for frame in frames] for curve_ in channels(obj).values()] - curve(frames).T
+    assert np.linalg.norm(off, axis=0).max() <= 0.02
+
+
 def test_objects_have_whole_poses_too(animation, ball):
     ball["wind"] = 0.0
     random = np.random.default_rng(6)

@@ -411,8 +411,11 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
     assert reduced["keys"] <= 6
     assert 0.0 < reduced["noise"] < 5e-3
     assert reduced["noise_at"].startswith("location, frame ")
+    done = tcb("reduce", file, "--method", "TCB", "--error", "0.02", "--output", tmp_path / "tcb.blend", "--json")
+    assert done.lines[0]["reduced"][0]["error"] <= 0.02
     for option, value, said in (
         ("--period", "2", "2 is not above 2 frames"),
+        ("--method", "BEZIER", "invalid choice: 'BEZIER'"),
         ("--keys", "2.5", "2.5 is not a whole number"),
     ):
         refused = tcb("reduce", file, option, value, "--in-place")

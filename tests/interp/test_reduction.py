@@ -23,8 +23,8 @@ from interp.fitting.reduction import (
     reduce_tracks,
     stand_still,
 )
-from interp.fitting.reduction.fewest_keys import KeySet, within
-from interp.fitting.reduction.windows import Samples
+from interp.fitting.reduction.fewest_keys import within
+from interp.fitting.reduction.windows import KeySet, Samples
 from interp.splines import hermite
 
 
@@ -313,8 +313,9 @@ def test_what_no_keys_can_mend_ends_with_a_key_on_every_frame() -> None:
 
 def test_keys_that_are_divided_play_the_same() -> None:
     places, turns = noise(200, 1, 3, 16), turning(200, 1, 17)
-    (keys,) = reduce_tracks([Part(places, np.full(1, 0.05)), Part.of_rotations(turns, np.full(1, np.radians(2.0)))])
-    more = divided(keys, [keys.rows[1] - 1, keys.rows[2] + 1])
+    parts = [Part(places, np.full(1, 0.05)), Part.of_rotations(turns, np.full(1, np.radians(2.0)))]
+    (keys,) = reduce_tracks(parts)
+    more = divided(keys, [keys.rows[1] - 1, keys.rows[2] + 1], parts)
     assert len(more.rows) == len(keys.rows) + 2
     assert played(more, 0, 200) == pytest.approx(played(keys, 0, 200), abs=1e-12)
     curves = [

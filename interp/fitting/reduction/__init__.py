@@ -4,10 +4,12 @@
 from .noise import low_pass
 from .reduce_skeleton import reduce_skeleton
 from .skeleton import Joint, Skeleton, stand_still
+from .tcb_curves import Method
 from .tracks import Part, Reduced, divided, reduce_tracks
 
 __all__ = [
     "Joint",
+    "Method",
     "Part",
     "Reduced",
     "Skeleton",

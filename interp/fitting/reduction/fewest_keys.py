@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .windows import Expanded, Samples, Windows, refit
+from .windows import KeySet, Samples, Windows
 
 _ROUNDING = 32.0 * 2.0**-24
 """Of fourth differences of float32 numbers: the sum of the factors is 16, and some more."""
@@ -24,42 +24,13 @@ _WIDE = 4
 """The same of keys that are fitted all, window by window: the middle ones are as of all keys at once."""
 LEVELS = (0.3, 0.6, 1.0)
 """Keys are removed up to these errors in turn, so that those that are missed least go first."""
+_SHARES = (0.0, 0.25, 0.5, 0.75)
+"""Of the frames between two keys, by which the second comes nearer where it is to be in place of both."""
 _SHIFTS = (-2, -1, 1, 2)
 _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ROUNDS = 2
 """How often keys are moved and removed in turn."""
-
-
-@dataclass
-class KeySet:
-    """Keys of several tracks, in order of track and row: arrays (n,) and (n, d)."""
-
-    track: IndexArray
-    rows: IndexArray
-    values: Float64Array
-    velocities: Float64Array
-
-    def keep(self, kept: BoolArray) -> KeySet:
-        """Return some of the keys."""
-        return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.velocities[kept])
-
-    def bounds(self) -> tuple[IndexArray, IndexArray]:
-        """Return the places of the first and of the last key of each key's track."""
-        first = np.searchsorted(self.track, self.track, side="left")
-        last = np.searchsorted(self.track, self.track, side="right") - 1
-        return first, last
-
-    def windows(self, places: IndexArray) -> Windows:
-        """Return the windows of keys (n, m)."""
-        return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
-
-    def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
-        """Take over the rows, values and velocities of fitted keys."""
-        at = places[free]
-        self.rows[at] = fitted.rows[free]
-        self.values[at] = fitted.values[free]
-        self.velocities[at] = fitted.velocities[free]
 
 
 Steps = Generator[float, None, KeySet]
@@ -71,6 +42,9 @@ def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps
 
     `rows`: of each track the rows of keys to begin with.
     """
+    simpler = samples.curves.simpler
+    if simpler is not None and rows is None and samples.count > 1:
+        rows = yield from _rows_of(replace(samples, curves=simpler))
     keys = _first_keys(samples, rows)
     if samples.count == 1:
         return keys
@@ -86,19 +60,21 @@ def fewest_keys(samples: Samples, rows: list[IndexArray] | None = None) -> Steps
     return keys
 
 
+def _rows_of(samples: Samples) -> Generator[float, None, list[IndexArray]]:
+    """Return the rows of each track's fewest keys, of which two may become one between them."""
+    keys = yield from fewest_keys(samples)
+    for _ in range(_ROUNDS):
+        keys = without_needless(samples, keys, LEVELS[-1], _SHARES)
+        move(samples, keys)
+    keys = without_needless(samples, keys, LEVELS[-1])
+    return [keys.rows[keys.track == track] for track in range(len(samples.values))]
+
+
 def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array]:
     """Return what the keys play (tracks, frames, d), and its errors (tracks, frames)."""
-    inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
-    expanded = Expanded.of(keys.rows[inner], keys.rows[inner + 1])
-    points = np.stack(
-        [keys.values[inner], keys.velocities[inner], keys.values[inner + 1], keys.velocities[inner + 1]], axis=1
-    )
-    played = expanded.played(points)
-    track = keys.track[inner][expanded.segment]
-    every = np.empty_like(samples.values)
-    errors = np.zeros(samples.values.shape[:2])
-    every[track, expanded.row] = played
-    errors[track, expanded.row] = samples.measure(track, expanded.row, played)
+    every = samples.curves.played(samples, keys)
+    track, row = (each.ravel() for each in np.indices(every.shape[:2]))
+    errors = samples.measure(track, row, every.reshape(len(track), -1)).reshape(every.shape[:2])
     return every, errors
 
 
@@ -132,19 +108,19 @@ def _breaks(values: Float64Array) -> IndexArray:
 
 
 def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
-    """Return keys with the values of the samples and the velocities between the keys beside them, 0 at holds."""
-    keys = KeySet(track, rows, samples.values[track, rows], np.empty((len(rows), samples.values.shape[2])))
+    """Return keys with the values of the samples, shaped by the velocities between the keys beside them."""
+    values = samples.values[track, rows]
+    keys = KeySet(track, rows, values, values)
     first, last = keys.bounds()
     before = np.maximum(np.arange(len(rows)) - 1, first)
     after = np.minimum(np.arange(len(rows)) + 1, last)
     length = np.maximum(keys.rows[after] - keys.rows[before], 1)
-    keys.velocities[:] = (keys.values[after] - keys.values[before]) / length[:, np.newaxis]
+    velocities = (values[after] - values[before]) / length[:, np.newaxis]
     is_hold = samples.holds[track, rows]
-    keys.velocities[is_hold] = 0.0
-    for row, velocities in samples.given_ends:
-        at = (rows == row) & samples.held[track, rows] & ~is_hold
-        keys.velocities[at] = velocities[track[at]]
-    return keys
+    for row, given in samples.given_ends:
+        at = (rows == row) & samples.held[track, rows]
+        velocities[at] = given[track[at]]
+    return KeySet(track, rows, values, samples.curves.estimated(velocities, is_hold))
 
 
 def _places(
@@ -163,14 +139,14 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
 
     Where keys on neighbouring frames don't suffice, they get the values of the samples; where these don't, it stays so.
     """
-    around = np.arange(-_WIDE - 1, _WIDE + 2)
+    around = _around(samples, _WIDE)
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
     while True:
         for start in (0, _WIDE, 0):
             center = np.arange(start, len(keys.rows), 2 * _WIDE)
             places, free = _places(samples, keys, center, around, _WIDE)
             free &= ~pinned[keys.track[places], keys.rows[places]]
-            fitted, _ = refit(samples, keys.windows(places), free)
+            fitted, _ = samples.curves.refit(samples, keys.windows(places), free)
             keys.put(places, fitted, free)
         bad = _too_far(samples, keys)
         if not len(bad):
@@ -187,6 +163,14 @@ def within(samples: Samples, keys: KeySet) -> KeySet:
         keys = _estimated(samples, track[order], rows[order])
 
 
+def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
+    """Fit some keys and those beside them anew, one after the other."""
+    for center in centers.tolist():
+        places, free = _places(samples, keys, np.array([center]), _around(samples, _REACH))
+        fitted, _ = samples.curves.refit(samples, keys.windows(places), free)
+        keys.put(places, fitted, free)
+
+
 def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
     """Return the places of keys that begin segments with a larger error than allowed."""
     wrong = evaluate(samples, keys)[1].ravel()
@@ -199,11 +183,16 @@ def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
     return places
 
 
-def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
-    """Return the keys without those that can go, with an error of at most `most`."""
-    around = np.delete(np.arange(-_REACH - 1, _REACH + 2), _REACH + 1)
+def without_needless(samples: Samples, keys: KeySet, most: float, shares: Sequence[float] = (0.0,)) -> KeySet:
+    """Return the keys without those that can go, with an error of at most `most`.
+
+    `shares`: what is tried for the key after one that goes: to stay, and to come nearer by a share of the frames.
+    """
+    around = _around(samples, _REACH)
+    around = around[around != 0]
+    apart = _apart(samples)
     cost = np.full(len(keys.rows), np.nan)
-    fits = np.empty((len(keys.rows), len(around), 2, samples.values.shape[2]))
+    fits = keys.windows(np.zeros((len(cost), len(around)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
         places = np.arange(len(keys.rows))
@@ -211,28 +200,68 @@ def without_needless(samples: Samples, keys: KeySet, most: float) -> KeySet:
         stale = np.flatnonzero(np.isnan(cost))
         if len(stale):
             beside, free = _places(samples, keys, stale, around)
-            fitted, cost[stale] = refit(samples, keys.windows(beside), free)
-            fits[stale, :, 0], fits[stale, :, 1] = fitted.values, fitted.velocities
-        chosen = _independent(cost, most, keys.track)
+            for share in shares:
+                _try_without(samples, keys, (stale, beside, free), share, fits, cost)
+        chosen = _independent(cost, most, apart)
         if not len(chosen):
             return keys
         beside, free = _places(samples, keys, chosen, around)
-        fitted = Windows(keys.track[chosen], keys.rows[beside], fits[chosen, :, 0], fits[chosen, :, 1])
-        keys.put(beside, fitted, free)
-        touched = chosen[:, np.newaxis] + np.arange(-2 * _REACH - 1, 2 * _REACH + 2)
+        keys.put(beside, fits.take(chosen), free)
+        touched = chosen[:, np.newaxis] + np.arange(1 - apart, apart)
         touched = touched[(touched >= first[chosen, np.newaxis]) & (touched <= last[chosen, np.newaxis])]
         cost[touched] = np.nan
         kept = np.ones(len(keys.rows), dtype=np.bool_)
         kept[chosen] = False
-        keys, cost, fits = keys.keep(kept), cost[kept], fits[kept]
+        keys, cost, fits = keys.keep(kept), cost[kept], fits.take(kept)
 
 
-def _independent(cost: Float64Array, most: float, track: IndexArray) -> IndexArray:
+def _try_without(
+    samples: Samples,
+    keys: KeySet,
+    tried: tuple[IndexArray, IndexArray, BoolArray],
+    share: float,
+    fits: Windows,
+    cost: Float64Array,
+) -> None:
+    """Fit the keys beside some as if these were not there, and keep what is better than before, or the first.
+
+    `tried`: the keys, the places beside them, and which of these are fitted. `share`: by how much the next key comes
+    nearer; where it can't the key is not tried.
+    """
+    stale, beside, free = tried
+    windows, after = keys.windows(beside), beside.shape[1] // 2
+    if share:
+        gap = keys.rows[beside[:, after]] - keys.rows[stale]
+        step = np.rint(share * gap).astype(np.intp)
+        _, last = keys.bounds()
+        able = np.flatnonzero(free[:, after] & (step > 0) & (step < gap) & (stale + 1 < last[stale]))
+        stale, free, windows = stale[able], free[able], windows.take(able)
+        windows.rows[:, after] -= step[able]
+    fitted, error = samples.curves.refit(samples, windows, free)
+    better = ~(error >= cost[stale])
+    into = stale[better]
+    cost[into] = error[better]
+    fits.rows[into], fits.values[into], fits.shapes[into] = (
+        each[better] for each in (fitted.rows, fitted.values, fitted.shapes)
+    )
+
+
+def _around(samples: Samples, reach: int) -> IndexArray:
+    """Return the places of a window's keys, relative to the middle one's."""
+    return np.arange(-reach - samples.curves.margin, reach + samples.curves.margin + 1)
+
+
+def _apart(samples: Samples) -> int:
+    """Return how many keys apart two are of which neither has to do with the other's fit."""
+    return 2 * _REACH + samples.curves.margin + 1
+
+
+def _independent(cost: Float64Array, most: float, apart: int) -> IndexArray:
     """Return the places of the least costs, so far from each other that none has to do with another's fit."""
     order = np.flatnonzero(cost <= most)
     order = order[np.argsort(cost[order], kind="stable")]
-    blocked = bytearray(len(cost) + 4 * _REACH + 4)
-    around = 2 * _REACH + 1
+    around = apart - 1
+    blocked = bytearray(len(cost) + 2 * around)
     block = b"\x01" * (2 * around + 1)
     chosen = []
     for place in order.tolist():
@@ -242,29 +271,29 @@ def _independent(cost: Float64Array, most: float, track: IndexArray) -> IndexArr
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def move(samples: Samples, keys: KeySet) -> None:
+def move(samples: Samples, keys: KeySet, most: float = 1.0) -> None:
     """Move keys to where the error around them is less."""
-    around = np.arange(-_REACH - 1, _REACH + 2)
+    around, apart = _around(samples, _REACH), _apart(samples)
     first, last = keys.bounds()
-    for parity in range(2 * _REACH + 2):
-        center = np.arange(parity, len(keys.rows), 2 * _REACH + 2)
+    for parity in range(apart):
+        center = np.arange(parity, len(keys.rows), apart)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         places, free = _places(samples, keys, center, around)
         windows = keys.windows(places)
-        best, least = refit(samples, windows, free)
+        best, least = samples.curves.refit(samples, windows, free)
         before = least.copy()
-        middle = _REACH + 1
+        middle = len(around) // 2
         for shift in _SHIFTS:
             moved = windows.rows.copy()
             moved[:, middle] += shift
             able = np.flatnonzero((moved[:, middle] > moved[:, middle - 1]) & (moved[:, middle] < moved[:, middle + 1]))
-            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.velocities[able])
-            fitted, error = refit(samples, tried, free[able])
+            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.shapes[able])
+            fitted, error = samples.curves.refit(samples, tried, free[able])
             better = (error < least[able]) & (error < _GAIN * before[able])
             into = able[better]
             least[into] = error[better]
             best.rows[into], best.values[into] = fitted.rows[better], fitted.values[better]
-            best.velocities[into] = fitted.velocities[better]
-        good = least <= 1.0
+            best.shapes[into] = fitted.shapes[better]
+        good = least <= most
         keys.put(places[good], best.take(good), free[good])

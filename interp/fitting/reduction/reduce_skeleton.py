@@ -13,9 +13,11 @@ import numpy as np
 from ...keys import Float64Array, Keys
 from ...rotations.quaternions import angle_between, normalise
 from ...splines import hermite
-from .fewest_keys import LEVELS, KeySet, evaluate, fewest_keys, move, within, without_needless
+from .fewest_keys import LEVELS, evaluate, fewest_keys, move, within, without_needless
 from .skeleton import LOCATION, ROTATION, Joint, Skeleton
-from .tracks import Part, Reduced, of_rotation, samples_of
+from .tcb_curves import curves_of
+from .tracks import Part, Reduced, of_rotation, reduced, samples_of
+from .windows import KeySet
 from .windows import hermite as hermite_weights
 
 _SHARE = 0.45
@@ -40,7 +42,7 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
     -------
     dict of int to Reduced
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's limits, at any frame, where Hermite's splines play the keys.
+        it was than the skeleton's limits, at any frame, where splines of the method play the keys.
     """
     reach = skeleton.distances_of_points()
     yield from _begin(skeleton, reach)
@@ -54,12 +56,16 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
             skeleton.take(group, without_needless(samples, keys, LEVELS[-1]), samples)
             done += 1
             yield 0.4 + 0.6 * done / (_SWEEPS * len(groups))
-    _mend_rotations(skeleton, reach)
-    return {
-        number: _reduced(skeleton.joints[number], keys, columns)
-        for group, keys in skeleton.keys.items()
-        for number, columns in skeleton.columns(group)
-    }
+    if skeleton.method == "HERMITE":
+        _mend_rotations(skeleton, reach)
+    found = {}
+    for group, keys in skeleton.keys.items():
+        curves, first = curves_of(skeleton.method, skeleton.parts(group)), 0
+        for number, columns in skeleton.columns(group):
+            parts = skeleton.joints[number].parts(columns.start)
+            found[number] = reduced(keys, curves, parts, 1.0, first)
+            first += len(parts)
+    return found
 
 
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
@@ -76,7 +82,7 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, No
             for place, animated in enumerate(names)
             for part in _parts(skeleton, reach, [skeleton.groups[group][place] for group in groups], animated)
         ]
-        samples = samples_of(parts, is_exact=False)
+        samples = samples_of(parts, False, skeleton.method)
         keys = yield from _scaled(fewest_keys(samples), done / len(skeleton.groups), len(groups) / len(skeleton.groups))
         played, errors = evaluate(samples, keys)
         for track, group in enumerate(groups):
@@ -136,18 +142,6 @@ def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
         ratios[worst] = np.zeros_like(ratios[worst])
 
 
-def _reduced(joint: Joint, keys: KeySet, columns: slice) -> Reduced:
-    """Return the keys of a joint, whose group has it in these columns, by its animated channels."""
-    values, velocities = [], []
-    for name, own in joint.columns.items():
-        value, velocity = keys.values[:, columns][:, own], keys.velocities[:, columns][:, own]
-        if name == ROTATION:
-            value, velocity = of_rotation(value, velocity)
-        values.append(value)
-        velocities.append(velocity)
-    return Reduced(keys.rows, values, velocities, 1.0)
-
-
 def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
     """Divide segments where Hermite's spline of rotation vectors leaves the cubic of quaternions by too much.
 
@@ -192,7 +186,7 @@ def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
 def _turned(joint: Joint, keys: KeySet, columns: slice) -> Float64Array:
     """Return the rotations (frames, 4) that Hermite's spline plays."""
     own = joint.columns[ROTATION]
-    values, velocities = of_rotation(keys.values[:, columns][:, own], keys.velocities[:, columns][:, own])
+    values, velocities = of_rotation(keys.values[:, columns][:, own], keys.shapes[:, columns][:, own])
     spline = hermite.RotationSpline(Keys(keys.rows.astype(np.float64), values), velocities=velocities)
     return spline(np.arange(len(joint.rotation), dtype=np.float64))
 
@@ -203,12 +197,12 @@ def _divided(keys: KeySet, row: int) -> KeySet:
     length = float(keys.rows[at] - keys.rows[at - 1])
     u = (row - keys.rows[at - 1]) / length
     start, end = keys.values[at - 1 : at + 1]
-    points = np.stack([start, keys.velocities[at - 1] * length, end, keys.velocities[at] * length])
+    points = np.stack([start, keys.shapes[at - 1] * length, end, keys.shapes[at] * length])
     value = hermite_weights(length, np.array([u]))[0] @ (points / np.array([1.0, length, 1.0, length])[:, np.newaxis])
     slope = np.array([6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)])
     return KeySet(
         np.insert(keys.track, at, keys.track[0]),
         np.insert(keys.rows, at, row),
         np.insert(keys.values, at, value, axis=0),
-        np.insert(keys.velocities, at, slope @ points / length, axis=0),
+        np.insert(keys.shapes, at, slope @ points / length, axis=0),
     )

@@ -14,8 +14,9 @@ import numpy as np
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import to_matrix, unroll_signs
-from .fewest_keys import KeySet, evaluate
-from .windows import Samples
+from .fewest_keys import evaluate
+from .tcb_curves import Method, curves_of
+from .windows import KeySet, Samples
 
 STILL_FRAMES = 8
 """The frames over which a point that stands still does so."""
@@ -77,6 +78,10 @@ class Joint:
         for name in self.animated:
             found[name] = slice(start, start := start + _WIDTHS[name])
         return found
+
+    def parts(self, start: int) -> list[tuple[slice, bool]]:
+        """Return these columns from a first one on, and whether each channel is a rotation."""
+        return [(slice(start + own.start, start + own.stop), name == ROTATION) for name, own in self.columns.items()]
 
     def play(self, values: Float64Array) -> None:
         """Take values (frames, d) in place of the samples."""
@@ -147,6 +152,8 @@ class Skeleton:
         Joints that have their keys in common; all others have their own.
     parts : ndarray, shape (points, frames), or None
         The parts of all this that are allowed to each point at each frame. None: all of it.
+    method : "HERMITE", "TCB" or "TCB_EASE"
+        What keys have beside their values: see `reduce_tracks`.
     """
 
     def __init__(
@@ -156,7 +163,9 @@ class Skeleton:
         still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
         parts: Float64Array | None = None,
+        method: Method = "HERMITE",
     ) -> None:
+        self.method: Method = method
         self.joints = joints
         self.error = error
         self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
@@ -202,6 +211,10 @@ class Skeleton:
         for number in self.groups[group]:
             found.append((number, slice(start, start := start + self.joints[number].samples.shape[1])))
         return found
+
+    def parts(self, group: int) -> list[tuple[slice, bool]]:
+        """Return the columns of all channels of a group, and whether they are rotations."""
+        return [part for number, columns in self.columns(group) for part in self.joints[number].parts(columns.start)]
 
     def poses(self) -> Float64Array:
         """Return the matrices of all joints, shape (joints, frames, 4, 4)."""
@@ -254,7 +267,7 @@ class Skeleton:
         own = [self.joints[number] for number in self.groups[group]]
         joined = np.concatenate([joint.samples for joint in own], axis=1)
         ends = np.concatenate([joint.given_ends for joint in own], axis=1)
-        return Samples(joined[np.newaxis], measure, False, ends[np.newaxis])
+        return Samples(joined[np.newaxis], measure, False, curves_of(self.method, self.parts(group)), ends[np.newaxis])
 
     def _links(self, group: int, is_strict: bool) -> list[Link]:
         poses = self.poses()

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...batch import IndexArray
-from ...keys import Float64Array, Keys
+from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
-from ...splines import hermite
-from .fewest_keys import KeySet, evaluate, fewest_keys
-from .windows import Samples
+from ...splines import hermite, tcb
+from .fewest_keys import evaluate, fewest_keys, refit_around
+from .tcb_curves import Method, TCBCurves, curves_of, parameters_of
+from .tcb_windows import SHAPED
+from .windows import Curves, KeySet, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +75,33 @@ class Reduced:
     values : list of ndarray, shape (n, d)
         Of each part; unit quaternions for rotations.
     velocities : list of ndarray, shape (n, d) or (n, 3)
-        Of each part, units a frame; of rotations angular ones about the parent's axes, radians a frame.
+        Of each part, units a frame; of rotations angular ones about the parent's axes, radians a frame. Empty for TCB.
     error : float
         The largest error, as a part of what is allowed.
+    is_rotation : list of bool
+        Of each part.
+    parameters : list of ndarray, shape (5, n)
+        Of each part of TCB keys, as float32 has them, in the order of `Keys`. Empty for Hermite's.
     """
 
     rows: IndexArray
     values: list[Float64Array]
     velocities: list[Float64Array]
     error: float
+    is_rotation: list[bool]
+    parameters: list[Float64Array] = field(default_factory=list)
+
+    def spline(self, part: int) -> Any:
+        """Return the spline of a part, whose frames are rows."""
+        is_rotation, at = self.is_rotation[part], self.rows.astype(np.float64)
+        if self.parameters:
+            own = Keys(at, self.values[part], *self.parameters[part])
+            return tcb.RotationSpline(own) if is_rotation else tcb.VectorSpline(own)
+        of_kind: Any = hermite.RotationSpline if is_rotation else hermite.VectorSpline
+        return of_kind(Keys(at, self.values[part]), velocities=self.velocities[part])
 
 
-def reduce_tracks(parts: Sequence[Part], is_exact: bool = False) -> list[Reduced]:
+def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method = "HERMITE") -> list[Reduced]:
     """Return for each track the fewest keys, common to its parts, with which these stay within their tolerances.
 
     Parameters
@@ -93,77 +110,108 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False) -> list[Reduced
         All of as many tracks and frames.
     is_exact : bool
         Keys have the values of the samples. Otherwise those with the least squares of the errors, which needs fewer.
+    method : "HERMITE", "TCB" or "TCB_EASE"
+        What keys have beside their values: velocities; tension, continuity and bias of each part; eases, too.
 
     Returns
     -------
     list of Reduced
         Keys at the first frame, at the last one, and between. Played by Hermite's splines with these velocities,
         numbers keep within the tolerance; rotations do but for the difference between a cubic of quaternions, which
-        F-curves play, and one of rotation vectors.
+        F-curves play, and one of rotation vectors. TCB splines with these parameters keep within the tolerance.
 
     Notes
     -----
     The search removes the key that is missed least until none can go, and moves keys in between: few more than the
     fewest. Source: docs/formulas.md, "Fewest keys".
     """
-    steps = fewest_keys(samples_of(parts, is_exact))
+    samples = samples_of(parts, is_exact, method)
+    steps = fewest_keys(samples)
     while True:
         try:
             next(steps)
         except StopIteration as stop:
-            keys: KeySet = stop.value
-            return split(parts, keys, is_exact)
+            return _split(parts, samples, stop.value)
 
 
-def samples_of(parts: Sequence[Part], is_exact: bool) -> Samples:
+def samples_of(parts: Sequence[Part], is_exact: bool, method: Method) -> Samples:
     """Return the samples of all parts side by side."""
-    ends = np.cumsum([part.samples.shape[2] for part in parts])
-    columns = [slice(end - part.samples.shape[2], end) for part, end in zip(parts, ends.tolist(), strict=True)]
+    columns = _columns(parts)
 
     def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
         errors: Float64Array = np.maximum.reduce(
-            [part.errors(track, row, values[:, own]) for part, own in zip(parts, columns, strict=True)]
+            [part.errors(track, row, values[:, own]) for part, (own, _) in zip(parts, columns, strict=True)]
         )
         return errors
 
     given = [part.ends for part in parts if part.ends is not None]
     velocities = np.concatenate(given, axis=2) if len(given) == len(parts) else None
-    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, is_exact, velocities)
+    joined = np.concatenate([part.samples for part in parts], axis=2)
+    return Samples(joined, measure, is_exact, curves_of(method, columns), velocities)
 
 
-def split(parts: Sequence[Part], keys: KeySet, is_exact: bool) -> list[Reduced]:
+def _columns(parts: Sequence[Part]) -> list[tuple[slice, bool]]:
+    """Return the columns of each part side by side, and whether it is a rotation."""
+    ends = np.cumsum([part.samples.shape[2] for part in parts]).tolist()
+    return [(slice(end - part.samples.shape[2], end), part.is_rotation) for part, end in zip(parts, ends, strict=True)]
+
+
+def _split(parts: Sequence[Part], samples: Samples, keys: KeySet) -> list[Reduced]:
     """Return the keys of each track, by parts."""
-    errors = evaluate(samples_of(parts, is_exact), keys)[1].max(axis=1)
-    bounds = np.searchsorted(keys.track, np.arange(len(errors) + 1))
-    found = []
-    for track, error in enumerate(errors.tolist()):
-        own = slice(bounds[track], bounds[track + 1])
-        values, velocities, start = [], [], 0
-        for part in parts:
-            columns = slice(start, start := start + part.samples.shape[2])
-            value, velocity = keys.values[own, columns], keys.velocities[own, columns]
-            if part.is_rotation:
+    errors = evaluate(samples, keys)[1].max(axis=1)
+    tracks = [keys.keep(keys.track == track) for track in range(len(errors))]
+    return [
+        reduced(own, samples.curves, _columns(parts), error) for own, error in zip(tracks, errors.tolist(), strict=True)
+    ]
+
+
+def reduced(
+    keys: KeySet, curves: Curves, columns: Sequence[tuple[slice, bool]], error: float, first: int = 0
+) -> Reduced:
+    """Return the keys of a track by parts in these columns; `first` is the number of the first among all parts."""
+    values, velocities, parameters = [], [], []
+    for part, (own, is_rotation) in enumerate(columns, first):
+        value = keys.values[:, own]
+        if isinstance(curves, TCBCurves):
+            parameters.append(parameters_of(keys, part))
+        else:
+            velocity = keys.shapes[:, own]
+            if is_rotation:
                 value, velocity = of_rotation(value, velocity)
-            values.append(value)
             velocities.append(velocity)
-        found.append(Reduced(keys.rows[own], values, velocities, error))
-    return found
+        values.append(value)
+    return Reduced(keys.rows, values, velocities, error, [is_rotation for _, is_rotation in columns], parameters)
 
 
-def divided(keys: Reduced, rows: Iterable[int]) -> Reduced:
-    """Return the keys with more of them at these rows, where Hermite's splines play them."""
-    at, frames = keys.rows.astype(np.float64), np.union1d(keys.rows, list(rows))
+def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[Part]) -> Reduced:
+    """Return the keys with more of them at these rows: of Hermite's splines where these play them.
+
+    TCB keys around are fitted anew to the samples of the parts, of one track.
+    """
+    frames = np.union1d(keys.rows, list(rows))
     old = np.searchsorted(frames, keys.rows)
+    if keys.parameters:
+        method: Method = "TCB_EASE" if any(own[SHAPED:].any() for own in keys.parameters) else "TCB"
+        samples = samples_of(parts, is_exact=False, method=method)
+        every = KeySet(
+            np.zeros(len(frames), dtype=np.intp),
+            frames,
+            samples.values[0, frames],
+            np.zeros((len(frames), len(PARAMETERS) * len(parts))),
+        )
+        every.values[old] = np.concatenate(keys.values, axis=1)
+        every.shapes[old] = np.concatenate(keys.parameters).T
+        refit_around(samples, every, np.setdiff1d(np.arange(len(frames)), old))
+        return _split(parts, samples, every)[0]
     values, velocities = [], []
-    for value, velocity in zip(keys.values, keys.velocities, strict=True):
-        own: Any = hermite.RotationSpline if value.shape[1] > velocity.shape[1] else hermite.VectorSpline
-        spline = own(Keys(at, value), velocities=velocity)
+    for part, (value, velocity) in enumerate(zip(keys.values, keys.velocities, strict=True)):
+        spline = keys.spline(part)
         more = [spline(frames.astype(np.float64), nu) for nu in (0, 1)]
         for new, known in zip(more, (value, velocity), strict=True):
             new[old] = known
         values.append(more[0])
         velocities.append(more[1])
-    return Reduced(frames, values, velocities, keys.error)
+    return Reduced(frames, values, velocities, keys.error, keys.is_rotation)
 
 
 def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64Array, Float64Array]:
