@@ -39,7 +39,7 @@ _MARGIN = 0.98
 """Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
 _SPARSE = 4
 """Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
-_MENDS = 8
+_MENDS = 24
 """How often keys are put where handles don't play the motion."""
 _TRIES = 8
 """The most errors that are tried for a number of keys."""

@@ -530,7 +530,7 @@ def test_tcb_is_fitted_to_what_was_made_from_keys_with_velocities(animation, sce
     obj = new_object("Bent")
     frames = np.arange(1.0, 81.0)
     curve = CubicHermiteSpline(
-        [1.0, 30.0, 50.0, 80.0], [[0, 1, 2], [3, 1, 0], [1, -1, 2], [0, 0, 0]], 0.1 * np.eye(4)[:, :3]
+        [1.0, 30.0, 50.0, 80.0], [[0, 1, 2], [3, 2, 0], [1, -1, 2], [0, 0, 0]], 0.1 * np.eye(4)[:, :3]
     )
     key_densely(obj, "location", curve(frames))
     original = obj.animation_data.action
