@@ -94,6 +94,21 @@ def test_keys_beside_the_range_stay_and_play_as_before(animation, thing, interpo
     assert [bits(curve) for curve in fcurves(thing)] == kept
 
 
+@pytest.mark.parametrize("method", ["TCB", "TCB_EASE"])
+def test_tcb_keys_of_a_range_are_within_the_error_and_join_what_is_beside(animation, thing, method):
+    set_keys(thing, "BEZIER", "NONE")
+    wanted, inside = played(thing, OUTSIDE), played(thing, FRAMES)
+    result = animation.reduce(thing, error=0.004, angle=math.radians(0.3), frame_range=(FIRST, LAST), method=method)
+    assert result.reached
+    assert result.diamonds < result.diamonds_before / 2 == 20
+    for key, values in played(thing, OUTSIDE).items():
+        assert np.array_equal(values, wanted[key]), key
+    now = played(thing, FRAMES)
+    off = [now["location", i] - inside["location", i] for i in range(3)]
+    assert np.linalg.norm(off, axis=0).max() <= 0.004
+    assert animation.find_track(thing, "location").settings.method == "TCB"
+
+
 def test_new_keys_go_on_with_the_velocity_that_plays_beside(animation, scene):
     obj = new_object("Smooth")
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
