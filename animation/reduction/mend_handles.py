@@ -11,7 +11,7 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.reduction import Part, Reduced, divided
 from ..datablocks import bone_path
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
 
 _BY_HANDLES = 0.1
@@ -47,21 +47,27 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
     cuts: dict[int, set[int]] = {}
     for path, frame in (*_of_bones(able, played, wanted), *_of_objects(able, played, wanted)):
         rows = able[path].rows
-        segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
-        if rows[segment + 1] - rows[segment] > 1:
-            cuts.setdefault(id(rows), set()).add(int(rows[segment] + rows[segment + 1]) // 2)
-    if not cuts:
+        cuts.setdefault(id(rows), set()).update(_middles(rows, frame))
+    if not any(cuts.values()):
         return None
     fits: dict[int, Reduced] = {}
     found = []
     for keys in new:
-        if keys.fit is None or id(keys.rows) not in cuts:
+        if keys.fit is None or not cuts.get(id(keys.rows)):
             found.append(keys)
             continue
         if id(keys.fit) not in fits:
             fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)], _parts_of(new, keys.fit))
         found.append(NewKeys.fitted(keys.dense, fits[id(keys.fit)], keys.part))
     return _sharing(found)
+
+
+def _middles(rows: IndexArray, frame: int) -> list[int]:
+    """Return the middle of the segment around a frame, at a key of both beside it, unless it is a frame long."""
+    after = int(np.searchsorted(rows, frame, side="right"))
+    first = after - 1 - int(rows[after - 1] == frame)
+    segments = range(max(first, 0), min(after, len(rows) - 1))
+    return [int(rows[each] + rows[each + 1]) // 2 for each in segments if rows[each + 1] - rows[each] > 1]
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[Part]:
@@ -114,7 +120,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
         for each in (bone, *bone.parent_recursive):
             reach = float(np.linalg.norm(wanted.places[point, frame] - wanted.places[heads[each.name], frame]))
             for path in off:
-                if path.startswith(f"{bone_path(each)}."):
+                if path.startswith(f"{bone_path(each)}.") and _middles(able[path].rows, frame):
                     moved[path] = (reach if able[path].dense.track.is_rotation else 1.0) * off[path][frame]
         path = max(moved, key=lambda each: moved[each])
         if moved[path] > _BY_HANDLES * wanted.limits[point, frame]:
