@@ -14,8 +14,8 @@ from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
 
-_BY_HANDLES = 0.1
-"""A segment is divided if its handles are off its spline by at least so much of what is allowed."""
+_LEAST = 0.1
+"""A segment is divided if its track is off by at least so much of what is allowed."""
 
 
 class Played(NamedTuple):
@@ -85,23 +85,12 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
     return list(found)
 
 
-def _off(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return the angles or distances (frames,) between what handles play and the spline.
-
-    TCB keys are fitted anew where they are divided: of these all counts that handles are off.
-    """
-    fit: Any = keys.fit
-    if fit.parameters:
-        return _apart(keys, played, keys.dense.values)
-    return _apart(keys, played, fit.spline(keys.part)(np.arange(len(played), dtype=np.float64)))
-
-
-def _apart(keys: NewKeys, played: Float64Array, values: Float64Array) -> Float64Array:
-    """Return the angles between rotations, or the distances of numbers, shape (frames,)."""
+def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
+    """Return how far what is played is from the motion: angles between rotations, or distances, shape (frames,)."""
     if keys.dense.track.is_rotation:
-        angles: Float64Array = rotations.angle_between(played, values)
+        angles: Float64Array = rotations.angle_between(played, keys.dense.values)
         return angles
-    distances: Float64Array = np.linalg.norm(played - values, axis=1)
+    distances: Float64Array = np.linalg.norm(played - keys.dense.values, axis=1)
     return distances
 
 
@@ -109,7 +98,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
     """Give the track that handles play worst, at each frame at which a bone is too far away."""
     if played.places is None or wanted.places is None or wanted.limits is None:
         return
-    off = {path: _off(keys, played.values[path]) for path, keys in able.items()}
+    off = {path: _apart(keys, played.values[path]) for path, keys in able.items()}
     bones = list(wanted.datablock.pose.bones)
     heads = {bone.name: 2 * number for number, bone in enumerate(bones)}
     far = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.limits
@@ -123,7 +112,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
                 if path.startswith(f"{bone_path(each)}.") and _middles(able[path].rows, frame):
                     moved[path] = (reach if able[path].dense.track.is_rotation else 1.0) * off[path][frame]
         path = max(moved, key=lambda each: moved[each])
-        if moved[path] > _BY_HANDLES * wanted.limits[point, frame]:
+        if moved[path] > _LEAST * wanted.limits[point, frame]:
             yield path, frame
 
 
@@ -131,6 +120,6 @@ def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotio
     """Give the tracks that are no bones', with the frames at which they are too far off."""
     for path, keys in able.items():
         if not keys.dense.is_of_bone:
-            far = _apart(keys, played.values[path], keys.dense.values)
+            far = _apart(keys, played.values[path])
             for frame in np.flatnonzero(far > wanted.of_tracks[path]).tolist():
                 yield path, frame

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -31,6 +31,10 @@ _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ROUNDS = 2
 """How often keys are moved and removed in turn."""
+_ORDER = 4
+"""The error of a cubic grows with this power of the length of its segment."""
+_LONGEST = 2.0
+"""How many times as long a segment may become where its error is less than allowed."""
 
 
 Steps = Generator[float, None, KeySet]
@@ -68,6 +72,33 @@ def _rows_of(samples: Samples) -> Generator[float, None, list[IndexArray]]:
         move(samples, keys)
     keys = without_needless(samples, keys, LEVELS[-1])
     return [keys.rows[keys.track == track] for track in range(len(samples.values))]
+
+
+def spaced_anew(samples: Samples, keys: KeySet) -> Generator[float, None, tuple[KeySet, bool]]:
+    """Return keys, and whether some track has fewer than before: with segments as long as their errors allow.
+
+    Where the motion is smooth, none of many keys at equal distances can go, though fewer at larger ones would do.
+    """
+    rows = [_stretched(keys.rows[keys.track == track], own) for track, own in enumerate(evaluate(samples, keys)[1])]
+    found = yield from fewest_keys(samples, rows)
+    tracks = len(rows)
+    is_fewer = np.bincount(found.track, minlength=tracks) < np.bincount(keys.track, minlength=tracks)
+    stays, goes_in = keys.keep(~is_fewer[keys.track]), found.keep(is_fewer[found.track])
+    order = np.argsort(np.concatenate([stays.track, goes_in.track]), kind="stable")
+    pairs = ((getattr(stays, each.name), getattr(goes_in, each.name)) for each in fields(KeySet))
+    return KeySet(*(np.concatenate(pair)[order] for pair in pairs)), bool(is_fewer.any())
+
+
+def _stretched(rows: IndexArray, errors: Float64Array) -> IndexArray:
+    """Return rows of keys at as many times the distance as the errors (frames,) allow; the same where none would go."""
+    largest = np.maximum(np.maximum.reduceat(errors, rows[:-1]), errors[rows[1:]])
+    stretch = np.minimum(np.maximum(largest, np.finfo(np.float64).tiny) ** (-1.0 / _ORDER), _LONGEST)
+    segments = np.concatenate(([0.0], np.cumsum(1.0 / np.maximum(stretch, 1.0))))
+    count = int(np.ceil(segments[-1]))
+    if count >= len(rows) - 1:
+        return rows
+    spread: IndexArray = np.interp(np.linspace(0.0, segments[-1], count + 1), segments, rows).round().astype(np.intp)
+    return np.unique(spread)
 
 
 def evaluate(samples: Samples, keys: KeySet) -> tuple[Float64Array, Float64Array]:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,12 @@ from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import evaluate, fewest_keys, refit_around
+from .fewest_keys import evaluate, fewest_keys, refit_around, spaced_anew
 from .tcb_curves import Method, TCBCurves, curves_of, parameters_of
 from .tcb_windows import SHAPED
 from .windows import Curves, KeySet, Samples
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +128,20 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
     fewest. Source: docs/formulas.md, "Fewest keys".
     """
     samples = samples_of(parts, is_exact, method)
-    steps = fewest_keys(samples)
+    keys, is_fewer = _result(fewest_keys(samples)), samples.curves.simpler is None and samples.count > 1
+    while is_fewer:
+        keys, is_fewer = _result(spaced_anew(samples, keys))
+    return _split(parts, samples, keys)
+
+
+def _result(steps: Generator[float, None, Result]) -> Result:
+    """Take all steps, and return their result."""
     while True:
         try:
             next(steps)
         except StopIteration as stop:
-            return _split(parts, samples, stop.value)
+            result: Result = stop.value
+            return result
 
 
 def samples_of(parts: Sequence[Part], is_exact: bool, method: Method) -> Samples:
@@ -184,34 +194,39 @@ def reduced(
 
 
 def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[Part]) -> Reduced:
-    """Return the keys with more of them at these rows: of Hermite's splines where these play them.
-
-    TCB keys around are fitted anew to the samples of the parts, of one track.
-    """
+    """Return the keys with more of them at these rows; those around are fitted anew to the parts, of one track."""
     frames = np.union1d(keys.rows, list(rows))
     old = np.searchsorted(frames, keys.rows)
+    samples = samples_of(parts, is_exact=False, method=_method_of(keys))
+    values = samples.values[0, frames]
     if keys.parameters:
-        method: Method = "TCB_EASE" if any(own[SHAPED:].any() for own in keys.parameters) else "TCB"
-        samples = samples_of(parts, is_exact=False, method=method)
-        every = KeySet(
-            np.zeros(len(frames), dtype=np.intp),
-            frames,
-            samples.values[0, frames],
-            np.zeros((len(frames), len(PARAMETERS) * len(parts))),
+        shapes = np.zeros((len(frames), len(PARAMETERS) * len(parts)))
+        shapes[old] = np.concatenate(keys.parameters).T
+    else:
+        shapes = np.gradient(samples.values[0], axis=0)[frames]
+        shapes[old] = np.concatenate(
+            [
+                _quaternion_rates(value, velocity) if is_rotation else velocity
+                for value, velocity, is_rotation in zip(keys.values, keys.velocities, keys.is_rotation, strict=True)
+            ],
+            axis=1,
         )
-        every.values[old] = np.concatenate(keys.values, axis=1)
-        every.shapes[old] = np.concatenate(keys.parameters).T
-        refit_around(samples, every, np.setdiff1d(np.arange(len(frames)), old))
-        return _split(parts, samples, every)[0]
-    values, velocities = [], []
-    for part, (value, velocity) in enumerate(zip(keys.values, keys.velocities, strict=True)):
-        spline = keys.spline(part)
-        more = [spline(frames.astype(np.float64), nu) for nu in (0, 1)]
-        for new, known in zip(more, (value, velocity), strict=True):
-            new[old] = known
-        values.append(more[0])
-        velocities.append(more[1])
-    return Reduced(frames, values, velocities, keys.error, keys.is_rotation)
+    values[old] = np.concatenate(keys.values, axis=1)
+    every = KeySet(np.zeros(len(frames), dtype=np.intp), frames, values, shapes)
+    refit_around(samples, every, np.setdiff1d(np.arange(len(frames)), old))
+    return _split(parts, samples, every)[0]
+
+
+def _method_of(keys: Reduced) -> Method:
+    if not keys.parameters:
+        return "HERMITE"
+    return "TCB_EASE" if any(own[SHAPED:].any() for own in keys.parameters) else "TCB"
+
+
+def _quaternion_rates(values: Float64Array, velocities: Float64Array) -> Float64Array:
+    """Return how unit quaternions (n, 4) change a frame, by angular velocities (n, 3)."""
+    half = np.concatenate([np.zeros((1, len(values))), 0.5 * velocities.T])
+    return sphere.product(half, values.T).T
 
 
 def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64Array, Float64Array]:
