@@ -181,6 +181,8 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
         done = rpt_(_DONE[job.work], outcome.report.counts)
         if reduced := outcome.findings.get("reduced"):
             done += rpt_(", off by up to {:.4g}", max(each["error"] for each in reduced))
+            angle = max(each["angle"] for each in reduced)
+            done += rpt_(" and {:.2g}°", angle) if angle else ""
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
 

@@ -86,17 +86,17 @@ class Reduction:
     @property
     def summary(self) -> str:
         """Return what there is to say."""
-        text = rpt_(
-            "{keys:,} keys in place of {before:,}; the largest error is {error:.4g} ({place:s}), the mean {mean:.2g};"
-            ' {seconds:.1f} s; "{original:s}" is kept',
-            keys=self.diamonds,
-            before=self.diamonds_before,
-            error=self.error,
-            place=self.error_at,
-            mean=self.mean,
-            seconds=self.seconds,
-            original=self.original,
-        )
+        text = rpt_("{:,} keys in place of {:,}", self.diamonds, self.diamonds_before)
+        if self.error_at:
+            text += rpt_(
+                "; the largest error is {error:.4g} ({place:s}), the mean {mean:.2g}",
+                error=self.error,
+                place=self.error_at,
+                mean=self.mean,
+            )
+        if self.angle_at:
+            text += rpt_("; rotations are off by up to {:.2g}° ({:s})", math.degrees(self.angle), self.angle_at)
+        text += rpt_('; {:.1f} s; "{:s}" is kept', self.seconds, self.original)
         if self.error > self.wanted * _ROOM and self.evaluated:
             text += rpt_(
                 "; that is more than {:.4g}, as constraints or drivers make more of small changes", self.wanted
@@ -112,10 +112,7 @@ class Reduction:
         if self.noise_angle:
             text += rpt_("; the filter turned by up to {:.2g}°", math.degrees(self.noise_angle))
             text += rpt_(", both together by up to {:.2g}°", math.degrees(self.unfiltered_angle))
-        if self.angle > self.wanted_angle:
-            text += rpt_(
-                "; handles turn up to {angle:.2g}° otherwise ({place:s}): a bake plays the keys exactly",
-                angle=math.degrees(self.angle),
-                place=self.angle_at,
-            )
+        if self.angle > self.wanted_angle * _ROOM:
+            most = math.degrees(self.wanted_angle)
+            text += rpt_("; that is more than {:.2g}°, as handles can't play these keys: a bake does", most)
         return text

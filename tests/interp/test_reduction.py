@@ -177,7 +177,7 @@ def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
         )
         curve = spline(np.arange(300.0))
         off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
-        assert off.magnitude().max() <= 1.1 * most
+        assert off.magnitude().max() <= 1.2 * most
 
 
 def test_parts_have_their_keys_in_common_and_each_its_tolerance() -> None:
@@ -311,20 +311,36 @@ def test_what_no_keys_can_mend_ends_with_a_key_on_every_frame() -> None:
     assert np.array_equal(keys.values, values[0])
 
 
-def test_keys_that_are_divided_play_the_same() -> None:
+def test_keys_that_are_divided_come_nearer_to_samples() -> None:
     places, turns = noise(200, 1, 3, 16), turning(200, 1, 17)
     parts = [Part(places, np.full(1, 0.05)), Part.of_rotations(turns, np.full(1, np.radians(2.0)))]
     (keys,) = reduce_tracks(parts)
-    more = divided(keys, [keys.rows[1] - 1, keys.rows[2] + 1], parts)
-    assert len(more.rows) == len(keys.rows) + 2
-    assert played(more, 0, 200) == pytest.approx(played(keys, 0, 200), abs=1e-12)
-    curves = [
-        hermite.RotationSpline(Keys(each.rows.astype(np.float64), each.values[1]), velocities=each.velocities[1])
-        for each in (keys, more)
-    ]
-    # Parts of a cubic of rotation vectors are none again, but nearly so.
-    before, after = (Rotation.from_quat(curve(np.arange(200.0))[:, [1, 2, 3, 0]]) for curve in curves)
-    assert (before.inv() * after).magnitude().max() < 2e-3
-    at = more.rows.astype(np.float64)
-    assert (before.inv() * after)[more.rows].magnitude().max() < 1e-9
-    assert curves[1](at, 1) == pytest.approx(curves[0](at, 1), abs=1e-9)
+    lengths = np.diff(keys.rows)
+    cut = keys.rows[:-1][lengths > 1][:2] + lengths[lengths > 1][:2] // 2
+    more = divided(keys, cut, parts)
+    assert more.rows.tolist() == sorted([*keys.rows.tolist(), *cut.tolist()])
+    span = slice(int(keys.rows[0]), int(keys.rows[6]))
+    off = [np.square(played(each, 0, 200) - places[0])[span].sum() for each in (keys, more)]
+    assert off[1] < off[0]
+    turned = []
+    for each in (keys, more):
+        curve = hermite.RotationSpline(
+            Keys(each.rows.astype(np.float64), each.values[1]), velocities=each.velocities[1]
+        )
+        apart = Rotation.from_quat(curve(np.arange(200.0))[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(
+            turns[0][:, [1, 2, 3, 0]]
+        )
+        turned.append(np.square(apart.magnitude())[span].sum())
+    assert turned[1] < turned[0]
+    # Keys beside those that were fitted anew are as they were.
+    far = keys.rows > cut.max() + 60
+    assert np.array_equal(more.values[0][np.isin(more.rows, keys.rows[far])], keys.values[0][far])
+
+
+def test_keys_of_smooth_tracks_are_no_more_than_at_equal_distances() -> None:
+    frames = np.arange(200.0)
+    path = np.stack([2.0 * np.sin(frames / 17.0 + i) + 0.5 * np.sin(frames / 5.3 + 2.0 * i) for i in range(3)], axis=1)
+    for error, equal in ((0.01, 18), (0.02, 15), (0.04, 13)):
+        (keys,) = reduce_tracks([Part(path[np.newaxis], np.full(1, error))])
+        assert np.linalg.norm(played(keys, 0, 200) - path, axis=1).max() <= error * (1.0 + 1e-9)
+        assert len(keys.rows) <= equal

@@ -74,12 +74,15 @@ def _rows_of(samples: Samples) -> Generator[float, None, list[IndexArray]]:
     return [keys.rows[keys.track == track] for track in range(len(samples.values))]
 
 
-def spaced_anew(samples: Samples, keys: KeySet) -> Generator[float, None, tuple[KeySet, bool]]:
+def spaced_anew(samples: Samples, keys: KeySet, share: float) -> Generator[float, None, tuple[KeySet, bool]]:
     """Return keys, and whether some track has fewer than before: with segments as long as their errors allow.
 
     Where the motion is smooth, none of many keys at equal distances can go, though fewer at larger ones would do.
+    `share`: as many keys are tried as these errors ask for, and this share of the others.
     """
-    rows = [_stretched(keys.rows[keys.track == track], own) for track, own in enumerate(evaluate(samples, keys)[1])]
+    rows = [
+        _stretched(keys.rows[keys.track == track], own, share) for track, own in enumerate(evaluate(samples, keys)[1])
+    ]
     found = yield from fewest_keys(samples, rows)
     tracks = len(rows)
     is_fewer = np.bincount(found.track, minlength=tracks) < np.bincount(keys.track, minlength=tracks)
@@ -89,12 +92,12 @@ def spaced_anew(samples: Samples, keys: KeySet) -> Generator[float, None, tuple[
     return KeySet(*(np.concatenate(pair)[order] for pair in pairs)), bool(is_fewer.any())
 
 
-def _stretched(rows: IndexArray, errors: Float64Array) -> IndexArray:
+def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
     """Return rows of keys at as many times the distance as the errors (frames,) allow; the same where none would go."""
     largest = np.maximum(np.maximum.reduceat(errors, rows[:-1]), errors[rows[1:]])
     stretch = np.minimum(np.maximum(largest, np.finfo(np.float64).tiny) ** (-1.0 / _ORDER), _LONGEST)
     segments = np.concatenate(([0.0], np.cumsum(1.0 / np.maximum(stretch, 1.0))))
-    count = int(np.ceil(segments[-1]))
+    count = int(np.ceil(segments[-1] + share * (len(rows) - 1 - segments[-1])))
     if count >= len(rows) - 1:
         return rows
     spread: IndexArray = np.interp(np.linspace(0.0, segments[-1], count + 1), segments, rows).round().astype(np.intp)

@@ -22,6 +22,9 @@ from .windows import Curves, KeySet, Samples
 
 Result = TypeVar("Result")
 
+_SHARES = (0.0, 0.4, 0.8)
+"""Of the keys beyond those that errors ask for, which are tried where keys are spaced anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -128,9 +131,11 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
     fewest. Source: docs/formulas.md, "Fewest keys".
     """
     samples = samples_of(parts, is_exact, method)
-    keys, is_fewer = _result(fewest_keys(samples)), samples.curves.simpler is None and samples.count > 1
-    while is_fewer:
-        keys, is_fewer = _result(spaced_anew(samples, keys))
+    keys = _result(fewest_keys(samples))
+    for share in _SHARES if samples.curves.simpler is None and samples.count > 1 else ():
+        is_fewer = True
+        while is_fewer:
+            keys, is_fewer = _result(spaced_anew(samples, keys, share))
     return _split(parts, samples, keys)
 
 
