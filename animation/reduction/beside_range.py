@@ -67,7 +67,7 @@ def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> str:
         own = read_coordinates(fcurve)[::2]
         for end, side in zip(frames[[0, -1]].tolist(), sides(own, frames), strict=True):
             if side.any() and not (np.abs(own - end) <= SAME_FRAME).any():
-                return rpt_("it has no key at frame {:g}, where the range ends", end)
+                return rpt_("it has no key at frame {:g}, at an end of the range", end)
     if track.is_rotation:
         own_keys = read_own_keys(track)
         if len(own_keys) < raw.shape[1] or not is_keyed_whole(track, own_keys):

@@ -69,8 +69,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     error : float
-        Scene units. For armatures how far the head and the tail of any bone may be from where it was, at any whole
-        frame; otherwise how far locations and other values.
+        For armatures how far the head and the tail of any bone may be from where it was, at any whole frame, in scene
+        units; otherwise how far locations and other values, in their own units, whatever moves the parent.
     angle : float
         Radians: how far rotations of objects may be off.
     key_count : int, optional
