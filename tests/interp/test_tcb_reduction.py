@@ -25,6 +25,7 @@ from interp.fitting.reduction.tcb_curves import TCBCurves
 from interp.fitting.reduction.windows import Samples, Windows
 from interp.splines import tcb
 from tests.interp import exact
+from tests.interp.dense_motion import smooth_paths
 
 METHODS = [method for method in get_args(Method) if method != "HERMITE"]
 ROOM = 1.0 + 1e-9
@@ -51,16 +52,8 @@ def made(random: np.random.Generator, keys: int, components: int, eased: bool) -
 
 
 def paths(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
-    """Return smooth paths with some noise."""
-    random = np.random.default_rng(seed)
-    frames = np.arange(count)[:, np.newaxis]
-    found = []
-    for _ in range(tracks):
-        waves = random.uniform(0.02, 0.25, 5)
-        amounts = random.normal(size=(5, components)) / (1.0 + 20.0 * waves[:, np.newaxis])
-        smooth = np.sin(frames * waves + random.uniform(0, 7, 5)) @ amounts
-        found.append(smooth + 1e-3 * random.normal(size=smooth.shape))
-    return np.stack(found)
+    """Return smooth paths with a little noise."""
+    return smooth_paths(count, tracks, components, seed, 1e-3)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -74,11 +74,14 @@ def _rows_of(samples: Samples) -> Generator[float, None, list[IndexArray]]:
     return [keys.rows[keys.track == track] for track in range(len(samples.values))]
 
 
-def spaced_anew(samples: Samples, keys: KeySet, share: float) -> Generator[float, None, tuple[KeySet, bool]]:
+def spaced_anew(
+    samples: Samples, keys: KeySet, share: float, are_near: Callable[[KeySet], BoolArray]
+) -> Generator[float, None, tuple[KeySet, bool]]:
     """Return keys, and whether some track has fewer than before: with segments as long as their errors allow.
 
     Where the motion is smooth, none of many keys at equal distances can go, though fewer at larger ones would do.
-    `share`: as many keys are tried as these errors ask for, and this share of the others.
+    `share`: as many keys are tried as these errors ask for, and this share of the others. `are_near`: returns of which
+    tracks such keys can be taken.
     """
     rows = [
         _stretched(keys.rows[keys.track == track], own, share) for track, own in enumerate(evaluate(samples, keys)[1])
@@ -86,6 +89,7 @@ def spaced_anew(samples: Samples, keys: KeySet, share: float) -> Generator[float
     found = yield from fewest_keys(samples, rows)
     tracks = len(rows)
     is_fewer = np.bincount(found.track, minlength=tracks) < np.bincount(keys.track, minlength=tracks)
+    is_fewer &= are_near(found)
     stays, goes_in = keys.keep(~is_fewer[keys.track]), found.keep(is_fewer[found.track])
     order = np.argsort(np.concatenate([stays.track, goes_in.track]), kind="stable")
     pairs = ((getattr(stays, each.name), getattr(goes_in, each.name)) for each in fields(KeySet))

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import IndexArray
+from ...batch import BoolArray, IndexArray
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
+from ...rotations.representations import rotation_representation
 from ...splines import hermite, tcb
 from .fewest_keys import evaluate, fewest_keys, refit_around, spaced_anew
 from .tcb_curves import Method, TCBCurves, curves_of, parameters_of
@@ -22,6 +24,8 @@ from .windows import Curves, KeySet, Samples
 
 Result = TypeVar("Result")
 
+_ABOUT = 1.1
+"""Times the tolerance: a cubic of quaternions and one of rotation vectors play the same keys otherwise."""
 _SHARES = (0.0, 0.4, 0.8)
 """Of the keys beyond those that errors ask for, which are tried where keys are spaced anew."""
 
@@ -127,16 +131,27 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
 
     Notes
     -----
-    The search removes the key that is missed least until none can go, and moves keys in between: few more than the
-    fewest. Source: docs/formulas.md, "Fewest keys".
+    The search removes the key that is missed least until none can go, moves keys in between, and tries segments as long
+    as their errors allow: few more than the fewest. Source: docs/formulas.md, "Fewest keys".
     """
     samples = samples_of(parts, is_exact, method)
     keys = _result(fewest_keys(samples))
     for share in _SHARES if samples.curves.simpler is None and samples.count > 1 else ():
         is_fewer = True
         while is_fewer:
-            keys, is_fewer = _result(spaced_anew(samples, keys, share))
+            keys, is_fewer = _result(spaced_anew(samples, keys, share, partial(_are_near, parts, samples)))
     return _split(parts, samples, keys)
+
+
+def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArray:
+    """Return of which tracks Hermite's splines of rotations, too, are about within the tolerance."""
+    rows = np.arange(samples.count)
+    near = np.ones(len(samples.values), dtype=np.bool_)
+    for number, part in enumerate(parts):
+        for track, own in enumerate(_split(parts, samples, keys) if part.is_rotation else ()):
+            played = own.spline(number)(rows.astype(np.float64))
+            near[track] &= part.errors(np.full(len(rows), track), rows, played).max() <= _ABOUT
+    return near
 
 
 def _result(steps: Generator[float, None, Result]) -> Result:
@@ -208,10 +223,11 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[Part]) -> Reduce
         shapes = np.zeros((len(frames), len(PARAMETERS) * len(parts)))
         shapes[old] = np.concatenate(keys.parameters).T
     else:
+        quaternions = rotation_representation("QUATERNION")
         shapes = np.gradient(samples.values[0], axis=0)[frames]
         shapes[old] = np.concatenate(
             [
-                _quaternion_rates(value, velocity) if is_rotation else velocity
+                quaternions.rates(value.T, value.T, velocity.T).T if is_rotation else velocity
                 for value, velocity, is_rotation in zip(keys.values, keys.velocities, keys.is_rotation, strict=True)
             ],
             axis=1,
@@ -226,12 +242,6 @@ def _method_of(keys: Reduced) -> Method:
     if not keys.parameters:
         return "HERMITE"
     return "TCB_EASE" if any(own[SHAPED:].any() for own in keys.parameters) else "TCB"
-
-
-def _quaternion_rates(values: Float64Array, velocities: Float64Array) -> Float64Array:
-    """Return how unit quaternions (n, 4) change a frame, by angular velocities (n, 3)."""
-    half = np.concatenate([np.zeros((1, len(values))), 0.5 * velocities.T])
-    return sphere.product(half, values.T).T
 
 
 def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64Array, Float64Array]:
