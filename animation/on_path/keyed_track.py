@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bake.replay import replay
-from ..datablocks import animation_data, users_of
+from ..datablocks import animation_data
 from ..edit.track_settings import writable
-from ..fcurves.channels import Channels, animates, evaluate_anew
+from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
 from ..report import Report
@@ -34,7 +34,7 @@ class KeyedTrack:
         self.channels, self.track = writable(datablock, track)
         check_times(datablock, self.track, frame)
         self.frame = frame
-        self.users = [user for user in users_of(self.channels.action) if animates(self.channels, user)]
+        (self.users,) = users_of_channels([self.channels])
         own = read_own_keys(self.track)
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
         """The components with a key at the frame."""

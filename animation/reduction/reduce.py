@@ -182,13 +182,16 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Animat
             refused.append(refusal)
         else:
             found.append(search)
-    results = []
+    results, written = [], []
     for search in found:
         try:
             results.append(search.write())
+            written.append(search)
         except AnimationError as refusal:
             search.take_back()
             refused.append(refusal)
+    for search in written:
+        search.say_who_shares()
     return results, refused
 
 

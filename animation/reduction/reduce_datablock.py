@@ -302,7 +302,6 @@ class Search:
         if plain:
             text = rpt_("made of few keys, which are not TCB: they come back plain ({:s})", listed(plain))
             self._notes.append(note_on(name_of(self._datablock), text))
-        self._say_who_shares()
         return self._result(copy, new)
 
     def _written(self, new: Sequence[NewKeys], factor: float) -> tuple[Channels, Sequence[NewKeys], list[str], Played]:
@@ -429,7 +428,8 @@ class Search:
             return off
         return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
-    def _say_who_shares(self) -> None:
+    def say_who_shares(self) -> None:
+        """Note in the result what goes on playing the original; what is reduced, too, has been written by now."""
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [

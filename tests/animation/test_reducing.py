@@ -205,6 +205,19 @@ def test_who_shares_the_action_goes_on_playing_the_original_and_is_named(animati
     assert any(other.name in note and original.name in note for note in result.notes)
 
 
+def test_of_two_that_share_the_action_and_are_both_reduced_none_is_said_to_stay(tcb_animation, scene, ball):
+    other = ball.copy()
+    scene.collection.objects.link(other)
+    original = ball.animation_data.action
+    wanted = (None, tcb_animation.animation.reduction.wanted.Wanted(error=0.01))
+    reduce = tcb_animation.animation.reduction.reduce
+    steps = reduce.reduce_steps(dict.fromkeys((ball, other), wanted))
+    results, refused = tcb_animation.animation.steps.run_steps(steps, None)
+    assert not refused
+    assert original not in (ball.animation_data.action, other.animation_data.action)
+    assert not [note for result in results for note in result.notes if original.name in note]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_lines_and_steps_come_back_as_linear_and_constant_keys(animation, scene, seed):
     random = np.random.default_rng(seed)
