@@ -11,7 +11,7 @@ import bpy
 
 Found = TypeVar("Found")
 
-_REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D")
+_REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
 SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 """The editors that have the sidebar's tabs."""
 
@@ -54,7 +54,7 @@ def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.
 
 
 def redraw_editors() -> None:
-    """Redraw the animation editors: Blender does not see bulk changes of keys."""
+    """Redraw the editors that show keys and values: Blender does not see bulk changes of keys."""
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:
             if area.type in _REDRAWN:

@@ -150,6 +150,17 @@ def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: 
     return merged(beside, new)
 
 
+def are_freed(track: Track, range_: Float64Array) -> bool:
+    """Return whether `joined` makes handles free that Blender placed."""
+    for fcurve in track.channels.values():
+        keys = read(fcurve)
+        beside = np.logical_or(*sides(keys.frames, range_))
+        kinds = np.stack([keys.handle_left_type, keys.handle_right_type])[:, beside]
+        if fcurve.auto_smoothing != "NONE" and np.isin(kinds, _AUTOMATIC).any():
+            return True
+    return False
+
+
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
     """Return bits `rows.CHOSEN_…` of own keys with which Blender plays all segments beside the frames, by any bake."""
     earlier, later = sides(own.frames, frames)

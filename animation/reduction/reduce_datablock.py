@@ -22,11 +22,11 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.live_switch import switch_off
-from ..store.original_actions import link, unlink
+from ..store.original_actions import link, originals, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
-from .beside_range import has_beside, reason_apart
+from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, play_densely, tightened
 from .measure import Difference, count_keys, difference, difference_of_points
@@ -55,6 +55,13 @@ _FARTHEST = 1e5
 """Errors are tried up to so many times what was asked for, and down to as small a part."""
 
 
+_TCB = n_("it is TCB already; apply or remove that first")
+_REDUCED = n_("it is TCB already: go Back to Original first")
+_FREED = n_(
+    "automatic handles of keys beside the range are Free, where they are: Blender would place them by the new keys"
+)
+
+
 class Search:
     """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
 
@@ -75,6 +82,8 @@ class Search:
         self._frames = frames_of(reducible, wanted.frame_range)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
         self._tracks = [dense.track for dense in self._every]
+        if any(any(dense.joined) and are_freed(dense.track, self._frames) for dense in self._every):
+            self._notes.append(note_on(name_of(datablock), rpt_(_FREED)))
         self.keys_before, self.diamonds_before = count_keys(self._tracks, self._frames)
         self._kept: list[Dense] = []
         self._names: list[str] = []
@@ -480,9 +489,10 @@ def _reducible(
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
     found, refused = [], {}
+    present = _REDUCED if channels.action in originals() else _TCB
     for track in find_tracks(datablock, channels, prefixes):
         is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
-        reason = rpt_(n_("it is TCB already; apply or remove that first")) if track.enabled else blocking_reason(track)
+        reason = rpt_(present) if track.enabled else blocking_reason(track)
         reason = reason or _modified(track)
         if reason and (is_dense or frame_range is None):
             refused[track.path] = reason

@@ -38,7 +38,7 @@ _CENTRE = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
 """Half the size of the picture around the centre. With any parameters the spline lies within -1.12 to 1.12 by -0.12 to
 1.6; what Blender plays beside it may leave the picture."""
-_CONSTANT = INTERPOLATION["CONSTANT"]
+_CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
 _ROUNDED = 200
 """Parameters are drawn in steps of 1/200: finer ones move no pixel."""
 _FEWEST_KEPT = 128
@@ -140,7 +140,9 @@ class _Beside:
             start, way = np.array(_VALUES[row]), np.subtract(_VALUES[row + 1], _VALUES[row])
             numbers = (np.array([number]) for number in (way[1], 1.0, side.back, side.amplitude, side.period))
             eases = np.array([side.easing], dtype=np.uint8)
-            gone, _, _ = easing.gone(side.interpolation, eases, u[own], easing.Segments(*numbers))
+            # Of Bezier the handles are not known here.
+            kind = _LINEAR if side.interpolation == _BEZIER else side.interpolation
+            gone, _, _ = easing.gone(kind, eases, u[own], easing.Segments(*numbers))
             points[:, own] = start[0] + way[0] * u[own], start[1] + gone
         return points
 

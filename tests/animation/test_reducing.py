@@ -146,6 +146,14 @@ def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_chang
     assert state(action) == before
 
 
+def test_what_was_reduced_is_refused_with_the_way_back(animation, ball):
+    animation.reduce(ball, error=0.01)
+    with pytest.raises(animation.AnimationError, match="go Back to Original first"):
+        animation.reduce(ball)
+    animation.back_to_original(ball)
+    assert animation.reduce(ball, error=0.02).reached
+
+
 def test_tracks_that_stay_are_told_once_an_object(animation, rig):
     animation.enable(rig, ['pose.bones["Bone0"]', 'pose.bones["Bone1"]'])
     result = animation.reduce(rig, error=0.01)

@@ -109,6 +109,32 @@ def test_tcb_keys_of_a_range_are_within_the_error_and_join_what_is_beside(animat
     assert animation.find_track(thing, "location").settings.method == "TCB"
 
 
+def test_what_blender_plays_beside_a_range_is_shown_as_such(animation, scene):
+    obj = new_object("Shown")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "BEZIER", "NONE")
+    animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST), method="TCB")
+    info, track = animation.checks.key_info, animation.find_track(obj, "location")
+    kind = animation.fcurves.keyframes.INTERPOLATION["BEZIER"]
+    shown = {
+        frame: [side and side.interpolation for side in info.key_near(track, frame, {}).sides]
+        for frame in (10.0, FIRST, LAST)
+    }
+    assert shown == {10.0: [kind, kind], FIRST: [kind, None], LAST: [None, kind]}
+    inner = next(point.co[0] for point in fcurves(obj)[0].keyframe_points if point.co[0] > FIRST)
+    assert info.key_near(track, inner, {}).sides == (None, None)
+
+
+@pytest.mark.parametrize(("smoothing", "kind"), [("CONT_ACCEL", "FREE"), ("NONE", "AUTO_CLAMPED")])
+def test_handles_beside_a_range_that_become_free_are_reported(animation, scene, smoothing, kind):
+    obj = new_object("Handles")
+    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
+    set_keys(obj, "BEZIER", smoothing)
+    result = animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
+    assert {point.handle_left_type for point in fcurves(obj)[0].keyframe_points if point.co[0] < FIRST} == {kind}
+    assert bool([note for note in result.notes if "are Free" in note]) == (kind == "FREE")
+
+
 def test_new_keys_go_on_with_the_velocity_that_plays_beside(animation, scene):
     obj = new_object("Smooth")
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
@@ -176,6 +202,7 @@ def test_tracks_that_new_keys_can_not_go_on_from_stay_with_a_note(animation, sce
         [np.tile([0.0, 0.0], (100, 1)), np.where(FRAMES < 50, FRAMES / 20.0, FRAMES / 20.0 - 2 * np.pi)[:, np.newaxis]]
     )
     key_densely(obj, "rotation_euler", turned)
+    set_keys(obj, "LINEAR", "NONE")
     for curve in fcurves(obj):
         if curve.data_path == "scale":
             points = curve.keyframe_points

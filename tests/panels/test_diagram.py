@@ -121,6 +121,18 @@ def test_beside_it_the_spline_ends_at_the_key(diagram, played, side):
     assert (dots[:11] if side else dots[10:]) == pytest.approx(cubic(np.arange(11) / 10))
 
 
+def test_a_bezier_side_of_blenders_has_no_tangent_and_is_straight(diagram, animation):
+    kind = animation.fcurves.keyframes.INTERPOLATION["BEZIER"]
+    side = animation.checks.key_info.Segment(kind, 0, 0.0, 0.0, 0.0)
+    given = parameters(tension=-1.0, bias=0.5)
+    line, _ = diagram.curve(given, (side, None))
+    before = line[line[:, 0] <= 0.0]
+    assert before[:, 1] == pytest.approx(before[:, 0] + 1.0, abs=1e-9)
+    ends = diagram.ends_of_tangents(given, (side, None))
+    assert ends[0] is None
+    assert ends[1] is not None
+
+
 def test_a_held_side_goes_up_at_once(diagram, played):
     sides, _ = played("CONSTANT", "CONSTANT")
     line, _ = diagram.curve(parameters(), sides)
