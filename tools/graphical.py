@@ -35,6 +35,13 @@ bpy.app.timers.unregister(seldom)
 bpy.app.timers.register(often, persistent=True)
 """
 
+# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times.
+PLAIN_VIEWS = """
+preferences = bpy.context.preferences
+preferences.view.smooth_view = 0
+preferences.system.viewport_aa = 'OFF'
+"""
+
 # For `steps` of code that runs in Blender: `yield from drawn()` waits until all is drawn as it is now.
 _DRAWN = """
 def drawn():

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take the manual's pictures again, in a graphical Blender: `make screenshots`.
 
-    tools/environment.sh graphical python tools/screenshots.py [FOLDER]
+    tools/environment.sh graphical python tools/screenshots.py [FOLDER] [--draft]
 
-FOLDER defaults to docs/images. Python must have bpy, with which the extension's zip is built.
+FOLDER defaults to docs/images; --draft leaves edges in views rough, which takes half of the time. Python must have
+bpy, with which the extension's zip is built.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import build_zip, graphical
-from tools.graphical import place
+from tools.graphical import PLAIN_VIEWS, place
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "bl_ext.user_default.tcb_animation"
@@ -411,7 +413,7 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
     window.run(f"bpy.ops.tcb.key_set(track='location', **{parameters})")
 
 
-def options(window: Any, camera: Camera) -> None:
+def bake_options(window: Any, camera: Camera) -> None:
     """Show the panels that are closed at first, with the key's closed instead."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
     x, remove = place(window.buttons("VIEW_3D", height=420), "tcb.remove(")
@@ -482,18 +484,34 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 
-PICTURES = (first_animation, edit_paths, turn_tip, viewport, diagrams, options, preferences, graph_editor, dope_sheet)
+PICTURES = (
+    first_animation,
+    edit_paths,
+    turn_tip,
+    viewport,
+    diagrams,
+    bake_options,
+    preferences,
+    graph_editor,
+    dope_sheet,
+)
 
 
-def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Take the manual's pictures again.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--draft", action="store_true", help="leave edges in views rough, which is faster")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as build:
         archive = build_zip.build(Path(build))
         with graphical.installed(archive, SIZE) as window:
-            camera = Camera(window, folder)
+            if options.draft:
+                window.run(PLAIN_VIEWS)
+            camera = Camera(window, options.folder)
             for pictures in PICTURES:
                 pictures(window, camera)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")
+    main()

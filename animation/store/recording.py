@@ -18,6 +18,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import (
     MARKS,
+    SIDES,
     BoolArray,
     Float32Array,
     Joined,
@@ -88,21 +89,20 @@ def recorded(
     own = own_end_to_end([part.own for part in parts])
     joined, before = Joined(own.keys, [len(part.own.keys) for part in parts]), own.identities
     at = session.rows.find(before)
-    known = at >= 0
     keys = _with_own_floats(joined.keys, at)
+    known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS
+    if known.any():
+        present = session.rows[at[known]]
+        stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, present)
+    if numbers is None and stays.all():
+        return [part.own for part in parts], [NO_ROWS] * len(parts)
     rows = rows_.record(keys, 0, 0)
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
     rows["chosen"] = own.chosen
-    rows_.set_numbers(rows, own.numbers)
-    stays = known.copy()
-    if known.any():
-        present = session.rows[at[known]]
-        baked = joined.spread(np.array([part.baked for part in parts], dtype=np.bool_))
-        copied = _is_copied(joined.spread(np.arange(len(parts)))[known], rows[known], present)
-        stays[known] = same = _is_recorded(rows[known], present, baked[known]) & ~copied
-        rows["identity"][known] = present["identity"]
-        rows[stays] = present[same]
+    rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
+    rows["identity"][known] = present["identity"]
+    rows[stays] = present[stays[known]]
     if numbers is not None:
         every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
         given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
@@ -134,33 +134,44 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
     )
 
 
-def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return which rows equal the present ones, of the same channel, apart from where the keys have moved."""
-    same: npt.NDArray[np.bool_] = (rows["track"] == present["track"]) & (rows["index"] == present["index"])
-    same &= (rows["chosen"] == present["chosen"]) & (rows["given"] == present["given"])
-    same &= (rows["numbers"] == present["numbers"]).all(axis=1)
+def _are_recorded(
+    parts: Sequence[Part], joined: Joined, own: OwnKeys, known: BoolArray, present: Rows
+) -> npt.NDArray[np.bool_]:
+    """Return which of the `known` own keys have a row of their own that records them, apart from where they moved.
+
+    `joined`: the keys of all parts; `present`: the rows of those that are known.
+    """
+    number = joined.spread(np.arange(len(parts)))
+    if not known.all():
+        own, number = own.take(known), number[known]
+    keys, (given, numbers) = own.keys, rows_.given_of(own.numbers)
+    same: npt.NDArray[np.bool_] = np.array([part.track for part in parts], np.uint32)[number] == present["track"]
+    same &= np.array([part.index for part in parts], np.int32)[number] == present["index"]
+    same &= (own.chosen == present["chosen"]) & (given == present["given"])
+    same &= (numbers == present["numbers"]).all(axis=1)
     for name in RECORDED:
         if name not in _EXACT:
-            same &= rows[name] == present[name]
+            same &= getattr(keys, name) == present[name]
+    baked = np.array([part.baked for part in parts])[number]
     exact = same.copy()
     for name in _EXACT if not baked.all() else ():
-        exact &= (rows[name].view(np.uint32) == present[name].view(np.uint32)).reshape(len(rows), -1).all(axis=1)
-    for side in ("handle_left", "handle_right"):
-        offset, before = rows[side] - rows["co"], present[side] - present["co"]
-        size = 1e-3 + np.abs(rows["co"]) + np.abs(before)
+        exact &= (getattr(keys, name).view(np.uint32) == present[name].view(np.uint32)).all(axis=1)
+    for side in SIDES:
+        offset, before = getattr(keys, side) - keys.co, present[side] - present["co"]
+        size = 1e-3 + np.abs(keys.co) + np.abs(before)
         same &= (np.abs(offset - before) <= _OFFSET * size).all(axis=1)
-    result: npt.NDArray[np.bool_] = np.where(baked, same, exact)
+    result: npt.NDArray[np.bool_] = np.where(baked, same, exact) & ~_is_copied(number, keys.frames, present)
     return result
 
 
-def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt.NDArray[np.bool_]:
+def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: Rows) -> npt.NDArray[np.bool_]:
     """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
-    if len(np.unique(present["identity"])) == len(present):
-        return np.zeros(len(rows), dtype=np.bool_)
-    elsewhere = rows["co"][:, 0] != present["co"][:, 0]
+    copied = np.zeros(len(present), dtype=np.bool_)
+    if rows_.are_distinct(present["identity"]):
+        return copied
+    elsewhere = frames != present["co"][:, 0]
     order = np.lexsort((elsewhere, present["identity"], channels))
     in_order = present["identity"][order], channels[order]
-    copied = np.zeros(len(rows), dtype=np.bool_)
     copied[order[1:]] = np.all([each[1:] == each[:-1] for each in in_order], axis=0)
     return copied
 
@@ -305,11 +316,11 @@ def clear_orphans(action: bpy.types.Action) -> None:
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     """Return the rows of the session that keys of the action, or the table's records of written keys, refer to."""
     spelled = _spelled(action)
-    named = np.unique(np.concatenate((spelled, table.arrays["own"]["identity"])))
+    named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
     # Keys that use their amplitude and period are known by `back` alone.
     codes = identity.codes_of(_floats_of(action, "back"))
-    codes = np.unique(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
+    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[like])
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import installed
+from tools.graphical import PLAIN_VIEWS, installed
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui"
@@ -98,12 +98,6 @@ def shared(extension_zip: Path) -> Iterator[SharedBlender]:
     blender.close()
 
 
-# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times.
-PLAIN_VIEWS = """
-preferences = bpy.context.preferences
-preferences.view.smooth_view = 0
-preferences.system.viewport_aa = 'OFF'
-"""
 START_FILE = """
 bpy.ops.wm.save_as_mainfile(filepath={path!r}, copy=True)
 """
