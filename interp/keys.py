@@ -210,11 +210,6 @@ class Keys:
     frames: Float64Array
     values: Float64Array
     parameters: Float64Array
-    tension: Float64Array
-    continuity: Float64Array
-    bias: Float64Array
-    ease_to: Float64Array
-    ease_from: Float64Array
 
     def __init__(
         self,
@@ -236,8 +231,26 @@ class Keys:
         for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        for name, row in zip(PARAMETERS, parameters, strict=True):
-            object.__setattr__(self, name, row)
+
+    @property
+    def tension(self) -> Float64Array:
+        return self.parameters[0, :]
+
+    @property
+    def continuity(self) -> Float64Array:
+        return self.parameters[1, :]
+
+    @property
+    def bias(self) -> Float64Array:
+        return self.parameters[2, :]
+
+    @property
+    def ease_to(self) -> Float64Array:
+        return self.parameters[3, :]
+
+    @property
+    def ease_from(self) -> Float64Array:
+        return self.parameters[4, :]
 
     def __len__(self) -> int:
         """Return the number of keys."""

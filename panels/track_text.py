@@ -107,6 +107,11 @@ def unused_parameters(tracks: Sequence[Track]) -> str:
     return iface_(text, iface_(labels.pop()))
 
 
+def _largest_value(track: Track) -> float:
+    """Return the largest absolute value of the track's own keys."""
+    return max((abs(value) for own in read_own_keys(track).values() for value in own.values.tolist()), default=0.0)
+
+
 def state_text(track: Track, current: str) -> str:
     """Return the state as text; for handles with their maximum error, and its frame.
 
@@ -115,7 +120,7 @@ def state_text(track: Track, current: str) -> str:
     error = track.state.error if track.state is not None else None
     if current != "HANDLES" or error is None or not math.isfinite(error.frame):
         return iface_(STATES[current])
-    if not error.is_approximate and error.size <= rounding_of(track, read_own_keys(track)):
+    if not error.is_approximate and error.size <= rounding_of(track, _largest_value(track)):
         return rpt_("handles, exact")
     size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
     text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")

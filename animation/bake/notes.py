@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     report.keys += len(plan.key_frames)
     report.samples += baked.samples
     report.curve_keys += baked.curve_keys
-    is_exact = baked.error == 0.0 or baked.error <= rounding_of(track, plan.own)
+    is_exact = baked.error == 0.0 or baked.error <= rounding_of(track, plan.largest)
     if track.is_rotation:
         report.rotation_error = max(report.rotation_error, baked.error)
         report.rotations_exact &= is_exact
@@ -43,13 +43,12 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     report.notes += [track.note(note) for note in (*standing, *notes)]
 
 
-def rounding_of(track: Track, own: Mapping[int, OwnKeys]) -> float:
-    """Return the error that Blender's numbers alone make: radians of a rotation, else of the keyed values."""
-    precision = 4.0 * float(np.finfo(np.float32).eps)
-    if track.is_rotation:
-        return precision
-    largest = (np.abs(channel.keys.values).max(initial=0.0) for channel in own.values())
-    return precision * max(map(float, largest), default=0.0)
+_PRECISION = 4.0 * float(np.finfo(np.float32).eps)
+
+
+def rounding_of(track: Track, largest: float) -> float:
+    """Return the error that Blender's numbers alone make: radians of a rotation, else of values up to the `largest`."""
+    return _PRECISION if track.is_rotation else _PRECISION * largest
 
 
 def _modifier_notes(track: Track) -> list[str]:

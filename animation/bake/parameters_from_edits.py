@@ -112,7 +112,9 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         implies = together.identities != wrote["identity"]
         stand = _stands(joined.keys, wrote)
         may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
-        implies |= may_be_dragged & (flags[0] | flags[1]) & _have_other_handles(owns, wrote)
+        may_be_dragged &= flags[0] | flags[1]
+        if np.count_nonzero(may_be_dragged):
+            implies |= may_be_dragged & _have_other_handles(owns, wrote)
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
     return result

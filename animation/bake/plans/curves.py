@@ -36,10 +36,7 @@ def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
         return scope.options.rotation_tolerance
     if scope.options.value_tolerance is not None:
         return scope.options.value_tolerance
-    values = [spline.spline.keys.values for spline in splines]
-    lowest, highest = ([number for each in values for number in end(each, axis=0).tolist()] for end in (np.min, np.max))
-    spread = max(high - low for low, high in zip(lowest, highest, strict=True))
-    size = max(-min(lowest), max(highest))
+    spread, size = (max(each) for each in zip(*(spline.extent for spline in splines), strict=True))
     return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30))
 
 

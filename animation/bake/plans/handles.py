@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -74,10 +75,10 @@ class OwnHandles(Plan):
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return [Request(self.spline.spline, held, self.spline.values if held else None, self.baked)]
 
-    @property
+    @cached_property
     def _plays(self) -> bool:
         """Return whether there are segments to play."""
-        return bool(self.baked[:-1].any())
+        return bool(np.count_nonzero(self.baked[:-1]))
 
     def compose(self, results: Results) -> Baked:
         """Compose the animator's keys with the fitted handles."""

@@ -55,6 +55,7 @@ def plan_track(
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
+    largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
     broken = any(spline.is_broken for spline in splines)
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
@@ -64,7 +65,7 @@ def plan_track(
         raise track.error(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
-        return TrackPlan(track, settings, own, frames, plans, notes, shown=True, function=function)
+        return TrackPlan(track, settings, own, frames, plans, notes, True, function, largest)
     if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
     if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
@@ -82,7 +83,7 @@ def plan_track(
         notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
     shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    return TrackPlan(track, settings, own, frames, plans, notes, shown)
+    return TrackPlan(track, settings, own, frames, plans, notes, shown, None, largest)
 
 
 @memoized
@@ -104,7 +105,7 @@ def sampling_of(own: OwnChannels, options: Options) -> Sampling:
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)
-    first = min(float(channel.frames[0]) for channel in {each.timing: each for each in own.values()}.values())
+    first = min(float(channel.frames[0]) for channel in own.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 

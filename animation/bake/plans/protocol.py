@@ -271,6 +271,8 @@ class TrackPlan(Plan):
     """True where the motion doesn't pass through the keys, so that they have its values on the baked curves."""
     function: FrameFunction | None = None
     """The frame function that the track is played by."""
+    largest: float = 0.0
+    """The largest absolute value of its keys; of rotations 0."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:

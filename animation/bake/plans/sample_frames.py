@@ -34,12 +34,19 @@ class Sampling:
         """Return the range, or by default that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
-    @memoized
     def segments(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
         """Return which segments, after each key (False for the last key), the range touches.
 
         Whole segments are baked: to bake half of one would change the other half.
         """
+        if self.start is None and self.end is None:
+            every = np.ones(len(keys), dtype=np.bool_)
+            every[-1:] = False
+            return every
+        return self._segments_in_range(keys)
+
+    @memoized
+    def _segments_in_range(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
         low, high = self.bounds(float(keys[0]), float(keys[-1]))
         touched = np.zeros(len(keys), dtype=np.bool_)
         touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)

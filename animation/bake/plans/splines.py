@@ -60,10 +60,18 @@ class TrackSpline:
     turns: Float64Array | None = None
     """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
 
-    @property
+    @cached_property
     def is_broken(self) -> bool:
         """Return whether Blender plays any segment."""
         return bool(np.count_nonzero(self.between[:-1]))
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Return the largest range of a component's keys, and their largest absolute number."""
+        values = self.spline.keys.values
+        lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
+        spread = max(high - low for low, high in zip(lowest, highest, strict=True))
+        return spread, max(-min(lowest), *highest)
 
     @cached_property
     def runs(self) -> list[TrackSpline]:

@@ -127,7 +127,9 @@ def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the numbers in order, each once, in a tenth of the time of `np.unique`."""
     ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
 
 
 def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
@@ -172,7 +174,7 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 
 
 def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """Return what rows have as `given` and `numbers` for parameters and velocities, shape (n, NUMBERS), NaN for none."""
+    """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), NaN for none."""
     none = np.isnan(numbers)
     # There are eight of them.
     return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
