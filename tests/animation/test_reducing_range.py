@@ -94,7 +94,11 @@ def test_keys_beside_the_range_stay_and_play_as_before(animation, thing, interpo
     assert [bits(curve) for curve in fcurves(thing)] == kept
 
 
-@pytest.mark.parametrize("method", ["TCB", "TCB_EASE"])
+@pytest.mark.parametrize(
+    ("thing", "method"),
+    [("XYZ", "TCB_EASE"), ("QUATERNION", "TCB"), ("AXIS_ANGLE", "TCB"), ("QUATERNION", "TCB_EASE")],
+    indirect=["thing"],
+)
 def test_tcb_keys_of_a_range_are_within_the_error_and_join_what_is_beside(animation, thing, method):
     set_keys(thing, "BEZIER", "NONE")
     wanted, inside = played(thing, OUTSIDE), played(thing, FRAMES)

@@ -55,7 +55,7 @@ def test_no_frame_is_farther_from_its_sample_than_allowed(is_exact: bool) -> Non
 
 @pytest.mark.slow
 def test_looser_tolerances_and_free_values_need_fewer_keys() -> None:
-    samples = noise(600, 4, 3, 2)
+    samples = noise(300, 4, 3, 2)
     counts = [
         sum(len(keys.rows) for keys in reduce_tracks([Part(samples, np.full(4, most))], is_exact))
         for most, is_exact in ((0.04, False), (0.02, False), (0.01, False), (0.01, True))
@@ -90,20 +90,16 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
         assert keys.velocities[0][:, 0] == pytest.approx(velocity, abs=1e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_the_keys_of_a_smooth_curve_through_few_keys_come_back(is_exact: bool) -> None:
     random = np.random.default_rng(4)
     wanted, found_at, count = 0, 0, 0
-    samples, every = [], []
-    for _ in range(30):
-        rows = np.cumsum([0, *random.integers(8, 30, 12)])
-        curve = CubicHermiteSpline(rows, random.normal(size=13), 0.1 * random.normal(size=13))
-        samples.append(curve(np.arange(rows[-1] + 1)))
-        every.append(rows)
-    for own, rows in zip(samples, every, strict=True):
-        part = Part(own[np.newaxis, :, np.newaxis], np.array([1e-4]))
-        (keys,) = reduce_tracks([part], is_exact)
+    # As many frames each, so that all are one batch.
+    lengths = random.integers(8, 30, 12)
+    every = [np.cumsum([0, *random.permutation(lengths)]) for _ in range(30)]
+    curves = [CubicHermiteSpline(rows, random.normal(size=13), 0.1 * random.normal(size=13)) for rows in every]
+    samples = np.stack([curve(np.arange(every[0][-1] + 1)) for curve in curves])[:, :, np.newaxis]
+    for keys, rows in zip(reduce_tracks([Part(samples, np.full(30, 1e-4))], is_exact), every, strict=True):
         wanted += len(rows)
         count += len(keys.rows)
         found_at += len(np.intersect1d(keys.rows, rows))

@@ -27,6 +27,9 @@ LEVELS = (0.3, 0.6, 1.0)
 _SHARES = (0.0, 0.25, 0.5, 0.75)
 """Of the frames between two keys, by which the second comes nearer where it is to be in place of both."""
 _SHIFTS = (-2, -1, 1, 2)
+"""Rows by which a key is moved in turn, each from where it is best by then."""
+_FARTHEST = 3
+"""As far as some of these together."""
 _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ROUNDS = 2
@@ -318,20 +321,21 @@ def move(samples: Samples, keys: KeySet, most: float = 1.0) -> None:
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         places, free = _places(samples, keys, center, around)
-        windows = keys.windows(places)
-        best, least = samples.curves.refit(samples, windows, free)
-        before = least.copy()
-        middle = len(around) // 2
+        # All that may be tried at once: what a fit costs is mostly the same for a few windows and for many.
+        offsets, count, middle = np.arange(-_FARTHEST, _FARTHEST + 1), len(center), len(around) // 2
+        owner = np.tile(np.arange(count), len(offsets))
+        windows = keys.windows(places).take(owner)
+        windows.rows[:, middle] += np.repeat(offsets, count)
+        row, before, after = (windows.rows[:, middle + step] for step in (0, -1, 1))
+        able = (row > before) & (row < after)
+        fitted, error = samples.curves.refit(samples, windows.take(able), free[owner[able]])
+        errors, every = np.full((len(offsets), count), np.inf), np.arange(count)
+        errors.ravel()[able] = error
+        at = np.full(count, _FARTHEST)
         for shift in _SHIFTS:
-            moved = windows.rows.copy()
-            moved[:, middle] += shift
-            able = np.flatnonzero((moved[:, middle] > moved[:, middle - 1]) & (moved[:, middle] < moved[:, middle + 1]))
-            tried = Windows(windows.track[able], moved[able], windows.values[able], windows.shapes[able])
-            fitted, error = samples.curves.refit(samples, tried, free[able])
-            better = (error < least[able]) & (error < _GAIN * before[able])
-            into = able[better]
-            least[into] = error[better]
-            best.rows[into], best.values[into] = fitted.rows[better], fitted.values[better]
-            best.shapes[into] = fitted.shapes[better]
+            tried = errors[at + shift, every]
+            better = (tried < errors[at, every]) & (tried < _GAIN * errors[_FARTHEST])
+            at = np.where(better, at + shift, at)
+        least, best = errors[at, every], fitted.take((np.cumsum(able) - 1)[at * count + every])
         good = least <= most
         keys.put(places[good], best.take(good), free[good])

@@ -25,6 +25,8 @@ _NEWTON_STEPS = 5
 _RIDGE = 1e-10
 """Of two tangents of which the rows determine only one number: the least of all that meet it."""
 
+_TINY = float(np.finfo(np.float64).tiny)
+
 _PART_OF_ARCS = 0.03
 """Parts of segments of up to 90 degrees are no such curves by up to half of this, times the square of their angle."""
 _PART_OF_HANDLES = 0.1
@@ -32,6 +34,9 @@ _PART_OF_HANDLES = 0.1
 
 _MOVES = 100.0
 """Directions in which samples move by this, as a part of the noise, tell something."""
+
+
+Starts = dict[bytes, tuple[Float64Array, Float64Array]]
 
 
 class Windows(NamedTuple):
@@ -63,17 +68,20 @@ def tangents_for(u: Float64Array, target: Float64Array) -> tuple[Float64Array, F
 
     The target is 0 at both ends.
     """
+    weights = np.empty((len(u), 2, u.shape[1]))
     v = 1.0 - u
-    leaving, arriving = u * v * v, -u * u * v
-    aa, ab, bb = (leaving * leaving).sum(1), (leaving * arriving).sum(1), (arriving * arriving).sum(1)
-    ridge = _RIDGE * (aa + bb) + np.finfo(np.float64).tiny
+    mixed = u * v
+    weights[:, 0], weights[:, 1] = mixed * v, -mixed * u
+    products = weights @ weights.transpose(0, 2, 1)
+    aa, ab, bb = products[:, :1, :1], products[:, :1, 1:], products[:, 1:, 1:]
+    ridge = _RIDGE * (aa + bb) + _TINY
     aa, bb = aa + ridge, bb + ridge
-    a, b = (np.einsum("ms,msd->md", each, target) for each in (leaving, arriving))
-    det = (aa * bb - ab * ab)[:, np.newaxis]
-    aa, ab, bb = (each[:, np.newaxis] for each in (aa, ab, bb))
-    tangents = np.stack([(bb * a - ab * b) / det, (aa * b - ab * a) / det], axis=1)
-    left = target - leaving[..., np.newaxis] * tangents[:, :1] - arriving[..., np.newaxis] * tangents[:, 1:]
-    return tangents, left
+    sums = weights @ target
+    a, b = sums[:, :1], sums[:, 1:]
+    tangents = np.empty_like(sums)
+    tangents[:, :1], tangents[:, 1:] = bb * a - ab * b, aa * b - ab * a
+    tangents /= aa * bb - ab * ab
+    return tangents, target - weights.transpose(0, 2, 1) @ tangents
 
 
 class Curves(ABC):
@@ -85,13 +93,15 @@ class Curves(ABC):
         One a frame; unit quaternions of neighbouring signs for rotations.
     noise : ndarray, shape (d,) or (1,)
         The largest error of samples: of rotations radians.
+    starts : dict
+        The eases that were found to begin with of windows of these samples, whatever the construction and noise.
     """
 
     is_linear = False
     """Whether curves are linear in their tangents, and a part of one is one again."""
 
-    def __init__(self, samples: Float64Array, noise: Float64Array) -> None:
-        self.samples, self.noise = samples, noise
+    def __init__(self, samples: Float64Array, noise: Float64Array, starts: Starts) -> None:
+        self.samples, self.noise, self.starts = samples, noise, starts
         self.stays = (np.diff(samples, axis=0) == 0.0).all(axis=1)
 
     @property
@@ -190,8 +200,8 @@ class HandleCurves(ValueCurves):
 class _Turning(Curves):
     """Curves of rotations."""
 
-    def __init__(self, samples: Float64Array, noise: Float64Array) -> None:
-        super().__init__(samples, noise)
+    def __init__(self, samples: Float64Array, noise: Float64Array, starts: Starts) -> None:
+        super().__init__(samples, noise, starts)
         self._quaternions = np.ascontiguousarray(samples.T)
 
     def _turns(self, first: IndexArray, rows: IndexArray) -> Float64Array:

@@ -81,9 +81,18 @@ def fit_eased(curves: Curves, windows: Windows) -> Fits:
 
 def _first_eases(curves: Curves, windows: Windows) -> tuple[Float64Array, Float64Array]:
     """Return the errors (m,) of cubics of the ways with the best eases, and these (m, 2); windows far off have inf."""
-    t = windows.local
-    ways = curves.ways(windows) / curves.noise
-    chords = (curves.chords(windows.first, windows.last) / curves.noise)[:, np.newaxis]
+    which = b"".join(each.tobytes() for each in windows)
+    if which not in curves.starts:
+        curves.starts[which] = _starts(curves, windows)
+    errors, eases = curves.starts[which]
+    return errors / curves.noise[0], eases
+
+
+def _starts(curves: Curves, windows: Windows) -> tuple[Float64Array, Float64Array]:
+    """Return the same with errors in place of parts of the noise, by that of the first number."""
+    t, share = windows.local, curves.noise / curves.noise[0]
+    ways = curves.ways(windows) / share
+    chords = (curves.chords(windows.first, windows.last) / share)[:, np.newaxis]
     straight_ways, basis = _grid(t.tobytes(), t.shape)
     target = ways - chords * straight_ways[..., np.newaxis]
     part = basis @ target
@@ -160,12 +169,12 @@ def _descend(curves: Curves, windows: Windows, eases: Float64Array, is_eased: bo
     """Return the fits from a start."""
     going = np.arange(len(windows.first))
     t = curves.timing(windows.local)
-    tangents = curves.start(windows, _eased(t, eases))
+    tangents = curves.start(windows, _eased(t, eases) if is_eased else t)
     found = Fits(np.full(len(going), np.inf), tangents.copy(), eases.copy())
     before = np.full(len(going), np.inf)
     secants = _Secants(tangents)
     for step in range(_STEPS):
-        own, u = windows.take(going), _eased(t[going], eases)
+        own, u = windows.take(going), _eased(t[going], eases) if is_eased else t[going]
         off = curves.off(own, u, tangents)
         errors = _worst(curves, off)
         better = errors < found.errors[going]

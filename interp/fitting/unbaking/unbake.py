@@ -23,6 +23,7 @@ from .curves import (
     HandleCurves,
     RotationVectorCurves,
     SquadCurves,
+    Starts,
     ValueCurves,
     Windows,
     tangents_for,
@@ -102,10 +103,12 @@ def unbake_values(samples: npt.ArrayLike) -> Unbaked | None:
     """
     own = np.asarray(samples, dtype=np.float64)
     size = np.maximum(np.abs(own).max(axis=0), np.ptp(own, axis=0).max()) + np.finfo(np.float64).tiny
+    cubics = handles = None
+    starts: Starts = {}
     for noise in VALUE_NOISE:
-        cubics, handles = (
-            Search(curves(own, noise * size), noise == VALUE_NOISE[0]) for curves in (ValueCurves, HandleCurves)
-        )
+        is_exact = noise == VALUE_NOISE[0]
+        cubics = Search(ValueCurves(own, noise * size, starts), is_exact, cubics)
+        handles = Search(HandleCurves(own, noise * size, starts), is_exact, handles)
         tries: list[tuple[Search, bool, _Construction | None]] = [
             (cubics, False, None),
             (handles, False, "HANDLES"),
@@ -121,14 +124,18 @@ def unbake_rotations(quaternions: npt.ArrayLike) -> Unbaked | None:
     """Return the keys that samples of rotations (frames, 4), w first, were made from, as `unbake_values` does."""
     own = np.array(quaternions, dtype=np.float64)
     own = unroll_signs(own / np.linalg.norm(own, axis=1, keepdims=True))
-    constructions = list(_CONSTRUCTIONS.items())
+    names = list(_CONSTRUCTIONS)
+    searches: dict[_Construction, Search] = {}
+    starts: Starts = {}
     for noise in TURN_NOISE:
         # About one axis all constructions play the same.
-        tried = constructions[:1] if _off_circle(own) <= noise else constructions
-        searches = [(name, Search(curves(own, np.array([noise])), noise == TURN_NOISE[0])) for name, curves in tried]
-        tries: list[tuple[Search, bool, _Construction | None]] = [(search, False, name) for name, search in searches]
+        tried = names[:1] if _off_circle(own) <= noise else names
+        for name in tried:
+            curves = _CONSTRUCTIONS[name](own, np.array([noise]), starts)
+            searches[name] = Search(curves, noise == TURN_NOISE[0], searches.get(name))
+        tries: list[tuple[Search, bool, _Construction | None]] = [(searches[name], False, name) for name in tried]
         # Only TCB has eases.
-        tries += [(search, True, name) for name, search in searches[:2]]
+        tries += [(searches[name], True, name) for name in tried[:2]]
         found = _found(tries)
         if found is not None:
             return found
