@@ -120,6 +120,11 @@ def found(tcb_animation: ModuleType) -> set[tuple[str, str]]:
     return set(messages)
 
 
+@pytest.fixture(scope="module")
+def texts(found: set[tuple[str, str]]) -> set[str]:
+    return {text for _, text in found}
+
+
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
 def test_a_sentence_is_no_f_string(module):
     """Its values stand between the words only after it is translated."""
@@ -133,8 +138,7 @@ def test_every_sentence_is_translated_where_it_is_said(module):
 
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
-def test_every_sentence_is_found_by_blenders_tool(module, found):
-    texts = {text for _, text in found}
+def test_every_sentence_is_found_by_blenders_tool(module, texts):
     literals = [(place, text) for place, node, text, _ in _sentences(module) if isinstance(node, ast.Constant)]
     assert [f"{place}: {text}" for place, text in literals if text not in texts] == []
 
@@ -145,7 +149,7 @@ def test_what_is_marked_is_found_in_the_context_in_which_it_is_looked_up(module,
     import bpy
 
     context = bpy.app.translations.contexts.default
-    calls = (node for node, _ in _inside(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
+    calls = (node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
     marked = [(call.lineno, str(call.args[0].value)) for call in calls if isinstance(call.args[0], ast.Constant)]
     assert [f"{line}: {text}" for line, text in marked if WORDS.search(text) and (context, text) not in found] == []
 
