@@ -15,8 +15,6 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from tests.cli.graphical import installed_blender
-
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE_THE_PACKAGE = {"tests", "tools", "examples"}
 PACKAGES = sorted({init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / name for name in BESIDE_THE_PACKAGE})
@@ -244,12 +242,11 @@ except RuntimeError as error:
 
 
 @pytest.fixture
-def german_blender(extension_zip: Path, tmp_path: Path) -> Callable[[str], str]:
+def german_blender(blender_itself: list[str], tmp_path: Path) -> Callable[[str], str]:
     """Run a script in Blender itself; returns what it prints.
 
     Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
     """
-    blender = installed_blender(extension_zip, tmp_path)
     locale = tmp_path / "locale"
     locale.mkdir()
     languages = "0:Automatic (Automatic):DEFAULT\n1:English (English):en_US\n2:German (Deutsch):de_DE\n"
@@ -257,7 +254,7 @@ def german_blender(extension_zip: Path, tmp_path: Path) -> Callable[[str], str]:
     lay = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /usr/share/locale && exec "$@"']
 
     def run(script: str) -> str:
-        call = [*blender, "--background", "--python-expr", script]
+        call = [*blender_itself, "--background", "--python-expr", script]
         ran = subprocess.run([*lay, str(locale), *call], capture_output=True, text=True, timeout=120)
         if "said:" not in ran.stdout and "Error" not in ran.stderr:
             pytest.skip(
