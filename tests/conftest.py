@@ -2,8 +2,8 @@
 """Fixtures. Tests in Blender use the product: the extension, installed from its zip into an empty folder.
 
 `tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
-`numbers`: what belongs to keys. `extension_zip`: the zip. `shared_data`: the folder of real .3ds files. Tests that need
-no Blender, such as those of `interp`, run without it.
+`numbers`: what belongs to keys. `extension_zip`: the zip. `blender_itself`: Blender as users have it. `shared_data`:
+the folder of real .3ds files. Tests that need no Blender, such as those of `interp`, run without it.
 """
 
 from __future__ import annotations
@@ -81,6 +81,14 @@ def extension_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if result.returncode:
         pytest.fail(f"the zip could not be built:\n{result.stderr}", pytrace=False)
     return Path(result.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def blender_itself(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What starts Blender, not the module, with the extension installed; a skip where none is set up."""
+    from tests.cli.graphical import installed_blender
+
+    return installed_blender(extension_zip, tmp_path_factory.mktemp("user"))
 
 
 @pytest.fixture(scope="session")

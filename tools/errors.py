@@ -11,6 +11,7 @@ the tables are written into curves.md there. Exit status 1: an error is larger t
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import math
 import sys
@@ -85,12 +86,12 @@ class Track:
             reference.scalar([(key.frame, key.value[row], *key[2:]) for key in keys], frame, self.cycle) for row in rows
         ]
 
-    @property
+    @functools.cached_property
     def range(self) -> float:
         """Return the range of the keys' values, in the component in which it is largest."""
         return float(np.ptp([key.value for key in self.keys], axis=0).max())
 
-    @property
+    @functools.cached_property
     def largest(self) -> float:
         return float(np.abs([key.value for key in self.keys]).max())
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -50,7 +51,7 @@ class Bitmap:
             window, x, y = self._window(np.minimum(start, end), np.maximum(start, end), width)
             chord = end - start
             along = (x - start[0]) * chord[0] + (y - start[1]) * chord[1]
-            along = np.clip(along / max(float(chord @ chord), 1e-12), 0.0, 1.0)
+            along = np.minimum(np.maximum(along / max(float(chord @ chord), 1e-12), 0.0), 1.0)
             distance = np.hypot(x - start[0] - along * chord[0], y - start[1] - along * chord[1])
             np.maximum(inside[window], width / 2 - distance, out=inside[window])
         self._cover((slice(None), slice(None)), inside, colour)
@@ -68,10 +69,10 @@ class Bitmap:
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
         """Return the slices of the pixels from `low` to `high` with a margin, and these pixels' x and y."""
-        first = np.clip(np.floor(low - margin - 1.0), 0, self.size).astype(int)
-        last = np.clip(np.ceil(high + margin + 1.0), 0, self.size).astype(int)
-        window = slice(first[1], last[1]), slice(first[0], last[0])
-        return window, np.arange(first[0], last[0]) + 0.5, np.arange(first[1], last[1])[:, np.newaxis] + 0.5
+        left, bottom = (min(max(math.floor(each - margin - 1.0), 0), self.size) for each in low.tolist())
+        right, top = (min(max(math.ceil(each + margin + 1.0), 0), self.size) for each in high.tolist())
+        window = slice(bottom, top), slice(left, right)
+        return window, np.arange(left, right) + 0.5, np.arange(bottom, top)[:, np.newaxis] + 0.5
 
     def _cover(self, window: tuple[slice, slice], inside: Points, colour: Colour) -> None:
         """Paint where pixels lie `inside` the shape, in pixels from its edge."""

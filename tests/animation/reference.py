@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -51,7 +52,7 @@ class Neighbours:
         return 0.5 + level * (self.d1 / all_ - 0.5), 0.5 + level * (self.d2 / all_ - 0.5)
 
 
-def neighbours(keys: list[Key], n: int, loop: bool) -> Neighbours:
+def neighbours(keys: Sequence[Key], n: int, loop: bool) -> Neighbours:
     last = len(keys) - 1
     if loop and last > 1 and n in (0, last):
         d1, d2 = keys[last].frame - keys[last - 1].frame, keys[1].frame - keys[0].frame
@@ -62,7 +63,7 @@ def neighbours(keys: list[Key], n: int, loop: bool) -> Neighbours:
     return Neighbours(before, after, d1, d2)
 
 
-def locate(keys: list[Key], frame: float, cycle: str) -> tuple[int, float]:
+def locate(keys: Sequence[Key], frame: float, cycle: str) -> tuple[int, float]:
     """The segment and the eased parameter in it."""
     first, last = keys[0].frame, keys[-1].frame
     if cycle != "SINGLE" and len(keys) > 1 and not first <= frame <= last:
@@ -128,18 +129,28 @@ def unit(q) -> np.ndarray:
     return q / math.hypot(*q)
 
 
-def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: bool = True) -> np.ndarray:
+def rotation(keys: Sequence[Key], frame: float, cycle: str = "SINGLE", shortest: bool = True) -> np.ndarray:
     """Evaluate a track of quaternions: de Casteljau's construction, ends as in 3D Studio 4."""
+    keys = tuple(key._replace(value=tuple(key.value)) for key in keys)
+    if len(keys) == 1:
+        return unit(keys[0].value)
+    n, u = locate(keys, frame, cycle)
+    points = segments(keys, cycle, shortest)[n]
+    while len(points) > 1:
+        points = [slerp(left, right, u) for left, right in pairwise(points)]
+    return points[0]
+
+
+@lru_cache(maxsize=64)
+def segments(keys: tuple[Key, ...], cycle: str, shortest: bool) -> list[list[np.ndarray]]:
+    """The two keys of each segment, with the two control quaternions between them."""
     quaternions = [unit(key.value) for key in keys]
     if shortest:
         for n in range(1, len(keys)):
             if quaternions[n] @ quaternions[n - 1] < 0:
                 quaternions[n] = -quaternions[n]
-    if len(keys) == 1:
-        return quaternions[0]
     last = len(keys) - 1
     loop = cycle == "LOOP" and last > 1
-    n, u = locate(keys, frame, cycle)
     seam = -1.0 if quaternions[last] @ quaternions[0] < 0 else 1.0
 
     def control(m: int, incoming: bool) -> np.ndarray:
@@ -158,10 +169,7 @@ def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: boo
             return slerp(q, slerp(g1, g2, (1 + c) / 2), -(1 - t) * 2 * adjust_in)
         return slerp(q, slerp(g1, g2, (1 - c) / 2), (1 - t) * 2 * adjust_out)
 
-    points = [quaternions[n], control(n, False), control(n + 1, True), quaternions[n + 1]]
-    while len(points) > 1:
-        points = [slerp(left, right, u) for left, right in pairwise(points)]
-    return points[0]
+    return [[quaternions[n], control(n, False), control(n + 1, True), quaternions[n + 1]] for n in range(len(keys) - 1)]
 
 
 def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import bpy
 import numpy as np
@@ -73,10 +74,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def animation(tcb_animation) -> ModuleType:
+    """In no file of its own: `twins` opens one."""
+    return tcb_animation.animation
+
+
+@pytest.fixture
 def twins(animation, files: Path, mode: str, options: dict[str, object]) -> tuple[bpy.types.Object, bpy.types.Object]:
     """The same keys and parameters twice; the first one is baked."""
     file = files / f"{mode} {options_id(options)}.blend"
     if not file.exists():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         things = keyed("Baked", mode), keyed("Plain", mode)
         for thing in things:
             animation.enable(thing)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -261,42 +261,72 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
 
 ELSEWHERE = """
 import json, sys
+from pathlib import Path
 import bpy
 
 sys.path.insert(0, sys.argv[1])
 from tests.animation.curves import bits, curve, fcurves
 
-bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
-assert not hasattr(bpy.context.scene, "tcb")
-told = {}
-for name in ("Ball", "Rig"):
-    thing = bpy.data.objects[name]
-    states = [bits(fcurve) for fcurve in fcurves(thing)]
-    told[name] = [{key: value.hex() if isinstance(value, bytes) else value for key, value in s.items()} for s in states]
-    told[name + " properties"] = list(thing.animation_data.action.keys())
-if sys.argv[4] == "move":
-    for index in range(3):
-        point = curve(bpy.data.objects["Ball"], "location", index).keyframe_points
-        own = next(each for each in point if each.co.x == 10.0)
-        own.co.x += 0.5
-bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
-json.dump(told, open(sys.argv[3] + ".json", "w"))
+every = {}
+for file in map(Path, sys.argv[2:]):
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    assert not hasattr(bpy.context.scene, "tcb")
+    told = every[file.stem] = {}
+    for name in ("Ball", "Rig"):
+        thing = bpy.data.objects[name]
+        states = [bits(fcurve) for fcurve in fcurves(thing)]
+        told[name] = [{key: v.hex() if isinstance(v, bytes) else v for key, v in s.items()} for s in states]
+        told[name + " properties"] = list(thing.animation_data.action.keys())
+    if file.stem == "moved":
+        for index in range(3):
+            point = curve(bpy.data.objects["Ball"], "location", index).keyframe_points
+            own = next(each for each in point if each.co.x == 10.0)
+            own.co.x += 0.5
+    bpy.ops.wm.save_as_mainfile(filepath=str(file.with_suffix(".elsewhere.blend")))
+file.with_name("told.json").write_text(json.dumps(every))
 """
 
 
-def open_elsewhere(file: Path, edit: str = "") -> tuple[Path, dict[str, Any], str]:
-    """Open the file in a Blender without the extension, and save it there: what it has written, and all that it has
-    found and said."""
-    saved = file.with_name("elsewhere.blend")
-    folder = file.with_name("empty")
-    folder.mkdir()
-    arguments = [sys.executable, "-c", ELSEWHERE, str(tool.ROOT), str(file), str(saved), edit]
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder), "PYTHONPATH": ""}
+class Elsewhere(NamedTuple):
+    """What was in a state, and was then opened and saved in a Blender without the extension."""
+
+    file: Path
+    """What was saved there."""
+    before: dict[str, list[Any]]
+    """Of each thing, its F-curves before it was TCB."""
+    bits: dict[str, list[dict[str, Any]]]
+    """Of each thing, those of its F-curves in the state."""
+    told: dict[str, Any]
+    """What was found there."""
+    said: str
+    """What was printed there, of all files."""
+
+
+STATES_ELSEWHERE = {"enabled": "enabled", "samples": "samples", "curves": "curves", "moved": "samples"}
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tcb_animation, tmp_path_factory) -> dict[str, Elsewhere]:
+    """Of each state; of "moved" a key is moved there."""
+    folder, empty = tmp_path_factory.mktemp("files"), tmp_path_factory.mktemp("empty")
+    made = {}
+    for name, state in STATES_ELSEWHERE.items():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        things = [ball(), rig()]
+        before = {thing.name: snapshot(thing) for thing in things}
+        bring(tcb_animation.animation, things, state)
+        made[save(folder / f"{name}.blend")] = before, {thing.name: as_told(thing) for thing in things}
+    arguments = [sys.executable, "-c", ELSEWHERE, str(tool.ROOT), *map(str, made)]
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(empty), "PYTHONPATH": ""}
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
-    result = saved.with_name(saved.name + ".json")
     # Blender as a module may crash while it ends; the file is there by then, or the run has failed.
-    assert result.exists(), done.stderr
-    return saved, json.loads(result.read_text()), done.stdout + done.stderr
+    assert (folder / "told.json").exists(), done.stderr
+    told = json.loads((folder / "told.json").read_text())
+    said = done.stdout + done.stderr
+    return {
+        file.stem: Elsewhere(file.with_suffix(".elsewhere.blend"), *states, told[file.stem], said)
+        for file, states in made.items()
+    }
 
 
 def as_told(thing: bpy.types.Object) -> list[dict[str, Any]]:
@@ -318,47 +348,45 @@ def load(path: Path) -> list[bpy.types.Object]:
 
 
 @pytest.mark.parametrize("state", ["enabled", "samples", "curves"])
-def test_a_blender_without_the_extension_finds_plain_curves_and_says_nothing(
-    animation, things, tmp_path, state: str
-) -> None:
-    rows = [[each["path"] for each in snapshot(thing)] for thing in things]
-    bring(animation, things, state)
-    _, found, said = open_elsewhere(save(tmp_path / "scene.blend"))
-    for thing, paths in zip(things, rows, strict=True):
-        assert found[thing.name] == as_told(thing)
-        assert [tuple(each["path"]) for each in found[thing.name]] == paths
-        assert found[f"{thing.name} properties"] == [TABLE]
-    complained = [line for line in said.splitlines() if any(word in line.lower() for word in ("warn", "error", "tcb"))]
-    assert complained == []
+def test_a_blender_without_the_extension_finds_plain_curves_and_says_nothing(elsewhere, state: str) -> None:
+    found = elsewhere[state]
+    for name, curves in found.before.items():
+        assert found.told[name] == found.bits[name]
+        assert [tuple(each["path"]) for each in found.told[name]] == [each["path"] for each in curves]
+        assert found.told[f"{name} properties"] == [TABLE]
+    complaining = ("warn", "error", "tcb")
+    assert [line for line in found.said.splitlines() if any(word in line.lower() for word in complaining)] == []
+
+
+def by_the_command(verb: str, *files: Path) -> Path:
+    """A folder with what a process of its own, which has seen none of the rows, makes of the files."""
+    folder = files[0].with_name(verb)
+    done = tool.run(verb, *files, "--output", f"{folder}/")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def restored(elsewhere) -> Path:
+    return by_the_command("restore", elsewhere["samples"].file, elsewhere["curves"].file)
 
 
 @pytest.mark.parametrize("state", ["samples", "curves"])
-def test_a_file_that_was_saved_without_the_extension_is_restored(animation, things, tmp_path, state: str) -> None:
-    before = [snapshot(thing, identities=False) for thing in things]
-    bring(animation, things, state)
-    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"))
-    # In a process of its own, which has seen none of the rows.
-    done = tool.run("restore", saved, "--in-place")
-    assert done.returncode == 0, done.stderr
-    for thing, curves in zip(load(saved), before, strict=True):
-        assert differences(curves, snapshot(thing, identities=False)) == []
+def test_a_file_that_was_saved_without_the_extension_is_restored(elsewhere, restored, state: str) -> None:
+    found = elsewhere[state]
+    for thing in load(restored / found.file.name):
+        assert differences(found.before[thing.name], snapshot(thing), identities=False) == []
 
 
-def test_a_file_that_was_saved_without_the_extension_is_plain_after_remove(animation, things, tmp_path) -> None:
-    before = [snapshot(thing) for thing in things]
-    bring(animation, things, "samples")
-    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"))
-    done = tool.run("remove", saved, "--in-place")
-    assert done.returncode == 0, done.stderr
-    for thing, curves in zip(load(saved), before, strict=True):
-        assert differences(curves, snapshot(thing)) == []
+def test_a_file_that_was_saved_without_the_extension_is_plain_after_remove(elsewhere) -> None:
+    found = elsewhere["samples"]
+    for thing in load(by_the_command("remove", found.file) / found.file.name):
+        assert differences(found.before[thing.name], snapshot(thing)) == []
         assert list(thing.animation_data.action.keys()) == []
 
 
-def test_a_key_that_was_moved_without_the_extension_keeps_its_parameters(animation, things, tmp_path) -> None:
-    bring(animation, things, "samples")
-    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"), "move")
-    moved, _ = load(saved)
+def test_a_key_that_was_moved_without_the_extension_keeps_its_parameters(animation, elsewhere) -> None:
+    moved, _ = load(elsewhere["moved"].file)
     animation.bake(moved)
     twin = ball()
     for index in range(3):

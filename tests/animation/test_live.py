@@ -32,7 +32,7 @@ from tests.animation.walks import ALL, KEYS, NONE, Alike, Walk, rows
 from tools.edit_judge import DOUBT
 from tools.edit_kinds import editor
 
-EDITS = int(os.environ.get("TCB_WALK", "12"))
+EDITS = int(os.environ.get("TCB_WALK", "10"))
 OUTPUTS: dict[str, dict[str, Any]] = {
     "samples": {"step": 1.0},
     "half samples": {"step": 0.5},

@@ -38,6 +38,10 @@ from tools.edit_kinds import editor, mark_selected
 
 @pytest.fixture
 def ball(animation) -> bpy.types.Object:
+    return tcb_ball(animation)
+
+
+def tcb_ball(animation) -> bpy.types.Object:
     """TCB, with a tension at 10, a bias at 25, and a cycle."""
     item = keyed()
     animation.key_set(item, "location", 10, tension=0.5)
@@ -657,12 +661,27 @@ STAMPED_CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def files(tcb_animation, tmp_path_factory) -> dict[bool, str]:
+    """Of the ball, and of the ball baked: making it costs more than to damage it and to tell."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    folder, item = tmp_path_factory.mktemp("balls"), tcb_ball(tcb_animation.animation)
+    saved = {}
+    for is_baked in (False, True):
+        if is_baked:
+            tcb_animation.animation.bake(item)
+        saved[is_baked] = str(folder / f"{is_baked}.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=saved[is_baked])
+    return saved
+
+
 @pytest.mark.parametrize(("damage", "bake_first", "stamp_anew"), STAMPED_CASES)
 def test_a_damaged_table_is_told_and_nothing_changed(
-    animation, ball, damage: str, bake_first: bool, stamp_anew: bool
+    tcb_animation, files, damage: str, bake_first: bool, stamp_anew: bool
 ) -> None:
-    if bake_first:
-        animation.bake(ball)
+    animation = tcb_animation.animation
+    bpy.ops.wm.open_mainfile(filepath=files[bake_first])
+    ball = bpy.data.objects["Ball"]
     damaged(animation, ball, damage, stamp_anew)
     before = snapshot(ball)
     for change in (
@@ -679,10 +698,11 @@ def test_a_damaged_table_is_told_and_nothing_changed(
 
 @pytest.mark.parametrize(("damage", "bake_first", "stamp_anew"), STAMPED_CASES)
 def test_remove_always_takes_a_damaged_table_away(
-    animation, ball, damage: str, bake_first: bool, stamp_anew: bool
+    tcb_animation, files, damage: str, bake_first: bool, stamp_anew: bool
 ) -> None:
-    if bake_first:
-        animation.bake(ball)
+    animation = tcb_animation.animation
+    bpy.ops.wm.open_mainfile(filepath=files[bake_first])
+    ball = bpy.data.objects["Ball"]
     damaged(animation, ball, damage, stamp_anew)
     report = animation.remove(ball)
     assert any("damaged" in note for note in report.notes)
@@ -694,8 +714,12 @@ def test_remove_always_takes_a_damaged_table_away(
 
 @pytest.mark.parametrize("damage", sorted(POSSIBLE))
 @pytest.mark.parametrize("work", ["bake", "restore", "apply", "remove"])
-def test_a_stamped_table_of_what_could_have_been_written_does_no_harm(animation, ball, damage: str, work: str) -> None:
-    animation.bake(ball)
+def test_a_stamped_table_of_what_could_have_been_written_does_no_harm(
+    tcb_animation, files, damage: str, work: str
+) -> None:
+    animation = tcb_animation.animation
+    bpy.ops.wm.open_mainfile(filepath=files[True])
+    ball = bpy.data.objects["Ball"]
     damaged(animation, ball, damage, stamp_anew=True)
     with contextlib.suppress(animation.AnimationError):
         getattr(animation, work)(ball)

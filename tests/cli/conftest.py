@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`tcb`: the command of the installed extension, in this process. `walk`: a file with two TCB objects."""
+"""`tcb`: the command of the installed extension, in this process; workers would be those of a checkout.
+
+`walk`: a file with two TCB objects.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,11 @@ def cli(tcb_animation: ModuleType, scene) -> ModuleType:
 
 @pytest.fixture
 def tcb(cli: ModuleType, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    from tests.cli.tool import TOOL
+
     def run(*arguments: object) -> Ran:
         capfd.readouterr()
-        status = cli.main([str(argument) for argument in arguments])
+        status = cli.main([str(argument) for argument in arguments], start=TOOL)
         return Ran(status, *capfd.readouterr())
 
     return run

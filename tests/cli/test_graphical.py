@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.graphical import ROOT, installed_blender
+from tests.cli.graphical import ROOT
 
 MAKE_WALK = """
 import bpy, sys
@@ -28,16 +28,11 @@ Blender = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def command(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return installed_blender(extension_zip, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture(scope="module")
-def blender(command: list[str]) -> Blender:
+def blender(blender_itself: list[str]) -> Blender:
     """Run Blender with these arguments, and the extension installed from its zip."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+        return subprocess.run([*blender_itself, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
     return run
 
@@ -69,13 +64,13 @@ def test_the_tool_runs_in_blender_too(blender, walk, tmp_path):
     assert (tmp_path / "walk.blend").exists()
 
 
-def test_several_blenders_work_at_once(blender, command, walk, tmp_path):
+def test_several_blenders_work_at_once(blender, blender_itself, walk, tmp_path):
     """Started by their command: one that was only unpacked does not know by itself how it was started."""
     files = [str(shutil.copy(walk, tmp_path / f"{number}.blend")) for number in range(3)]
     arguments = ["bake", *files, "--enable", "--in-place", "--jobs", "2", "--json"]
     script = (
         "import sys; from bl_ext.user_default.tcb_animation import cli;"
-        f" sys.exit(cli.main({arguments!r}, start={[*command, '--command', 'tcb']!r}))"
+        f" sys.exit(cli.main({arguments!r}, start={[*blender_itself, '--command', 'tcb']!r}))"
     )
     ran = blender("--background", "--python-exit-code", 3, "--python-expr", script)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]

@@ -27,7 +27,6 @@ from tests.cli.tool import (
     is_alive,
     large,
     needs_proc,
-    run,
     wait_until,
     writers,
     writing_began,
@@ -47,15 +46,22 @@ def results(out: str) -> dict[str, dict]:
     return {Path(line["file"]).name: line for line in lines}
 
 
-def test_several_at_once_give_what_one_after_the_other_gives(walk, tmp_path):
+@pytest.fixture
+def helped(cli, monkeypatch) -> None:
+    let_a_worker_help(cli.processes, monkeypatch.setattr)
+
+
+def test_several_at_once_give_what_one_after_the_other_gives(cli, tcb, walk, tmp_path, monkeypatch):
     files = [*copies(walk, 4), tmp_path / "gone.blend"]
     said = {}
-    for jobs, tool in (("1", TOOL), ("3", HELPED)):
-        ran = run("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs, tool=tool)
-        assert ran.returncode == 1
+    for jobs in ("1", "3"):
+        if jobs != "1":
+            let_a_worker_help(cli.processes, monkeypatch.setattr)
+        ran = tcb("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
+        assert ran.status == 1
         said[jobs] = {
             name: (line["status"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
-            for name, line in results(ran.stdout).items()
+            for name, line in results(ran.out).items()
         }
         assert names_in(tmp_path / jobs) == [file.name for file in files[:4]]
     assert said["1"] == said["3"]
@@ -75,9 +81,9 @@ def test_a_number_of_jobs_that_is_none_is_a_usage_error(tcb, walk, count):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_totals_follow_the_results_of_several_files(walk, tmp_path, jobs):
-    ran = run("bake", *copies(walk, 3), tmp_path / "gone.blend", "--output", tmp_path / "baked", "--jobs", jobs)
-    heads, cells = map(str.split, ran.stdout.splitlines()[-2:])
+def test_totals_follow_the_results_of_several_files(tcb, walk, tmp_path, jobs):
+    ran = tcb("bake", *copies(walk, 3), tmp_path / "gone.blend", "--output", tmp_path / "baked", "--jobs", jobs)
+    heads, cells = map(str.split, ran.out.splitlines()[-2:])
     total = dict(zip(heads, cells, strict=True))
     assert float(total.pop("seconds")) >= 0
     counts = {
@@ -92,36 +98,31 @@ def test_totals_follow_the_results_of_several_files(walk, tmp_path, jobs):
         "generated": 756,
     }
     assert total == {name: str(count) for name, count in counts.items()}
-    assert "tcb: 4 of 4 files, 1 failed" in ran.stderr.splitlines()
+    assert "tcb: 4 of 4 files, 1 failed" in ran.err.splitlines()
 
 
-def test_totals_of_curves_count_their_generated_keys(walk, tmp_path):
+def test_totals_of_curves_count_their_generated_keys(tcb, walk, tmp_path):
     options = ("--output", tmp_path / "baked", "--output-mode", "CURVES")
     files = copies(walk, 2)
-    totals = [line.split() for line in run("bake", *files, *options).stdout.splitlines()[-2:]]
-    each = [line["curves"]["keys"] for line in results(run("bake", *files, *options, "--json").stdout).values()]
+    totals = [line.split() for line in tcb("bake", *files, *options).out.splitlines()[-2:]]
+    each = [line["curves"]["keys"] for line in tcb("bake", *files, *options, "--json").lines]
     assert dict(zip(*totals, strict=True))["generated"] == f"{sum(each):,}"
     assert min(each) > 0
 
 
-def test_info_of_several_at_once_is_that_of_each(walk):
+def test_info_of_several_at_once_is_that_of_each(tcb, helped, walk):
     files = copies(walk, 3)
-    lines = results(run("info", *files, "--json", "--jobs", "2", tool=HELPED).stdout)
+    lines = results(tcb("info", *files, "--json", "--jobs", "2").out)
     assert [len(lines[file.name]["datablocks"]) for file in files] == [2, 2, 2]
 
 
-def test_a_name_that_is_no_text_reaches_the_workers(walk, tmp_path):
+def test_a_name_that_is_no_text_reaches_the_workers(tcb, helped, walk, tmp_path):
     odd = walk.rename(os.fsdecode(os.fsencode(tmp_path) + b"/w\xe4lk \xff.blend"))
-    ran = run("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json", tool=HELPED)
-    assert (ran.returncode, names_in(tmp_path / "baked")) == (0, ["shot000.blend", odd.name])
+    ran = tcb("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json")
+    assert (ran.status, names_in(tmp_path / "baked")) == (0, ["shot000.blend", odd.name])
 
 
 # Workers that fail
-
-
-@pytest.fixture
-def helped(cli, monkeypatch) -> None:
-    let_a_worker_help(cli.processes, monkeypatch.setattr)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_interrupted_once_it_ends_with_the_files_at_work_done(walk, jobs):
 
 
 @needs_proc
-def test_what_a_killed_run_left_half_written_goes_with_the_next(walk, tmp_path):
+def test_what_a_killed_run_left_half_written_goes_with_the_next(tcb, walk, tmp_path):
     file = large(walk)
     process = start([file])
     wait_until(lambda: writing_began(tmp_path) or process.poll() is not None)
@@ -221,10 +222,10 @@ def test_what_a_killed_run_left_half_written_goes_with_the_next(walk, tmp_path):
     assert len(names_in(tmp_path)) == 2
     others = tmp_path / ".walk.tcb-00000000-1-12345678.blend@"
     others.write_bytes(b"of another machine")
-    assert run("bake", file, "--in-place").returncode == 0
+    assert tcb("bake", file, "--in-place").status == 0
     assert names_in(tmp_path) == [others.name, "walk.blend"]
     os.utime(others, (0, 0))
-    assert run("bake", file, "--in-place").returncode == 0
+    assert tcb("bake", file, "--in-place").status == 0
     assert names_in(tmp_path) == ["walk.blend"]
 
 
@@ -267,7 +268,7 @@ def test_a_reader_that_goes_away_stops_the_workers_too(walk):
 
 @needs_proc
 @pytest.mark.parametrize("who", ["a worker", "the command"])
-def test_many_files_killed_in_the_middle_are_finished_by_the_same_command(walk, who):
+def test_many_files_killed_in_the_middle_are_finished_by_the_same_command(tcb, walk, who):
     files = copies(walk, 30)
     process = start(files, "--skip-done")
     for _ in range(12):
@@ -275,18 +276,27 @@ def test_many_files_killed_in_the_middle_are_finished_by_the_same_command(walk, 
     workers = children_of(process.pid) if who == "a worker" else []
     os.kill(next(iter(workers), process.pid), signal.SIGKILL)
     process.communicate(timeout=60)
-    again = start(files, "--skip-done")
-    lines = results(again.communicate(timeout=60)[0])
-    assert (again.returncode, len(lines)) == (0, 30)
+    again = tcb("bake", *files, "--in-place", "--jobs", 2, "--json", "--skip-done")
+    lines = results(again.out)
+    assert (again.status, len(lines)) == (0, 30)
     assert sum(line["status"] == "before" for line in lines.values()) >= 11
     assert names_in(files[0].parent) == [".tcb-done.jsonl", *(file.name for file in files)]
     assert {state(file) for file in files[::9]} == {"baked"}
 
 
-PEAK = """
-import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PEAKS = """
+import bpy, os, resource, runpy
+
+peaks = []
+
+@bpy.app.handlers.persistent
+def note(*_given):
+    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+bpy.app.handlers.save_post.append(note)
+runpy.run_path({tool!r})["main"]()
+print(*peaks, flush=True)
+os._exit(0)
 """
 
 
@@ -298,9 +308,8 @@ def test_memory_stays_flat_over_a_hundred_files(walk, tmp_path):
     files = copies(save(walk), 100)
     assert files[0].stat().st_size > 300_000
 
-    def peak(count: int) -> int:
-        command = [*TOOL, "bake", *map(str, files[:count]), "--output", f"{tmp_path}/{count}/"]
-        ran = subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, text=True, check=True)
-        return int(ran.stdout)
-
-    assert peak(100) < 1.05 * peak(10)
+    command = [sys.executable, "-c", PEAKS.format(tool=TOOL[1]), "--", "bake", *map(str, files)]
+    ran = subprocess.run([*command, "--output", f"{tmp_path}/baked/"], capture_output=True, text=True, check=True)
+    peaks = [int(peak) for peak in ran.stdout.splitlines()[-1].split()]
+    assert len(peaks) == 100
+    assert peaks[-1] < 1.05 * peaks[9]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every method by the command in a process of its own: what Blender plays of its file, next to another's formulas."""
+"""Every method by the command: what Blender plays of its file, next to another's formulas."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,14 +110,14 @@ def curves_of(names) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def bakes(shot) -> dict[str, Baked]:
-    return {how: bake(shot, how) for how in BAKES}
+def bakes(tcb_animation, shot) -> dict[str, Baked]:
+    command = importlib.import_module(f"{tcb_animation.__name__}.cli").main
+    return {how: bake(command, shot, how) for how in BAKES}
 
 
-def bake(shot: Shot, how: str) -> Baked:
+def bake(command: Callable[[list[str]], int], shot: Shot, how: str) -> Baked:
     file = shot.file.with_name(f"{how}.blend")
-    ran = run("bake", shot.file, "--output", file, *BAKES[how])
-    assert ran.returncode == 0, ran.stderr
+    assert command(["bake", *map(str, (shot.file, "--output", file, *BAKES[how]))]) == 0
     load(file)
     played: dict[str, list[Any]] = {name: [] for name in shot.expected}
     for frame in AT:

@@ -99,7 +99,7 @@ def stop_when(walk: Path, moment: Callable[[Path, int], object], number: int) ->
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(walk, moment):
+def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(tcb, walk, moment):
     before = large(walk).read_bytes()
     for _try in range(5):
         status = stop_when(walk, MOMENTS[moment], signal.SIGKILL)
@@ -112,7 +112,7 @@ def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(walk, mo
     (*leftovers, own) = names_in(walk.parent)
     assert own == "walk.blend"
     assert all(name.startswith(".walk.tcb-") for name in leftovers)
-    assert run("bake", walk, "--in-place").returncode == 0
+    assert tcb("bake", walk, "--in-place").status == 0
     assert state(walk) == "baked"
 
 

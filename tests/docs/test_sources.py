@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,18 @@ def read(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def paragraphs() -> Iterator[tuple[str, str]]:
-    """Yield each file of the product with the paragraphs of its docstrings."""
+@functools.cache
+def paragraphs() -> list[tuple[str, str]]:
+    """Each file of the product with the paragraphs of its docstrings."""
+    found = []
     for file in text_files():
         place = file.relative_to(ROOT)
         if file.suffix == ".py" and place.parts[0] not in NOT_PRODUCT:
             for node in ast.walk(ast.parse(read(file))):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     for paragraph in re.split(r"\n\s*\n", ast.get_docstring(node) or ""):
-                        yield str(place), " ".join(paragraph.split())
+                        found.append((str(place), " ".join(paragraph.split())))
+    return found
 
 
 def sources() -> Iterator[tuple[str, str]]:

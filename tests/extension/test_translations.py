@@ -15,8 +15,6 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from tests.cli.graphical import installed_blender
-
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE_THE_PACKAGE = {"tests", "tools", "examples"}
 PACKAGES = sorted({init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / name for name in BESIDE_THE_PACKAGE})
@@ -120,6 +118,11 @@ def found(tcb_animation: ModuleType) -> set[tuple[str, str]]:
     return set(messages)
 
 
+@pytest.fixture(scope="module")
+def texts(found: set[tuple[str, str]]) -> set[str]:
+    return {text for _, text in found}
+
+
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
 def test_a_sentence_is_no_f_string(module):
     """Its values stand between the words only after it is translated."""
@@ -133,8 +136,7 @@ def test_every_sentence_is_translated_where_it_is_said(module):
 
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
-def test_every_sentence_is_found_by_blenders_tool(module, found):
-    texts = {text for _, text in found}
+def test_every_sentence_is_found_by_blenders_tool(module, texts):
     literals = [(place, text) for place, node, text, _ in _sentences(module) if isinstance(node, ast.Constant)]
     assert [f"{place}: {text}" for place, text in literals if text not in texts] == []
 
@@ -145,7 +147,7 @@ def test_what_is_marked_is_found_in_the_context_in_which_it_is_looked_up(module,
     import bpy
 
     context = bpy.app.translations.contexts.default
-    calls = (node for node, _ in _inside(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
+    calls = (node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
     marked = [(call.lineno, str(call.args[0].value)) for call in calls if isinstance(call.args[0], ast.Constant)]
     assert [f"{line}: {text}" for line, text in marked if WORDS.search(text) and (context, text) not in found] == []
 
@@ -240,12 +242,11 @@ except RuntimeError as error:
 
 
 @pytest.fixture
-def german_blender(extension_zip: Path, tmp_path: Path) -> Callable[[str], str]:
+def german_blender(blender_itself: list[str], tmp_path: Path) -> Callable[[str], str]:
     """Run a script in Blender itself; returns what it prints.
 
     Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
     """
-    blender = installed_blender(extension_zip, tmp_path)
     locale = tmp_path / "locale"
     locale.mkdir()
     languages = "0:Automatic (Automatic):DEFAULT\n1:English (English):en_US\n2:German (Deutsch):de_DE\n"
@@ -253,7 +254,7 @@ def german_blender(extension_zip: Path, tmp_path: Path) -> Callable[[str], str]:
     lay = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /usr/share/locale && exec "$@"']
 
     def run(script: str) -> str:
-        call = [*blender, "--background", "--python-expr", script]
+        call = [*blender_itself, "--background", "--python-expr", script]
         ran = subprocess.run([*lay, str(locale), *call], capture_output=True, text=True, timeout=120)
         if "said:" not in ran.stdout and "Error" not in ran.stderr:
             pytest.skip(

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.cli.graphical import installed_blender
 from tests.cli.scenes import load, names_in, save, state, thing
 from tests.cli.tool import TOOL
 from tests.farm.flamenco import evaluated, submitted, work
@@ -56,12 +55,12 @@ def tasks(compiled, shots: Path, output: Path, two_way: dict[str, str], **option
     return compiled(**submitted(settings, two_way))["tasks"]
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_the_tasks_bake_the_files_of_the_folder(compiled, blender, shots, tmp_path, shared):
+@pytest.mark.parametrize(("shared", "chunk_size", "count"), [(False, 2, 3), (True, 10, 2)])
+def test_the_tasks_bake_the_files_of_the_folder(compiled, blender, shots, tmp_path, shared, chunk_size, count):
     output = shots.parent / "baked files"
     two_way = {"shared": str(shots.parent)} if shared else {}
-    made = tasks(compiled, shots, output, two_way, chunk_size=2, step=3, objects="Hips")
-    assert len(made) == 3
+    made = tasks(compiled, shots, output, two_way, chunk_size=chunk_size, step=3, objects="Hips")
+    assert len(made) == count
     for task in made:
         (ran,) = work(task, {"blender": blender}, two_way)
         assert ran.returncode == 0, ran.stderr
@@ -86,10 +85,9 @@ def test_a_file_that_fails_fails_its_task_and_the_others_are_baked(compiled, ble
     assert state(tmp_path / "out" / "run.blend") == "baked"
 
 
-def test_the_tasks_run_in_blender_itself(compiled, extension_zip, shots, tmp_path):
-    command = installed_blender(extension_zip, tmp_path / "user")
+def test_the_tasks_run_in_blender_itself(compiled, blender_itself, shots, tmp_path):
     wrapper = tmp_path / "blender"
-    wrapper.write_text('#!/bin/sh\nexec {} "$@"\n'.format(" ".join(f"'{word}'" for word in command)))
+    wrapper.write_text('#!/bin/sh\nexec {} "$@"\n'.format(" ".join(f"'{word}'" for word in blender_itself)))
     wrapper.chmod(0o755)
     made = tasks(compiled, shots, tmp_path / "out", {}, pattern="*.blend")
     (ran,) = work(made[0], {"blender": str(wrapper)}, {})

@@ -378,16 +378,16 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
         assert len(diagram._previews) == len(diagram._shown)
         return [picture[0][0] / 200 for picture in diagram._shown if picture[0] and picture[0][1] in (0, 50)]
 
-    listed = [number / 200 for number in range(1, 151)]
+    listed = [number / 200 for number in range(1, 131)]
     for number in listed:
         own_presets(f"Mine {number}", tension=number)
     choices()
     assert set(listed) <= set(tensions())
     other = {"continuity": 0.25, "bias": 0.0, "ease_to": 0.0, "ease_from": 0.0}
-    for number in range(100):
+    for number in range(50):
         diagram.icon_of({"tension": number / 200} | other)
     assert set(listed) <= set(tensions())
-    for number in range(400):
+    for number in range(300):
         diagram.icon_of({"tension": number / 200 - 1.0} | other)
     assert len(diagram._shown) == 2 * (len(choices()) + 1)  # and the keys as they are
 

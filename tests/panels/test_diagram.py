@@ -313,6 +313,6 @@ def test_mixed_values_leave_the_field_empty(icons):
 def test_few_pictures_are_kept(icons, diagram):
     # No list is shown.
     diagram.icons_of([])
-    for step in range(200):
-        icons(parameters(bias=step / 200))
+    for step in range(140):
+        icons(parameters(bias=step / 140))
     assert len(diagram._shown) == len(diagram._previews) == 128

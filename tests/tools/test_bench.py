@@ -58,7 +58,7 @@ WAYS = [
 
 @pytest.mark.parametrize("kind", ["armature", "objects"])
 def test_every_way_makes_a_key_a_frame(bench, tmp_path, kind):
-    size = bench.Size(kind, 20, 30)
+    size = bench.Size(kind, 20, 10)
     bench.make(size, tmp_path / f"{size.name}.blend")
     keys = {way: bench.measure(size, way, tmp_path)["keys"] for way in WAYS}
     assert keys == dict.fromkeys(WAYS, size.samples)

@@ -46,6 +46,6 @@ def test_what_is_off_is_found(errors):
     keys = tracks[0].keys
     moved = keys[1]._replace(value=tuple(1.001 * number for number in keys[1].value))
     tracks[0] = replace(tracks[0], keys=[keys[0], moved, *keys[2:]])
-    row = errors.measure("example", tracks)
+    row = errors.measure("example", tracks[:1])
     assert row.at_frames.excess > 1
     assert row.of_curves.excess > 1

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +31,15 @@ def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
     return values.astype(np.float32)
 
 
+@functools.lru_cache(maxsize=32)
+def _spans(latest_start: int, earliest_end: int, count: int) -> tuple[IndexArray, IndexArray]:
+    """Return the starts and ends of all runs among so many keys, out of starts and ends up to and from these."""
+    first, last = np.arange(latest_start + 1), np.arange(earliest_end, count + 1)
+    starts, ends = (each.ravel() for each in np.meshgrid(first, last, indexing="ij"))
+    in_order = starts <= ends
+    return starts[in_order], ends[in_order]
+
+
 @dataclass(frozen=True, eq=False)
 class Merges:
     """Find groups of written keys that may have been merged into a key, and own values of merged own keys."""
@@ -55,6 +65,8 @@ class Merges:
             for other in (-1, *moved):
                 place = int(np.searchsorted(gone, other)) if other in gone else -1
                 possible = (count > 1) if other < 0 else (place < starts) | (place >= ends)
+                if not possible.any():
+                    continue
                 means = (total + self.history.shown[other]) / (count + 1) if other >= 0 else total / count
                 for each in maps:
                     for which in np.flatnonzero(possible & each.fits(self.history.now[[row]], means, size)).tolist():
@@ -79,11 +91,7 @@ class Merges:
             if len(gone) > _MOST_MERGED:
                 continue
             at = int(np.searchsorted(gone, source))
-            first = np.arange(at + 1 if stays else len(gone) + 1)
-            last = np.arange(at if stays else 0, len(gone) + 1)
-            starts, ends = (each.ravel() for each in np.meshgrid(first, last, indexing="ij"))
-            in_order = starts <= ends
-            yield gone, starts[in_order], ends[in_order]
+            yield gone, *(_spans(at, at, len(gone)) if stays else _spans(len(gone), 0, len(gone)))
         yield nothing[:0], nothing, nothing
 
     def _gone_beside(self, row: int, source: int) -> Iterator[tuple[IndexArray, bool]]:
