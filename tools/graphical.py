@@ -35,8 +35,8 @@ bpy.app.timers.unregister(seldom)
 bpy.app.timers.register(often, persistent=True)
 """
 
-# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times. The grid on the floor takes
-# a third of the drawing.
+# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times. Of drawing them once the
+# grid on the floor takes a third.
 PLAIN_VIEWS = """
 preferences = bpy.context.preferences
 preferences.view.smooth_view = 0
