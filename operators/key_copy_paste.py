@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..animation.edit.parameters.paste import CopiedKey, copied_keys, for_keys, paste
+from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.translation import rpt_
@@ -16,7 +16,7 @@ _copied: list[tuple[str, list[CopiedKey]]] = []
 """The keys that were copied last, in order of frame, with the path of each track."""
 
 
-def _count() -> int:
+def _copied_count() -> int:
     return sum(len(keys) for _, keys in _copied)
 
 
@@ -26,6 +26,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
+    # No undo step: what is copied is kept outside Blender's data.
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -43,7 +44,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         _copied[:] = copied
-        self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", _count()))
+        self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", _copied_count()))
         return {"FINISHED"}
 
 
@@ -64,10 +65,10 @@ class TCB_OT_key_paste(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         chosen = selection.chosen_keys(context)
-        pasted = for_keys(_copied, chosen) if chosen else []
+        pasted = assign_to_keys(_copied, chosen)
         if pasted is None:
             count = sum(len(keys) for keys in chosen)
-            text = rpt_("{:d} different keys were copied, and {:d} are selected", _count(), count)
+            text = rpt_("{:d} different keys were copied, and {:d} are selected", _copied_count(), count)
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
         copied = iter(pasted)

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..animation.checks.key_info import neighbour
+from ..animation.checks.shown_key import neighbour
 from ..animation.translation import n_
 from ..ui import selection
 from ..ui.reporting import Status

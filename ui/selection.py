@@ -12,7 +12,8 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, find_track, of_object
-from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common
+from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
+from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.checks.track_state import tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.selected_keys import any_selected, keys_among, selected_keys
@@ -168,7 +169,7 @@ def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
 
 
 @redraw.once
-def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo] | None:
+def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKey] | None:
     """Return the active track's key at, before or after the current frame."""
     found = active_track(context)
     if found is None:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key of a track for people: its parameters, what is played beside it, and the track's value now."""
+"""What is played beside keys of a track, and its value now."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,17 +13,15 @@ from ...interp import rotations
 from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
 from ..errors import AnimationError
-from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.parameters import read_parameters, read_velocities
 from ..store.recording import plain_keys
-from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 from ..translation import rpt_
 
-_AT = 0.02
+AT = 0.02
 """Frames: a key this close to the current frame is at it."""
 
 
@@ -46,42 +42,6 @@ NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
 _SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 """A segment of the spline, which is no type of Blender's."""
-
-
-@dataclass(frozen=True)
-class KeyInfo:
-    """One key of a track; `number` counts from 1."""
-
-    frame: float
-    number: int
-    count: int
-    where: str
-    """Where the key is relative to the requested frame: AT, BEFORE or AFTER."""
-    parameters: dict[str, float]
-    velocity: tuple[float, ...]
-    sides: Sides
-
-
-def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:
-    """Return the key at `frame`, or else the last one before it, or else the first one after it.
-
-    `defaults` are the parameters of keys that have none of their own.
-    """
-    own = read_own_keys(track)
-    frames = union([channel.keys.frames for channel in own.values()])
-    if not len(frames):
-        return None
-    row = max(0, int(np.searchsorted(frames, frame + _AT)) - 1)
-    found = float(frames[row])
-    where = "AT" if abs(found - frame) <= _AT else "BEFORE" if found < frame else "AFTER"
-    try:
-        numbers = read_parameters(track, own, frames[row : row + 1], defaults)
-        parameters = {name: float(number[0]) for name, number in numbers.items()}
-    except AnimationError:
-        parameters = dict.fromkeys(PARAMETERS, math.nan)
-    velocity = read_velocities(track, own, frames[row : row + 1])[0]
-    sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
-    return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
 
 
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
@@ -149,12 +109,6 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
     return before, after
 
 
-def neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
-    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
-    there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
-    return float(there[0 if direction > 0 else -1]) if len(there) else None
-
-
 def values_now(track: Track, frame: float) -> dict[int, float]:
     """Return what the track's F-curves play at `frame`, by component: in every state what Blender shows."""
     return {index: float(fcurve.evaluate(frame)) for index, fcurve in sorted(track.channels.items())}
@@ -171,7 +125,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple
     if isinstance(spline.spline, tcb.RotationSpline):
         angles, axes = spline.spline.turn_from_key([frame])
     else:
-        before = spline.frames[spline.frames < frame - _AT][-1:]
+        before = spline.frames[spline.frames < frame - AT][-1:]
         turns = spline.spline([frame])
         if len(before):
             start = spline.spline(before)

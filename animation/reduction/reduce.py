@@ -13,7 +13,8 @@ from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..steps import Steps, run_steps
-from .reduce_datablock import Search, diamonds
+from .key_count import diamonds
+from .reduce_datablock import Search
 from .result import Reduction
 from .wanted import ANGLE, ERROR, Together, Wanted
 

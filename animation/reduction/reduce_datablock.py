@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 
@@ -29,6 +28,7 @@ from ..translation import listed, n_, rpt_
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, play_densely, tightened
+from .key_count import as_many_keys, diamonds
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, unbaked, write
@@ -41,18 +41,10 @@ _SPARSE = 4
 """Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
 _MENDS = 24
 """How often keys are put where handles don't play the motion."""
-_TRIES = 8
-"""The most errors that are tried for a number of keys."""
-_ENOUGH = 0.98
-"""So many of the keys that were asked for are as good as all of them."""
-_POWER = 2.5
-"""A number of keys falls about as this root of the error rises."""
 _AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
 """Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
 _TIGHTER = 0.8
 """By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
-_FARTHEST = 1e5
-"""Errors are tried up to so many times what was asked for, and down to as small a part."""
 
 
 _TCB = n_("it is TCB already; apply or remove that first")
@@ -161,34 +153,10 @@ class Search:
         if self._wanted.key_count is None:
             self._new = yield from self.fit(1.0)
         else:
-            yield from self._choose_as_many(self._wanted.key_count)
-
-    def _choose_as_many(self, most: int) -> Generator[float, None, None]:
-        """Try errors until there are about as many keys, and no more."""
-        factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
-        for number in range(_TRIES):
-            found = []
-            steps = self._search(factor)
-            while True:
-                try:
-                    yield (number + next(steps)) / _TRIES
-                except StopIteration as stop:
-                    found = stop.value
-                    break
-            count = diamonds(found)
-            if count <= most:
-                high, self._new, self._factor = (factor, count), found, factor
-            else:
-                low = (factor, count)
-            is_enough = self._new and ((count <= most and count >= _ENOUGH * most) or high[0] < 1.01 * low[0])
-            if is_enough or not 1.0 / _FARTHEST < factor < _FARTHEST:
-                break
-            factor = _between(low, high, most)
-        if not self._new:
-            text = rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1])
-            raise AnimationError(name_of(self._datablock), text)
-        if self._is_evaluated:
-            self._factor *= max(1.0, float(self._excess(self._new, self._factor).max()))
+            name = name_of(self._datablock)
+            self._new, self._factor = yield from as_many_keys(self._search, self._wanted.key_count, name)
+            if self._is_evaluated:
+                self._factor *= max(1.0, float(self._excess(self._new, self._factor).max()))
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
         """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
@@ -458,26 +426,6 @@ class Search:
             link(original, copy)
         assign(self._datablock, copy, slot)
         return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)
-
-
-def diamonds(new: Sequence[NewKeys]) -> int:
-    """Return at how many frames bones, and the object, have keys, summed over them."""
-    rows: dict[str, set[int]] = {}
-    for keys in new:
-        rows.setdefault(keys.dense.track.path.rpartition(".")[0], set()).update(keys.rows.tolist())
-    return sum(map(len, rows.values()))
-
-
-def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> float:
-    """Return a factor to try next, for that number of keys: `low` has too many, `high` none too many (factor, keys)."""
-    if not low[0]:
-        return float(high[0] * max(high[1] / most, 0.2) ** _POWER / 1.05)
-    if math.isinf(high[0]):
-        return float(low[0] * min(low[1] / most, 5.0) ** _POWER * 1.05)
-    # Both are straight in logarithms, more or less.
-    span = math.log(low[1] / high[1])
-    part = math.log(low[1] / ((1.0 + _ENOUGH) / 2.0 * most)) / span
-    return float(low[0] * (high[0] / low[0]) ** min(max(part, 0.1), 0.9))
 
 
 def _reducible(

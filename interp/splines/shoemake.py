@@ -26,7 +26,7 @@ from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations by de Casteljau's construction on a key, thirds of the arcs to both controls, and the next.
+    """A track of rotations by de Casteljau's construction: a third of each key's velocity gives its control points.
 
     Parameters
     ----------
@@ -35,11 +35,14 @@ class RotationSpline(OrientationSpline):
 
     Notes
     -----
-    At a first or last key the control is two thirds of the arc to the point halfway to the next key's, as for a
-    parabola. The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction,
-    an angle on the sphere, half that of the rotation; of angular velocities and accelerations below 1e-11 radian a
-    segment's length or its square, times that factor squared or cubed. About one axis it is the Catmull-Rom spline of
-    the angle as long as every arc of the construction is below 360 degrees of rotation.
+    The segment at an end of the track is a parabola: its one control point lies half way from the inner key to that
+    key's own, and the cubic's lies two thirds of the way there. With two keys the motion is their arc.
+
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the arc in its construction that is nearest to half
+    a circle on the sphere of quaternions, where the angle is half that of the rotation. The error of angular velocities
+    and accelerations is below 1e-11 radian a segment's length or its square, times that factor squared or cubed. About
+    one axis it is the Catmull-Rom spline of the angle as long as every arc of the construction is below 360 degrees of
+    rotation.
     """
 
     continuity: Continuity = "C1"
@@ -48,18 +51,18 @@ class RotationSpline(OrientationSpline):
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
-        q, leaving, arriving = _controls(splines, tracks)
+        q, leaving, arriving = _key_velocities(splines, tracks)
         end = tracks.segment_end
-        leave = _turned(q, leaving / 3.0)
-        arrive = _turned(q[:, end], -arriving / 3.0)
+        after_start = _turned(q, leaving / 3.0)
+        before_end = _turned(q[:, end], -arriving / 3.0)
         first, last = tracks.open
-        alone = last - first == 1
-        share = np.where(alone, 1.0 / 3.0, 2.0 / 3.0)
-        from_next = np.where(alone, q[:, first + 1], _turned(q[:, first + 1], -arriving[:, first] / 2.0))
-        from_last = np.where(alone, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
-        leave[:, first] = sphere.slerp(q[:, first], from_next, share)
-        arrive[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
-        return RotationSegments(DeCasteljau(np.stack([q, leave, arrive, q[:, end]])))
+        has_two_keys = last - first == 1
+        share = np.where(has_two_keys, 1.0 / 3.0, 2.0 / 3.0)
+        from_next = np.where(has_two_keys, q[:, first + 1], _turned(q[:, first + 1], -arriving[:, first] / 2.0))
+        from_last = np.where(has_two_keys, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
+        after_start[:, first] = sphere.slerp(q[:, first], from_next, share)
+        before_end[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
+        return RotationSegments(DeCasteljau(np.stack([q, after_start, before_end, q[:, end]])))
 
 
 class BlendSpline(OrientationSpline):
@@ -85,29 +88,34 @@ class BlendSpline(OrientationSpline):
     @classmethod
     def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
-        q, leaving, arriving = _controls(splines, tracks)
+        q, leaving, arriving = _key_velocities(splines, tracks)
         first, last = tracks.open
+        # Of the curve that is right at the segment's end, a + b u: u between inner keys; 1 in the first segment, and 0
+        # in the last, which have one curve each.
         weight = np.zeros((2, q.shape[1]))
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
         # With two keys there is no control, and the arc is blended with itself.
-        alone = first[last - first == 1]
-        arc = 2.0 * sphere.log(sphere.product(q[:, alone + 1], sphere.conjugate(q[:, alone])))
-        leaving[:, alone] = arriving[:, alone] = arc
+        only = first[last - first == 1]
+        arc = 2.0 * sphere.log(sphere.product(q[:, only + 1], sphere.conjugate(q[:, only])))
+        leaving[:, only] = arriving[:, only] = arc
         return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
-class _Controls(NamedTuple):
-    """The keys' quaternions (4, K) with signs that go on, and angular velocities by u at segments' ends (3, K)."""
+class _KeyVelocities(NamedTuple):
+    """The keys, with their angular velocities by the local parameter u of the segment that starts at each."""
 
     start: Float64Array
+    """Quaternions of the keys, shape (4, K), with the signs of the path from key to key."""
     leaving: Float64Array
+    """Angular velocities where the segments start, shape (3, K)."""
     arriving: Float64Array
+    """Angular velocities where the segments end, shape (3, K)."""
 
 
-def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Controls:
-    """Return the keys, and their controls as angular velocities: the rotation vectors to them over a whole segment."""
+def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _KeyVelocities:
+    """Return the keys with the velocities that Shoemake's mirrored and bisected arcs give them."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
@@ -116,10 +124,11 @@ def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Contro
     mirrored = sphere.slerp(sphere.slerp(q, before, near / d1), q, 2.0)
     control = sphere.slerp(mirrored, sphere.slerp(q, after, near / d2), d1 / (d1 + d2))
     velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / near
+    # Those at the ends of a track have no key on one side: the callers set what is there.
     velocity[:, ~inner] = 0.0
     end = tracks.segment_end
     length = tracks.frames[end] - tracks.frames
-    return _Controls(q, velocity * length, velocity[:, end] * length)
+    return _KeyVelocities(q, velocity * length, velocity[:, end] * length)
 
 
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:

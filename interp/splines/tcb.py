@@ -60,9 +60,10 @@ def adjust(tracks: KeyBatch) -> Adjust:
 def weighted_sums(
     parameters: Float64Array, before: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the incoming and outgoing sums of what is before and after keys, as Kochanek and Bartels weigh them.
+    """Return the incoming and outgoing sums of chords or slopes beside keys, as Kochanek and Bartels weigh them.
 
-    Both are twice the mean where all parameters are 0, and of shape (d, K).
+    `parameters`: shape (5, K); `before`, `after` and both results: shape (d, K). The sums are twice the mean where all
+    parameters are 0. Source: docs/formulas.md, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -85,7 +86,9 @@ def tangents(
         Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
         hold anything on the side where there is no key.
     ends : "3DS" or "TANGENT"
-        The rule at such ends: (1-T)(1+C B) times the chord as rotations in 3D Studio have it, or that of vector tracks.
+        The rule at such ends. As rotations in 3D Studio have it, (1-T)(1+C B) times the chord after a first key and
+        (1-T)(1-C B) times that before a last one: docs/formulas.md, "Ends of rotation tracks". Or that of vector
+        tracks: "Ends of TCB tracks" there.
 
     Returns
     -------
@@ -104,9 +107,9 @@ def tangents(
         outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
         incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
         return incoming, outgoing
-    alone = last - first == 1
-    from_next = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
-    from_last = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
+    has_two_keys = last - first == 1
+    from_next = np.where(has_two_keys, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
+    from_last = np.where(has_two_keys, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
     outgoing[:, first] = slack[first] * from_next
     incoming[:, last] = slack[last] * from_last
     return incoming, outgoing
@@ -157,11 +160,11 @@ class VectorSpline(ComponentSpline):
         return Cubics.of_tangents(tracks, p, *tangents(tracks, *tracks.chords(p), "TANGENT"))
 
 
-class _KeyTurns(NamedTuple):
+class _SegmentTurns(NamedTuple):
     """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
 
     counts: Float64Array
-    axis: Float64Array
+    axes: Float64Array
 
     @property
     def signs(self) -> Float64Array:
@@ -213,7 +216,7 @@ class RotationSpline(TurnedSpline):
     support = 2
     ends: Ends
     construction: Construction
-    _turns: _KeyTurns | None
+    _turns: _SegmentTurns | None
 
     def __init__(
         self,
@@ -289,7 +292,7 @@ class RotationSpline(TurnedSpline):
 
     def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
         counts = np.sign(angles) * np.floor((np.abs(angles) + _NEARLY_WHOLE) / (2.0 * np.pi))
-        self._set(_turns=_KeyTurns(counts, axes))
+        self._set(_turns=_SegmentTurns(counts, axes))
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
         """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
@@ -323,7 +326,7 @@ class RotationSpline(TurnedSpline):
         at_key = (u == 0.0) | (segment == len(self.keys) - 1)
         key = np.where(at_key, segment - 1, segment)
         absolute = (key < 0)[:, np.newaxis]
-        starts = self(self.keys.frames)[key]
+        starts = self(self.keys.frames)[np.maximum(key, 0)]
         values = self(at)
         turns = rotations.multiply(values, rotations.conjugate(starts))
         if self.path == "SHORTEST":
@@ -409,6 +412,23 @@ def _segment_controls(
 def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
     """Return the control quaternions of de Casteljau segments.
 
+    Parameters
+    ----------
+    tracks : KeyBatch
+        The keys.
+    q, before, after : ndarray, shape (4, K)
+        Quaternions of the keys, of the key before and of the key after each, with the signs of the path. At the ends of
+        a track that is no loop there may be anything on the side where there is no key.
+    ends : "3DS" or "TANGENT"
+        The rule at such ends, as for `tangents`.
+
+    Returns
+    -------
+    ndarray, shape (4, 4, K)
+        Of the segment after each key its start, both controls and its end, each with the components w, x, y, z.
+
+    Notes
+    -----
     Source: docs/formulas.md, "De Casteljau on the sphere" and "Ends of rotation tracks".
     """
     tension, continuity, bias = tracks.parameters[:3]
@@ -435,10 +455,10 @@ def _tangent_ends(
     """Return the controls after the first and before the last keys, as vector tracks have them."""
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
-    alone = last - first == 1
-    share = np.where(alone, 1.0 / 3.0, 0.5)
-    from_next = np.where(alone, q[:, first + 1], incoming[:, first + 1])
-    from_last = np.where(alone, q[:, last - 1], outgoing[:, last - 1])
+    has_two_keys = last - first == 1
+    share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
+    from_next = np.where(has_two_keys, q[:, first + 1], incoming[:, first + 1])
+    from_last = np.where(has_two_keys, q[:, last - 1], outgoing[:, last - 1])
     return (
         sphere.slerp(q[:, first], from_next, slack[first] * share),
         sphere.slerp(q[:, last], from_last, slack[last] * share),
@@ -454,6 +474,7 @@ def _squad_controls(
     """
     from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
     to_after = sphere.log(sphere.product(sphere.conjugate(q), after))
+    # Those at ends are set below for the other rule, which needs the inner ones only.
     incoming, outgoing = tangents(tracks, from_before, to_after, "3DS")
     first, last = tracks.open
     if ends == "TANGENT":
@@ -465,9 +486,9 @@ def _squad_controls(
         )
         outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), start))
         incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), end))
-    out = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
-    into = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
-    return _segment_controls(tracks, q, out, into)
+    after_key = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
+    before_key = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
+    return _segment_controls(tracks, q, after_key, before_key)
 
 
 def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> WholeTurns | None:
@@ -477,7 +498,7 @@ def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Whol
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
             count[first:last] = spline._turns.counts
-            axis[:, first:last] = spline._turns.axis.T
+            axis[:, first:last] = spline._turns.axes.T
     if not count.any():
         return None
     chords = 2.0 * np.pi * count * axis

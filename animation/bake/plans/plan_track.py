@@ -20,6 +20,7 @@ from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import n_, rpt_, translated
 from .curves import plan_curves
+from .cycle_notes import cycle_notes
 from .handles import RETIMED, plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
@@ -33,9 +34,6 @@ _KEYED_NEAR = n_(
     "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there; move them to one frame"
 )
 _CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
-_LOOPS = n_("it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start")
-LOOP_GAP = 1e-4
-"""In the track's units, or radians: with a larger gap the last key of a loop has another pose than the first."""
 
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
@@ -68,14 +66,8 @@ def plan_track(
         return TrackPlan(track, settings, own, frames, plans, notes, True, function, largest)
     if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
-    if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
-        notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
-    if options.frame_range is None and scope.cycle != "SINGLE" and not by_handles:
-        notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
-    if broken and settings.cycle != "SINGLE" and not by_handles:
-        notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
-    if broken and settings.cycle == "LOOP" and by_handles:
-        notes.append(rpt_(_LOOPS))
+    if settings.cycle != "SINGLE":
+        notes += cycle_notes(scope, splines, settings.cycle)
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
         notes.append(rpt_(_CHOSEN))
     near = _first_near(frames) if track.is_rotation else None

@@ -36,22 +36,24 @@ def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKe
     return [CopiedKey(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
 
 
-def for_keys(
+def assign_to_keys(
     copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
 ) -> list[list[CopiedKey]] | None:
-    """Return what the chosen keys get, track by track, or None where that is not clear.
+    """Return what the chosen keys get, track by track; None where no rule tells.
 
-    `copied`: the copied keys with the path of each track. As many keys as were copied get theirs in order. Else each
-    key of a track gets what was copied from the one key of a track of that name; and if all that was copied is the
-    same, every key gets it.
+    `copied`: the copied keys with the path of each track. The rules, in this order:
+
+    1. As many keys as were copied get theirs in order.
+    2. Where all that was copied is the same, every key gets it.
+    3. Where one key was copied of each track with the path of a chosen one, all keys of that track get it.
     """
     counts = [len(keys) for keys in chosen]
-    every = list(chain.from_iterable(keys for _, keys in copied))
-    if sum(counts) == len(every):
-        rest = iter(every)
-        return [list(islice(rest, n)) for n in counts]
-    if len(set(every)) == 1:
-        return [every[:1] * n for n in counts]
+    all_copied = list(chain.from_iterable(keys for _, keys in copied))
+    if sum(counts) == len(all_copied):
+        in_order = iter(all_copied)
+        return [list(islice(in_order, n)) for n in counts]
+    if len(set(all_copied)) == 1:
+        return [all_copied[:1] * n for n in counts]
     single = {path: list(keys) for path, keys in copied if len(keys) == 1}
     if all(keys.track.path in single for keys in chosen):
         return [single[keys.track.path] * len(keys) for keys in chosen]
@@ -74,15 +76,17 @@ def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str,
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
         return {}, rpt_("its method goes by no velocities: pasted without") if moving else ""
-    after = keys.velocities()
-    size = after.shape[1]
+    velocities = keys.velocities()
+    size = velocities.shape[1]
     fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
     for row in fitting:
         given = copied[row].velocity[:size]
-        after[row, : len(given)] = given
+        velocities[row, : len(given)] = given
     left = ""
     if any(key.is_angular != keys.track.is_rotation for key in moving):
         left = rpt_("velocities of values and of rotations are not the same: pasted without")
     elif any(any(key.velocity[size:]) for key in moving):
         left = rpt_("it has fewer components than the copied velocity: the first ones were pasted")
-    return {velocity_of(component): after[:, component] for component in range(size)} if fitting else {}, left
+    if not fitting:
+        return {}, left
+    return {velocity_of(component): velocities[:, component] for component in range(size)}, left

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The key of a track that the tab shows at a frame, and the key before or after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import AnimationError
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float32Array
+from ..store.own_keys import read_own_keys
+from ..store.parameters import read_parameters, read_velocities
+from ..store.table.rows import PARAMETERS
+from ..store.tracks import Track
+from .key_info import AT, Sides, segments_beside, sides_in_common
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    """One key of a track; `number` counts from 1."""
+
+    frame: float
+    number: int
+    count: int
+    where: str
+    """Where the key is relative to the requested frame: AT, BEFORE or AFTER."""
+    parameters: dict[str, float]
+    velocity: tuple[float, ...]
+    sides: Sides
+
+
+def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
+    """Return the key at `frame`, or else the last one before it, or else the first one after it.
+
+    `defaults` are the parameters of keys that have none of their own.
+    """
+    own = read_own_keys(track)
+    frames = union([channel.keys.frames for channel in own.values()])
+    if not len(frames):
+        return None
+    row = max(0, int(np.searchsorted(frames, frame + AT)) - 1)
+    found = float(frames[row])
+    where = "AT" if abs(found - frame) <= AT else "BEFORE" if found < frame else "AFTER"
+    try:
+        numbers = read_parameters(track, own, frames[row : row + 1], defaults)
+        parameters = {name: float(number[0]) for name, number in numbers.items()}
+    except AnimationError:
+        parameters = dict.fromkeys(PARAMETERS, math.nan)
+    velocity = read_velocities(track, own, frames[row : row + 1])[0]
+    sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
+    return ShownKey(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
+
+
+def neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
+    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
+    there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
+    return float(there[0 if direction > 0 else -1]) if len(there) else None
