@@ -39,14 +39,13 @@ from ..fcurves.keyframes import (
 )
 from ..translation import n_, rpt_
 from .classify_edits import Changes, classify
-from .edits.merges import values_without_bake
+from .edits.shown_values import is_shown_elsewhere, values_without_bake
 from .restored_keys import (
     LEFT_PLACED,
     RIGHT_PLACED,
     UNSEEN,
     chosen_in,
     chosen_of,
-    is_shown_elsewhere,
     keys_of_rows,
     restored_from,
     without_bake,

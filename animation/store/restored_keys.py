@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, IndexArray, Keyframes
+from .edits.shown_values import is_negated
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, Channel, Written
@@ -36,19 +37,6 @@ _SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], 
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
-
-
-def is_shown_elsewhere(written: Written) -> BoolArray:
-    """Return which keys have another value on the baked curve than their own."""
-    elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
-    return elsewhere
-
-
-def _is_negated(written: Written) -> BoolArray:
-    """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
-    shown, own = written["co"][:, 1], written["value"]
-    negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
-    return negated
 
 
 def keys_of_rows(rows: Rows) -> Keyframes:
@@ -130,7 +118,7 @@ def restored_from(
     same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
-    negated = None if written is None else here & _is_negated(written)
+    negated = None if written is None else here & is_negated(written)
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:

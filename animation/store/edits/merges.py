@@ -11,24 +11,11 @@ import numpy as np
 
 from ...fcurves.frames import ONE_KEY, SAME_FRAME
 from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
-from ..table.custom_property import Written
 from .history import MAPPED, SAME, SNAP, History, Map, differ
+from .shown_values import values_without_bake
 
 _MOST_MERGED = 128
 """Consecutive missing keys of which any part is tried as merged into a key: with more keys too many means coincide."""
-
-
-def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
-    """Return the own values of keys that have the values `now` on the baked curve.
-
-    Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is
-    negated where the shown one was.
-    """
-    shown, own = written["co"][:, 1], written["value"]
-    moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
-    # Handles may play a quaternion negated, and an edit may leave this component unchanged.
-    values = np.select([now == shown, own == shown, now == -shown, own == -shown], [own, now, -own, -now], moved)
-    return values.astype(np.float32)
 
 
 @functools.lru_cache(maxsize=32)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys that a baked curve shows with other values than their own, as B-splines do, and quaternions played negated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...fcurves.keyframes import BoolArray, Float32Array
+from ..table.custom_property import Written
+
+
+def is_shown_elsewhere(written: Written) -> BoolArray:
+    """Return which keys have another value on the baked curve than their own."""
+    elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
+    return elsewhere
+
+
+def is_negated(written: Written) -> BoolArray:
+    """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
+    shown, own = written["co"][:, 1], written["value"]
+    negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
+    return negated
+
+
+def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
+    """Return the own values of keys that have the values `now` on the baked curve.
+
+    Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is
+    negated where the shown one was.
+    """
+    shown, own = written["co"][:, 1], written["value"]
+    moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
+    # Handles may play a quaternion negated, and an edit may leave this component unchanged.
+    values = np.select([now == shown, own == shown, now == -shown, own == -shown], [own, now, -own, -now], moved)
+    return values.astype(np.float32)
