@@ -27,13 +27,8 @@ def drawn(tcb_animation):
             if hasattr(panel, "poll") and not panel.poll(bpy.context):
                 return None
             popup = bpy.context.window_manager.popmenu_begin__internal(name)
-            # As in a window: what several rows show is looked up once.
-            tcb_animation.ui.redraw._found = {}
-            try:
-                panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-                shown = popup.layout.introspect()
-            finally:
-                tcb_animation.ui.redraw._end()
+            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
+            shown = popup.layout.introspect()
             return rows(shown) if count else list(_shown(shown))
 
     return draw
