@@ -12,7 +12,6 @@ from ..animation.datablocks import animation_data
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
-from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
@@ -109,11 +108,6 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
         animation: Any = animation_data(datablock)
         if track.baked and (is_live(animation.action) or not only_live) and not settings_error(track):
             kept = track.settings.options
-            if kept is not None and not (_plays_handles(kept, options) or kept == options):
+            if kept is not None and not kept.is_as(options):
                 names.append(track_label(datablock, track))
     return listed(names, "; ")
-
-
-def _plays_handles(kept: Options, options: Options) -> bool:
-    """Check whether handles play a track with the sidebar's defaults: its other options don't matter to them."""
-    return kept.output == "HANDLES" and kept.defaults == options.defaults

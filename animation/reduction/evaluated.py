@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import bpy
@@ -18,9 +18,14 @@ from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
 from ..translation import rpt_
 from .dense import Dense, keys_of_values, points_of
+from .new_keys import NewKeys
 
 _LEAST = 1e-4
 """The smallest part of what is allowed."""
+_AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
+"""Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
+_TIGHTER = 0.8
+"""By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
 
 
 def check_evaluated(obj: Any) -> None:
@@ -53,7 +58,32 @@ def play_densely(copy: Channels, every: Sequence[Dense], frames: Float64Array) -
             key_curve(fcurves[dense.track.path, index], frames, values[:, index], "LINEAR")
 
 
-def tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
+def near_enough(
+    obj: Any,
+    found: list[NewKeys],
+    search: Callable[[Float64Array], Generator[float, None, list[NewKeys]]],
+    excess_of: Callable[[Sequence[NewKeys]], Float64Array],
+) -> Generator[float, None, list[NewKeys]]:
+    """Search with smaller errors while bones are too far off as Blender evaluates them; return the nearest keys.
+
+    `found`: the keys to begin with; `search`: finds keys within parts of what is allowed to bones (bones, frames);
+    `excess_of`: how many times what is allowed bones are off with keys, of the same shape.
+    """
+    excess = excess_of(found)
+    least, parts = excess.max(), np.ones_like(excess)
+    for around in _AROUND:
+        if least <= 1.0:
+            break
+        needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
+        parts = _tightened(obj, parts, needed, around)
+        tried = yield from search(parts)
+        excess = excess_of(tried)
+        if excess.max() < least:
+            found, least = tried, excess.max()
+    return found
+
+
+def _tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
     """Return parts of what is allowed to bones (bones, frames), tightened by what is `needed` of them.
 
     Where a bone needs less, so do all that have a part in where it is, also so many frames before and after.

@@ -27,7 +27,7 @@ from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
-from .evaluated import check_evaluated, evaluated_places, play_densely, tightened
+from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
 from .key_count import as_many_keys, diamonds
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
@@ -41,10 +41,6 @@ _SPARSE = 4
 """Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
 _MENDS = 24
 """How often keys are put where handles don't play the motion."""
-_AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
-"""Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
-_TIGHTER = 0.8
-"""By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
 
 
 _TCB = n_("it is TCB already; apply or remove that first")
@@ -166,18 +162,14 @@ class Search:
         found = yield from self._search(factor)
         if not self._is_evaluated:
             return found
-        excess = self._excess(found, factor)
-        least, parts = excess.max(), np.ones_like(excess)
-        for around in _AROUND:
-            if least <= 1.0:
-                break
-            needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
-            parts = tightened(self._datablock, parts, needed, around)
-            tried = yield from self._search(factor, parts)
-            excess = self._excess(tried, factor)
-            if excess.max() < least:
-                found, least = tried, excess.max()
-        return found
+        return (
+            yield from near_enough(
+                self._datablock,
+                found,
+                lambda parts: self._search(factor, parts),
+                lambda new: self._excess(new, factor),
+            )
+        )
 
     def _excess(self, new: Sequence[NewKeys], factor: float) -> Float64Array:
         """Return how many times what is allowed bones are off as Blender evaluates them (bones, frames).

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
+from ....interp.fitting.curves import Fit, Request
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...store.tracks import Track
@@ -18,26 +18,15 @@ from .protocol import Baked, ChannelKeys, Derivatives, Plan, PoseKeys, Results, 
 from .rotation_channels import other_turns, signs_through
 from .sample_frames import GUARD, Sampling
 from .splines import TrackSpline
+from .tolerance import tolerance_of
 
 _FOLLOWED = 5
 """Cycles of a rotation that are computed one by one: two of each kind after the first."""
-_LEAST_RANGE = 1e-5
-"""Relative to a track's largest value: float32 can't resolve a hundredth of this."""
 
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
     return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
-
-
-def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
-    """Return the maximum error of the track's curves: in the property's units, or radians."""
-    if scope.track.is_rotation:
-        return scope.options.rotation_tolerance
-    if scope.options.value_tolerance is not None:
-        return scope.options.value_tolerance
-    spread, size = (max(each) for each in zip(*(spline.extent for spline in splines), strict=True))
-    return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30))
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Arra
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import n_, rpt_
-from .curves import tolerance_of
 from .protocol import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import other_turns
 from .splines import TrackSpline, last_place
+from .tolerance import tolerance_of
 
 RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
 _LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")

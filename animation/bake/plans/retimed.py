@@ -20,11 +20,11 @@ from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArr
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
 from ...translation import rpt_
-from .curves import tolerance_of
 from .protocol import Baked, ChannelKeys, Evaluation, OwnChannels, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
+from .tolerance import tolerance_of
 
 _JUMP = 2 * APART
 """Frames. A change of the frame function within less time is a jump: samples are placed close on both sides of it."""

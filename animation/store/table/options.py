@@ -158,6 +158,10 @@ class Options:
             *(self.defaults.get(name, 0.0) for name in PARAMETERS),
         )
 
+    def is_as(self, chosen: Options) -> bool:
+        """Return whether a track that was baked so is as `chosen` options ask; handles go by the defaults alone."""
+        return self == chosen or (self.output == "HANDLES" and self.defaults == chosen.defaults)
+
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
         """Return the options for stored numbers; raise ValueError where `numbers` can't have written them."""

@@ -3,7 +3,8 @@
 
 from .noise import low_pass
 from .reduce_skeleton import reduce_skeleton
-from .skeleton import Joint, Skeleton, stand_still
+from .skeleton import Joint, Skeleton
+from .standing_still import stand_still
 from .tcb_curves import Method
 from .tracks import Part, Reduced, divided, reduce_tracks
 

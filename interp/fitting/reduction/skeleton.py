@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
+from ...batch import IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import to_matrix, unroll_signs
 from .fewest_keys import evaluate
+from .standing_still import stand_still
 from .tcb_curves import Method, curves_of
 from .windows import KeySet, Samples
-
-STILL_FRAMES = 8
-"""The frames over which a point that stands still does so."""
 
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
@@ -309,20 +307,3 @@ class Skeleton:
         played = evaluate(samples, keys)[0][0]
         for number, columns in self.columns(group):
             self.joints[number].play(played[:, columns])
-
-
-def stand_still(points: Float64Array, radius: float) -> BoolArray:
-    """Return at which frames points (p, frames, 3) stand still, shape (p, frames).
-
-    They do where they keep within a ball of that radius, about the middle of their box, for `STILL_FRAMES` or more.
-    """
-    still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
-    if points.shape[1] < STILL_FRAMES:
-        return still
-    for place, own in zip(points, still, strict=True):
-        windows = np.lib.stride_tricks.sliding_window_view(place, STILL_FRAMES, axis=0)
-        middle = (windows.max(axis=2) + windows.min(axis=2)) / 2.0
-        stays = np.linalg.norm(windows - middle[..., np.newaxis], axis=1).max(axis=1) <= radius
-        for shift in range(STILL_FRAMES):
-            own[shift : shift + len(stays)] |= stays
-    return still
