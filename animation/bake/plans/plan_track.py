@@ -63,7 +63,7 @@ def plan_track(
         raise track.error(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
-        return TrackPlan(track, settings, own, frames, plans, notes, True, function, largest)
+        return TrackPlan(track, settings, own, frames, plans, notes, shown=True, function=function, largest=largest)
     if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
     if settings.cycle != "SINGLE":
@@ -75,7 +75,7 @@ def plan_track(
         notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
     shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    return TrackPlan(track, settings, own, frames, plans, notes, shown, None, largest)
+    return TrackPlan(track, settings, own, frames, plans, notes, shown, largest=largest)
 
 
 @memoized

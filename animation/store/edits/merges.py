@@ -19,8 +19,8 @@ _MOST_MERGED = 128
 
 
 @functools.lru_cache(maxsize=32)
-def _spans(latest_start: int, earliest_end: int, count: int) -> tuple[IndexArray, IndexArray]:
-    """Return the starts and ends of all runs among so many keys, out of starts and ends up to and from these."""
+def _all_runs(latest_start: int, earliest_end: int, count: int) -> tuple[IndexArray, IndexArray]:
+    """Return the starts and ends of all runs of `count` keys that start and end no later and no earlier than given."""
     first, last = np.arange(latest_start + 1), np.arange(earliest_end, count + 1)
     starts, ends = (each.ravel() for each in np.meshgrid(first, last, indexing="ij"))
     in_order = starts <= ends
@@ -78,7 +78,7 @@ class Merges:
             if len(gone) > _MOST_MERGED:
                 continue
             at = int(np.searchsorted(gone, source))
-            yield gone, *(_spans(at, at, len(gone)) if stays else _spans(len(gone), 0, len(gone)))
+            yield gone, *(_all_runs(at, at, len(gone)) if stays else _all_runs(len(gone), 0, len(gone)))
         yield nothing[:0], nothing, nothing
 
     def _gone_beside(self, row: int, source: int) -> Iterator[tuple[IndexArray, bool]]:
