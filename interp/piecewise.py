@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .base_splines import BaseSpline
 from .batch import (
     BoolArray,
     Continuity,
@@ -21,7 +22,6 @@ from .batch import (
     checked_splines,
     end_to_end,
 )
-from .components import BaseSpline
 from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere
 from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation

@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..animation.checks.shown_key import neighbour
+from ..animation.checks.key_info import AT
+from ..animation.fcurves.keyframes import Float32Array
 from ..animation.translation import n_
 from ..ui import selection
 from ..ui.reporting import Status
@@ -45,7 +46,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
         there = [
             selection.scene_frame(keys.datablock, frame)
             for keys in selection.shown_keys(context)
-            if (frame := neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
+            if (frame := _neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
         ]
         if not there:
             self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
@@ -53,3 +54,9 @@ class TCB_OT_key_jump(bpy.types.Operator):
         frame = min(there) if step > 0 else max(there)
         scene.frame_set(int(frame // 1), subframe=frame % 1)
         return {"FINISHED"}
+
+
+def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
+    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
+    there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
+    return float(there[0 if direction > 0 else -1]) if len(there) else None

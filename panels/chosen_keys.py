@@ -11,13 +11,8 @@ from ..animation.edit.track_keys import TrackKeys
 from ..animation.store.parameters import Numbers
 from ..animation.translation import iface_
 from ..ui import preferences, selection
-from ..ui.sliders.key_fields import (
-    SLIDERS_OF_VALUE,
-    SLIDERS_OF_VELOCITY,
-    playhead,
-    value_component,
-    velocity_component,
-)
+from ..ui.sliders.frame_field import playhead
+from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component
 from ..ui.sliders.numbers_of_50 import of_50
 from ..ui.sliders.shared_number import is_mixed
 from .pictures.diagram import draw_diagram

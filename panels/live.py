@@ -17,7 +17,7 @@ from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
-from ..ui.sliders.key_fields import reason_not_moved
+from ..ui.sliders.frame_field import reason_not_moved
 from .track_text import settings_error, track_label
 from .widgets import draw_text, wrapped
 

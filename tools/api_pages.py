@@ -91,7 +91,7 @@ def interp_page() -> str:
     rotations, tcb = interp.rotations, interp.tcb
     components, cubics, cubic, others = (
         importlib.import_module(f"interp.{name}")
-        for name in ("components", "cubics", "splines.cubic", "splines.lightwave_kochanek_bartels")
+        for name in ("base_splines", "cubics", "splines.cubic", "splines.lightwave_kochanek_bartels")
     )
     base = {f"components.{name}": getattr(components, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
     parts = [

@@ -28,7 +28,8 @@ from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import bake_options, selection
 from .bake_options import BakeOptions, CustomRange, step
-from .sliders.key_fields import Of50, key_frame, key_parameter, key_value, key_velocity, parameter
+from .sliders.frame_field import key_frame
+from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 
 CHOICE_ITEMS = {
     "cycle": [

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ...interp.batch import Spline
-from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
+from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, tcb_of_tangents
 from ..fcurves.keyframes import SIDES, Float64Array
 from ..store.table.rows import column_of
 from ..store.tracks import Track
@@ -19,8 +19,6 @@ from .plans.splines import TrackSpline, track_splines
 
 BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """The columns of the parameters that decide tangents."""
-STAYS = 10.0
-"""The weight of the tangent on the other side, relative to that of the dragged one."""
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
 """Relative to the tangents of both chords: more than parameters can reach."""
@@ -110,7 +108,7 @@ class KeyTangents:
                 return True
         return False
 
-    def bent(self, goals: Mapping[str, Float64Array], stays: float = STAYS) -> Bent | None:
+    def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
         """Return the parameters nearest to the goals, tangents by side; None where they can't place the handle.
 
         They can't beside an ease, at a loop's end, and where there is no segment. `stays`: how much a side without a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key of a track that the tab shows at a frame, and the key before or after it."""
+"""The key of a track that the tab shows at a frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from ..errors import AnimationError
 from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array
 from ..store.own_keys import read_own_keys
 from ..store.parameters import read_parameters, read_velocities
 from ..store.table.rows import PARAMETERS
@@ -53,9 +52,3 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> Shown
     velocity = read_velocities(track, own, frames[row : row + 1])[0]
     sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
     return ShownKey(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
-
-
-def neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
-    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
-    there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
-    return float(there[0 if direction > 0 else -1]) if len(there) else None

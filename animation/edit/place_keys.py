@@ -16,6 +16,7 @@ import numpy as np
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
+from ..store.edits.shown_values import values_shown
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
 from ..store.table.custom_property import State, update
@@ -101,9 +102,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         rows, there = _rows(own, keys.frames)
         standing = _standing(track, own, rows[there], keys.frames[there])
         before, shown = own.keys.values[rows[there]], points.values[standing]
-        # Where a bake shows another value than the key's own, it is shifted, and negated where handles play it so.
-        after = np.where(shown == before, wanted[there], shown + (wanted[there] - before))
-        after = np.where((shown != before) & (shown == -before), -wanted[there], after)
+        after = values_shown(wanted[there], before, shown)
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         left[standing, 1] += after - shown
         right[standing, 1] += after - shown

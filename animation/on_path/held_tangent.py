@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ..bake.key_tangents import KeyTangents
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
@@ -24,8 +25,6 @@ Side = Literal["handle_left", "handle_right"]
 _THIRD = 3.0
 """A tangent is shown a third as long as its segment lasts, as a Bezier handle is."""
 _OTHER_IS_FREE = 0.0
-_OTHER_STAYS = 10.0
-"""How much the tangent on the other side counts beside the dragged one."""
 _NAMES = ("tension", "continuity", "bias")
 
 
@@ -85,12 +84,11 @@ class HeldTangent:
         keeps its direction.
         """
         if length_only:
-            along = self._shown / max(float(np.linalg.norm(self._shown)), 1e-30)
-            end = along * max(float(end @ along), 0.0)
+            end = at_same_direction(end, self._shown)
         away = 1.0 if self.side == "handle_right" else -1.0
         change = self._flat @ (away * (end - self._shown) * (_THIRD / self._reach))
         goal = self.key.now[self.side] + self.key.width(self.side) * change
-        found = self.key.bent({self.side: goal}, _OTHER_STAYS if alone else _OTHER_IS_FREE)
+        found = self.key.bent({self.side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
         if found is None:
             return Report()
         self.parameters = dict(zip(_NAMES, found.parameters.tolist(), strict=True))

@@ -17,6 +17,8 @@ _NEAR = 1e-3
 """The weight of a change of a parameter by 1, relative to an error of the tangents as large as their chords.
 
 Of parameters with the same tangents the nearest to the present ones are taken."""
+OTHER_STAYS = 10.0
+"""The weight of the other tangent at a key, beside one that is dragged, where it is to stay as it is."""
 _MOST = 4.0
 """The largest x + y = 2 (1-T)."""
 _COARSE = np.linspace(-1.0, 1.0, 1001)
@@ -89,6 +91,15 @@ def tcb_of_tangents(
     parameters = np.stack((1.0 - total / 2.0, found_c, lean))
     off = np.linalg.norm(np.concatenate((incoming_now - incoming, outgoing_now - outgoing), axis=1), axis=1)
     return NearestParameters(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
+
+
+def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
+    """Return where the end of a tangent (d,) is dragged, where only its length is to follow: the nearest on its ray."""
+    length = float(np.linalg.norm(tangent))
+    if length == 0.0:
+        return end
+    along = tangent / length
+    return along * max(float(end @ along), 0.0)
 
 
 def tangents_of(

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
-from ..c2_equations import SETTLED, matrices, segments_beside
-from ..components import ComponentSpline
+from ..cubic_equations import SETTLED, matrices, segments_beside
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, KeyBatch, Method
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array
 from ..messages import n_

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, KeyBatch, Method
-from ..c2_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
-from ..components import ComponentSpline
+from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
@@ -150,7 +150,7 @@ class NaturalRotationSpline(SolvedSpline):
     ------
     KeysError
         As `rotation_vectors.TurningSpline` does. And for some turns of more than 120 degrees from key to key about
-        changing axes: see `c2_equations.c2_velocities`.
+        changing axes: see `cubic_equations.c2_velocities`.
 
     Notes
     -----

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, KeyBatch, Method
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, KeyBatch
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array
 from ..rotations import sphere

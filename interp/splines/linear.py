@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, KeyBatch, Method
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..messages import n_
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline

@@ -12,8 +12,8 @@ from typing import cast
 
 import numpy as np
 
+from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys
 from ..messages import n_

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import rotations
+from ..base_splines import ComponentSpline
 from ..batch import (
     Continuity,
     Cycle,
@@ -21,7 +22,6 @@ from ..batch import (
     Method,
     checked_choice,
 )
-from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_

@@ -16,7 +16,7 @@ from ...animation.edit.parameters.set_parameters import set_parameters, set_para
 from ...animation.edit.track_keys import found_again
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
-from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
+from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction, tcb_of_tangents
 from ...ui import selection
 from ...ui.redraw import show_in_headers
 from ...ui.reporting import NO_OWN_KEY_SELECTED, finish, for_each_of, poll_keys
@@ -38,8 +38,6 @@ _REACH = 9.0
 """Pixels from the end of a tangent, of a picture of 160, within which it is taken hold of."""
 _STILL = 3.0
 """Pixels of the same by which the mouse moves before tangents that end on the key are told apart."""
-_OTHER_STAYS = 10.0
-"""How much the tangent on the other side counts beside the dragged one, with Shift."""
 _HINT = n_(
     "Drag: tension, continuity and bias follow; Shift: this side alone, Ctrl: its length alone;"
     " release: confirm, Esc or right click: cancel"
@@ -60,12 +58,9 @@ def dragged(
     ends = diagram.ends_of_tangents(start)
     away = [0.0 * diagram.KEY if each is None else each - diagram.KEY for each in ends]
     goal = end - diagram.KEY
-    if length_only and away[row].any():
-        along = away[row] / np.linalg.norm(away[row])
-        goal = along * max(float(goal @ along), 0.0)
-    away[row] = goal
+    away[row] = at_same_direction(goal, away[row]) if length_only else goal
     incoming, outgoing = -diagram.THIRD * away[0], diagram.THIRD * away[1]
-    weights = np.full((1, 2), _OTHER_STAYS if alone else 0.0)
+    weights = np.full((1, 2), OTHER_STAYS if alone else 0.0)
     weights[0, row] = 1.0
     before, after = diagram.CHORDS
     found = tcb_of_tangents(

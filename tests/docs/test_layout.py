@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    ("interp/keys", "interp/messages", "interp/ease", "interp/batch", "interp/cubics", "interp/components"),
+    ("interp/keys", "interp/messages", "interp/ease", "interp/batch", "interp/cubics", "interp/base_splines"),
     ("interp/rotations",),
     ("interp",),
     ("interp/splines",),

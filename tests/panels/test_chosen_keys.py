@@ -80,7 +80,8 @@ def event(tcb_animation, monkeypatch):
 
     def happen(**what):
         found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
-        monkeypatch.setattr(tcb_animation.ui.sliders.key_fields, "last_event", lambda _context: found)
+        for module in (tcb_animation.ui.sliders.key_fields, tcb_animation.ui.sliders.frame_field):
+            monkeypatch.setattr(module, "last_event", lambda _context: found)
 
     return happen
 

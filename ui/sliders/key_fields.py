@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sliders and fields of the chosen keys, one set for all editors: parameters, velocity, frame and value.
+"""Sliders and fields of the chosen keys, one set for all editors: parameters, velocity and value.
 
 In an animation editor they are about the selected keys; in the 3D viewport about the key that the sidebar shows, and
 the keys at its frame of what else is selected.
@@ -19,12 +19,10 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.datablocks import action_time
 from ...animation.edit.parameters.kept import Kept, put_back
 from ...animation.edit.parameters.set_parameters import set_parameters_of_each
-from ...animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back, set_value, values_of
+from ...animation.edit.place_keys import KeptPlaces, put_places_back, set_value, values_of
 from ...animation.edit.track_keys import TrackKeys
-from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
 from .. import selection
@@ -117,7 +115,7 @@ def key_parameter(name: str) -> Any:
 
     def get(_self: object) -> float:
         chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
-        return slider.shown(_identity(chosen), own) if len(own) else 0.0
+        return slider.shown(identity_of(chosen), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
         event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
@@ -170,7 +168,7 @@ def _component_fields(
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
         chosen, numbers = find(bpy.context, component)
-        return chosen, numbers, sliders[component].shown(_identity(chosen), numbers) if len(numbers) else 0.0
+        return chosen, numbers, sliders[component].shown(identity_of(chosen), numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
         return [shown(component)[2] for component in range(size)]
@@ -207,12 +205,6 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
     return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
 
 
-def _split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
-    """Yield the keys of each track with their numbers."""
-    ends = np.cumsum([len(keys) for keys in chosen])
-    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
-
-
 def _slide(
     slider: SharedSlider[list[Was]],
     event: LastEvent,
@@ -225,7 +217,7 @@ def _slide(
     """Set the number of keys that have these now, as its slider was set."""
     if not chosen:
         return
-    keys = _identity(chosen)
+    keys = identity_of(chosen)
     if event.takes_back:
         kept = slider.kept(keys, numbers, value)
         if kept is not None:
@@ -245,128 +237,17 @@ def _slide(
         takes_back=event.takes_back,
     )
     # The panel says why it can't be done.
-    way.set_(_split_by_track(chosen, after), event.holds and not event.is_modifier)
+    way.set_(split_by_track(chosen, after), event.holds and not event.is_modifier)
     if not event.holds:
         slider.end_drag()
 
 
-def _identity(chosen: list[TrackKeys]) -> Hashable:
+def split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
+    """Yield the keys of each track with their numbers."""
+    ends = np.cumsum([len(keys) for keys in chosen])
+    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
+
+
+def identity_of(chosen: list[TrackKeys]) -> Hashable:
+    """Return what tells these keys from others, and from themselves at other frames."""
     return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
-
-
-@dataclass(frozen=True)
-class _Drag:
-    """Frames of the chosen keys before a drag of their field, and where the drag has brought them."""
-
-    tracks: Hashable
-    shown: float
-    """The field's number before."""
-    before: Numbers
-    after: Numbers
-    kept: list[KeptPlaces]
-    playhead: float
-
-    def is_of(self, tracks: Hashable, frames: Numbers) -> bool:
-        """Check whether nothing else has moved the keys since."""
-        return self.tracks == tracks and np.array_equal(self.after, frames)
-
-
-class _FrameField:
-    """Show the keys' frame in a field, of several the first, and move all of them by it."""
-
-    def __init__(self) -> None:
-        self._drag: _Drag | None = None
-        self._refused: tuple[Hashable, str] | None = None
-
-    def get(self, _group: object) -> float:
-        frames = _frames(selection.chosen_keys(bpy.context))
-        return float(frames.min()) if len(frames) else 0.0
-
-    def set(self, _group: object, value: float) -> None:
-        context, event = bpy.context, last_event(bpy.context)
-        chosen = selection.chosen_keys(context)
-        frames, tracks = _frames(chosen), _tracks(chosen)
-        self._refused = None
-        if not chosen or np.float32(value) == np.float32(frames.min()):
-            return
-        drag = self._drag
-        if drag is None or not drag.is_of(tracks, frames):
-            kept = [KeptPlaces.of(keys) for keys in chosen]
-            drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
-        if event.takes_back and np.float32(value) == np.float32(drag.shown):
-            put_places_back(drag.kept)
-            self._drag = None
-            _go(context, drag.playhead)
-            return
-        shift = value - drag.shown
-        # By the mouse, whole frames.
-        after = drag.before + (round(shift) if event.holds and not event.is_modifier else shift)
-        try:
-            moved = [(keys, _in_action(keys, own)) for keys, own in _split_by_track(chosen, after)]
-            for keys, own in moved:
-                check_can_move(keys, own)
-        except AnimationError as refusal:
-            self._drag, self._refused = drag, (_identity(chosen), str(refusal))
-            return
-        for keys, own in moved:
-            move_keys(keys, own)
-        if not selection.in_animation_editor(context):
-            _go(context, float(after.min()))
-        after = _frames(selection.chosen_keys(context))
-        self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
-
-    def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
-        """Return why these keys could not be moved where they were last told to; empty where they were."""
-        if self._refused is None or self._refused[0] != _identity(chosen):
-            return ""
-        return self._refused[1]
-
-
-_frame_field = _FrameField()
-
-
-def reason_not_moved(chosen: list[TrackKeys]) -> str:
-    """Return why these keys could not be moved where the field of their frame last told them to; empty otherwise."""
-    return _frame_field.reason_not_moved(chosen)
-
-
-def key_frame() -> Any:
-    """Return the field of the frame of the chosen keys."""
-    return FloatProperty(
-        name="Frame",
-        description="The frame of the key. Of several keys that of the first: the others are moved by as much",
-        min=-LAST_FRAME,
-        max=LAST_FRAME,
-        step=100,
-        precision=2,
-        # Blender takes functions only.
-        get=lambda group: _frame_field.get(group),
-        set=lambda group, value: _frame_field.set(group, value),
-        options=set(),
-    )
-
-
-def playhead(context: bpy.types.Context) -> float:
-    """Return the current frame of the scene, with its fraction."""
-    scene: Any = context.scene
-    return float(scene.frame_current_final)
-
-
-def _go(context: bpy.types.Context, frame: float) -> None:
-    scene: Any = context.scene
-    if scene.frame_current_final != frame:
-        scene.frame_set(int(frame // 1), subframe=frame % 1)
-
-
-def _frames(chosen: list[TrackKeys]) -> Numbers:
-    """Return the keys' frames in the time of the scene."""
-    frames = [selection.scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
-    return np.array(frames, dtype=np.float64)
-
-
-def _in_action(keys: TrackKeys, frames: Numbers) -> Numbers:
-    return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
-
-
-def _tracks(chosen: list[TrackKeys]) -> Hashable:
-    return tuple((keys.datablock.as_pointer(), keys.track.path, len(keys)) for keys in chosen)

@@ -22,6 +22,12 @@ def is_negated(written: Written) -> BoolArray:
     return negated
 
 
+def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array) -> Float32Array:
+    """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next."""
+    moved = np.where(shown == own, wanted, shown + (wanted - own))
+    return np.where((shown != own) & (shown == -own), -wanted, moved)
+
+
 def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
     """Return the own values of keys that have the values `now` on the baked curve.
 

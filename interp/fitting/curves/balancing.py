@@ -10,9 +10,9 @@ from ...keys import Float64Array
 from .. import subdivision
 from .cubics import Cubics
 from .division import Division
+from .knots_near_keys import too_near
 from .spans import Cuts, Pieces, Spans, count_of_strands, first_of_strands, sort_pieces
 from .strands import Strands
-from .zones import too_near
 
 _MOST_ROUNDS = 3
 

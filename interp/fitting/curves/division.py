@@ -9,9 +9,9 @@ from ...batch import IndexArray
 from ...keys import Float64Array
 from .. import subdivision
 from .cubics import Cubics
+from .knots_near_keys import Zones, least_distance, too_near
 from .spans import Cuts, Pieces, Spans
 from .strands import Strands
-from .zones import Zones, least_distance, too_near
 
 # Frames. How much farther from a key the knots that stand for the end of an ease are tried.
 _FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)

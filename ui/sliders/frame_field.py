@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The field of the frame of the chosen keys: how a drag of it moves them, and the playhead with them.
+
+By the mouse keys move by whole frames from where they stood before the drag, past other keys, and not where one is in
+the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import FloatProperty
+
+from ...animation import AnimationError
+from ...animation.datablocks import action_time
+from ...animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back
+from ...animation.edit.track_keys import TrackKeys
+from ...animation.fcurves.frames import LAST_FRAME
+from ...animation.store.parameters import Numbers
+from .. import selection
+from .key_fields import identity_of, split_by_track
+from .modifier_keys import last_event
+
+
+@dataclass(frozen=True)
+class _Drag:
+    """Frames of the chosen keys before a drag of their field, and where the drag has brought them."""
+
+    tracks: Hashable
+    shown: float
+    """The field's number before."""
+    before: Numbers
+    after: Numbers
+    kept: list[KeptPlaces]
+    playhead: float
+
+    def is_of(self, tracks: Hashable, frames: Numbers) -> bool:
+        """Check whether nothing else has moved the keys since."""
+        return self.tracks == tracks and np.array_equal(self.after, frames)
+
+
+class _FrameField:
+    """Show the keys' frame in a field, of several the first, and move all of them by it."""
+
+    def __init__(self) -> None:
+        self._drag: _Drag | None = None
+        self._refused: tuple[Hashable, str] | None = None
+
+    def get(self, _group: object) -> float:
+        frames = _frames(selection.chosen_keys(bpy.context))
+        return float(frames.min()) if len(frames) else 0.0
+
+    def set(self, _group: object, value: float) -> None:
+        context, event = bpy.context, last_event(bpy.context)
+        chosen = selection.chosen_keys(context)
+        frames, tracks = _frames(chosen), _tracks(chosen)
+        self._refused = None
+        if not chosen or np.float32(value) == np.float32(frames.min()):
+            return
+        drag = self._drag
+        if drag is None or not drag.is_of(tracks, frames):
+            kept = [KeptPlaces.of(keys) for keys in chosen]
+            drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
+        if event.takes_back and np.float32(value) == np.float32(drag.shown):
+            put_places_back(drag.kept)
+            self._drag = None
+            _go(context, drag.playhead)
+            return
+        shift = value - drag.shown
+        # By the mouse, whole frames.
+        after = drag.before + (round(shift) if event.holds and not event.is_modifier else shift)
+        try:
+            moved = [(keys, _in_action(keys, own)) for keys, own in split_by_track(chosen, after)]
+            for keys, own in moved:
+                check_can_move(keys, own)
+        except AnimationError as refusal:
+            self._drag, self._refused = drag, (identity_of(chosen), str(refusal))
+            return
+        for keys, own in moved:
+            move_keys(keys, own)
+        if not selection.in_animation_editor(context):
+            _go(context, float(after.min()))
+        after = _frames(selection.chosen_keys(context))
+        self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
+
+    def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
+        """Return why these keys could not be moved where they were last told to; empty where they were."""
+        if self._refused is None or self._refused[0] != identity_of(chosen):
+            return ""
+        return self._refused[1]
+
+
+_frame_field = _FrameField()
+
+
+def reason_not_moved(chosen: list[TrackKeys]) -> str:
+    """Return why these keys could not be moved where the field of their frame last told them to; empty otherwise."""
+    return _frame_field.reason_not_moved(chosen)
+
+
+def key_frame() -> Any:
+    """Return the field of the frame of the chosen keys."""
+    return FloatProperty(
+        name="Frame",
+        description="The frame of the key. Of several keys that of the first: the others are moved by as much",
+        min=-LAST_FRAME,
+        max=LAST_FRAME,
+        step=100,
+        precision=2,
+        # Blender takes functions only.
+        get=lambda group: _frame_field.get(group),
+        set=lambda group, value: _frame_field.set(group, value),
+        options=set(),
+    )
+
+
+def playhead(context: bpy.types.Context) -> float:
+    """Return the current frame of the scene, with its fraction."""
+    scene: Any = context.scene
+    return float(scene.frame_current_final)
+
+
+def _go(context: bpy.types.Context, frame: float) -> None:
+    scene: Any = context.scene
+    if scene.frame_current_final != frame:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+
+
+def _frames(chosen: list[TrackKeys]) -> Numbers:
+    """Return the keys' frames in the time of the scene."""
+    frames = [selection.scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
+    return np.array(frames, dtype=np.float64)
+
+
+def _in_action(keys: TrackKeys, frames: Numbers) -> Numbers:
+    return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
+
+
+def _tracks(chosen: list[TrackKeys]) -> Hashable:
+    return tuple((keys.datablock.as_pointer(), keys.track.path, len(keys)) for keys in chosen)
