@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.parameters.kept import Kept, put_back
+from ..animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
 from ..animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
 from ..animation.edit.track_keys import TrackKeys, found_again
 from ..animation.errors import AnimationError
@@ -60,7 +60,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self.report({"ERROR"}, "There is no editor to drag in; a script gives the amount and executes")
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
-        self._kept = [Kept.of(keys) for keys in self._chosen]
+        self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
         try:
             # Report what can't be changed before the mouse moves.
             for keys in self._chosen:

@@ -11,7 +11,7 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import find_track
-from ..animation.edit.parameters.kept import Kept, put_back
+from ..animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
 from ..animation.edit.parameters.set_parameters import set_parameters
 from ..animation.edit.track_keys import TrackKeys, found_again, key_at
 from ..animation.store.parameters import velocity_size
@@ -78,7 +78,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
-        self._kept = [Kept.of(keys) for keys in self._chosen]
+        self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
         for name, numbers in selection.chosen_parameters(context).items():
             if not is_mixed(numbers):
                 setattr(self, name, numbers[0])

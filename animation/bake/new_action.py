@@ -13,8 +13,7 @@ from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.keyframes import NAMES, NO_KEYS, Keyframes, Write, extrapolate
 from ..fcurves.selection_flags import selecting
 from ..report import Report
-from ..store.live_switch import switch_off
-from ..store.original_actions import bring_back, set_aside
+from ..store.original_actions import bring_back, copied, set_aside
 from ..store.paths import FRAME_FUNCTION, track_of
 from ..store.recording import plain_keys, remove_traces
 from ..store.table.custom_property import remove_table
@@ -36,9 +35,7 @@ def write_new_actions(jobs: Sequence[Job], every: Sequence[list[Baked]]) -> Repo
         if action is None:
             if original.library is None:
                 bring_back(original)
-            action = copies[original] = original.copy()
-            action.name = f"{original.name}.baked"
-            switch_off(action)
+            action = copies[original] = copied(original, "baked")
         channels = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
         report.add(_write_plain(job, channels, baked))
         for datablock in job.datablocks:

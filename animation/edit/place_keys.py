@@ -138,7 +138,7 @@ def _put(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 @dataclass(frozen=True)
-class KeptPlaces:
+class RecordedPlaces:
     """All keys of a track as they stand, recorded to be restored bit for bit, with what the table says of them."""
 
     datablock: bpy.types.ID
@@ -147,7 +147,7 @@ class KeptPlaces:
     state: State | None
 
     @classmethod
-    def of(cls, keys: TrackKeys) -> KeptPlaces:
+    def of(cls, keys: TrackKeys) -> RecordedPlaces:
         track = keys.track
         return cls(keys.datablock, track.path, {i: read(curve) for i, curve in track.channels.items()}, track.state)
 
@@ -163,7 +163,7 @@ class KeptPlaces:
         evaluate_anew(channels.action)
 
 
-def put_places_back(kept: Sequence[KeptPlaces]) -> None:
+def put_places_back(kept: Sequence[RecordedPlaces]) -> None:
     """Restore the keys of several tracks."""
     for each in kept:
         each.put_back()

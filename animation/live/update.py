@@ -45,6 +45,7 @@ from ..store.table.options import Options
 from ..store.table.stamps import GENERATED
 from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, played_otherwise, refreshed
 from ..translation import rpt_
+from .keyed_unchanged import take_keyed
 from .record_edits import settle
 
 Points = list[bpy.types.FCurveKeyframePoints]
@@ -243,7 +244,7 @@ def refresh(
         report.notes, watch.news = [*report.notes, *watch.news], []
         for frame in keyed:
             for track in watch.tracks.values():
-                _make_keyed(track, action_time(watch.users[0], frame))
+                take_keyed(track, action_time(watch.users[0], frame))
         report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for, is_live))
     return report
 
@@ -426,27 +427,6 @@ def _only_generated_moved(track: Track) -> bool:
             return False
         moved |= bool((frames[generated] != read_floats(fcurve, "period")[generated]).any())
     return moved
-
-
-def _make_keyed(track: Track, frame: float) -> None:
-    """Make generated keys at the frame the animator's, where keying left those of all channels selected.
-
-    Not where generated keys beside them are selected too: then many keys were selected together.
-    """
-    rows = {}
-    for index, fcurve in track.channels.items():
-        points = fcurve.keyframe_points
-        frames = read_coordinates(fcurve)[::2]
-        row = int(np.searchsorted(frames, np.float32(frame - SAME_FRAME)))
-        if row == len(frames) or abs(frames[row] - frame) > SAME_FRAME or not points[row].select_control_point:
-            return
-        beside = [points[near] for near in (row - 1, row + 1) if 0 <= near < len(frames)]
-        if any(point.type == "GENERATED" and point.select_control_point for point in beside):
-            return
-        rows[index] = points[row]
-    for point in rows.values():
-        if point.type == "GENERATED" and point.amplitude == GENERATED:
-            point.type = "KEYFRAME"
 
 
 class _OtherState(NamedTuple):

@@ -20,8 +20,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..store.live_switch import switch_off
-from ..store.original_actions import link, originals, unlink
+from ..store.original_actions import copied, link, originals, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
@@ -410,9 +409,7 @@ class Search:
     def _copy(self) -> Channels:
         """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
         original, slot = self._channels.action, self._channels.slot_handle
-        copy = original.copy()
-        copy.name = f"{original.name}.reduced"
-        switch_off(copy)
+        copy = copied(original, "reduced")
         if original.library is None:
             original.use_fake_user = True
             link(original, copy)

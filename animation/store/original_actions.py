@@ -14,10 +14,19 @@ from typing import Any
 import bpy
 
 from ..fcurves.channels import channels_in
+from .live_switch import switch_off
 from .paths import SET_ASIDE, remove_strays
 
 _COPY = "tcb_copy"
 """A custom property of the original: the copy."""
+
+
+def copied(original: bpy.types.Action, ending: str) -> bpy.types.Action:
+    """Copy an action for what plays it to play instead, named after it, and not live."""
+    copy = original.copy()
+    copy.name = f"{original.name}.{ending}"
+    switch_off(copy)
+    return copy
 
 
 def link(original: bpy.types.Action, copy: bpy.types.Action) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation.checks.key_info import Sides
-from ...animation.edit.parameters.kept import Kept, put_back
+from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
 from ...animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
 from ...animation.edit.track_keys import found_again
 from ...animation.errors import AnimationError
@@ -195,7 +195,7 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
             self._is_held = True
             self._chosen = selection.chosen_keys(context)
             self._defaults = selection.default_parameters(context)
-            self._kept = [Kept.of(keys) for keys in self._chosen]
+            self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
         end = self._point(mouse) + self._offset
         numbers = dragged(self._start, self._row, end, alone=event.shift, length_only=event.ctrl)
         for name, number in numbers.items():

@@ -146,7 +146,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
     bpy.context.view_layer.update()
     handlers.flush_all()
     before = snapshot(thing)
-    kept = places.KeptPlaces.of(chosen(animation, thing, 11))
+    kept = places.RecordedPlaces.of(chosen(animation, thing, 11))
     at = 11.0
     for to in (12.0, 25.5, 40.0, 2.0):
         places.move_keys(chosen(animation, thing, at), [to])
@@ -168,7 +168,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
 
 def test_values_that_are_put_back_show_at_once(animation, places, thing):
     bpy.context.scene.frame_set(11)
-    kept = places.KeptPlaces.of(chosen(animation, thing, 11))
+    kept = places.RecordedPlaces.of(chosen(animation, thing, 11))
     places.set_value(chosen(animation, thing, 11), 0, 7.0)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)

@@ -600,10 +600,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = parameters.kept.Kept.of(keys)
+    kept = parameters.recorded_parameters.RecordedParameters.of(keys)
     parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    parameters.kept.put_back([kept])
+    parameters.recorded_parameters.put_back([kept])
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -651,11 +651,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = [parameters.kept.Kept.of(each) for each in keys]
+    kept = [parameters.recorded_parameters.RecordedParameters.of(each) for each in keys]
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").baked
-    parameters.kept.put_back(kept)
+    parameters.recorded_parameters.put_back(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -671,12 +671,12 @@ def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choo
         choose(cube, "location", frame)
         with editor("DOPESHEET"):
             (chosen[frame],) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = parameters.kept.Kept.of(chosen[11], "tension")
+    kept = parameters.recorded_parameters.RecordedParameters.of(chosen[11], "tension")
     parameters.set_parameters.set_parameters(chosen[11], {"tension": 0.5})
     choose(cube, "location", 1)
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.75)
-    parameters.kept.put_back([kept])
+    parameters.recorded_parameters.put_back([kept])
     assert numbers(cube, "location", "tension") == {1.0: 0.75}
 
 

@@ -17,7 +17,7 @@ from bpy.props import FloatProperty
 
 from ...animation import AnimationError
 from ...animation.datablocks import action_time
-from ...animation.edit.place_keys import KeptPlaces, check_can_move, move_keys, put_places_back
+from ...animation.edit.place_keys import RecordedPlaces, check_can_move, move_keys, put_places_back
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
@@ -35,7 +35,7 @@ class _Drag:
     """The field's number before."""
     before: Numbers
     after: Numbers
-    kept: list[KeptPlaces]
+    kept: list[RecordedPlaces]
     playhead: float
 
     def is_of(self, tracks: Hashable, frames: Numbers) -> bool:
@@ -63,7 +63,7 @@ class _FrameField:
             return
         drag = self._drag
         if drag is None or not drag.is_of(tracks, frames):
-            kept = [KeptPlaces.of(keys) for keys in chosen]
+            kept = [RecordedPlaces.of(keys) for keys in chosen]
             drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
         if event.takes_back and np.float32(value) == np.float32(drag.shown):
             put_places_back(drag.kept)

@@ -19,9 +19,9 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.parameters.kept import Kept, put_back
+from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
 from ...animation.edit.parameters.set_parameters import set_parameters_of_each
-from ...animation.edit.place_keys import KeptPlaces, put_places_back, set_value, values_of
+from ...animation.edit.place_keys import RecordedPlaces, put_places_back, set_value, values_of
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
@@ -30,7 +30,7 @@ from .modifier_keys import LastEvent, last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
 
-Was = TypeVar("Was", Kept, KeptPlaces)
+Was = TypeVar("Was", RecordedParameters, RecordedPlaces)
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -91,27 +91,27 @@ class _Way(Generic[Was]):
     put_back: Callable[[Sequence[Was]], None]
 
 
-def _way_of_number(name: str) -> _Way[Kept]:
+def _way_of_number(name: str) -> _Way[RecordedParameters]:
     def set_(every: Iterable[tuple[TrackKeys, Numbers]], held: bool) -> None:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
         set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults, held=held)
 
-    return _Way(set_, partial(Kept.of, name=name), put_back)
+    return _Way(set_, partial(RecordedParameters.of, name=name), put_back)
 
 
-def _way_of_value(component: int) -> _Way[KeptPlaces]:
+def _way_of_value(component: int) -> _Way[RecordedPlaces]:
     def set_(every: Iterable[tuple[TrackKeys, Numbers]], _held: bool) -> None:
         for keys, numbers in every:
             with suppress(AnimationError):
                 set_value(keys, component, numbers)
 
-    return _Way(set_, KeptPlaces.of, put_places_back)
+    return _Way(set_, RecordedPlaces.of, put_places_back)
 
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider: SharedSlider[list[Kept]] = SharedSlider(LIMITS[name])
+    slider: SharedSlider[list[RecordedParameters]] = SharedSlider(LIMITS[name])
 
     def get(_self: object) -> float:
         chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]

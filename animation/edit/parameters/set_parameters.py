@@ -55,22 +55,22 @@ def set_parameters_of_each(
         if not len(keys):
             continue
         try:
-            alike = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
+            pending = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
             place = (keys.track.slot, keys.track.path)
-            if place in alike:
+            if place in pending:
                 # Datablocks that share an action give one track twice.
-                write_numbers(list(alike.values()), interpolation, held)
-                alike.clear()
+                write_numbers(list(pending.values()), interpolation, held)
+                pending.clear()
                 (keys,) = found_again([keys])
-            alike[place] = _setting(keys, given, defaults)
+            pending[place] = _change(keys, given, defaults)
         except AnimationError as error:
             errors.append(error)
-    for alike in filter(None, changes.values()):
-        write_numbers(list(alike.values()), interpolation, held)
+    for pending in filter(None, changes.values()):
+        write_numbers(list(pending.values()), interpolation, held)
     return errors
 
 
-def _setting(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
+def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
     """Return the change that sets parameters; make the track TCB where it isn't."""
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():

@@ -83,9 +83,14 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
     channels = changes[0].channels
     write_rows(channels, written, joined(rows))
+    _play(channels, [change.track for change in changes], held)
+
+
+def _play(channels: Channels, tracks: Sequence[Track], held: bool) -> None:
+    """Play the tracks by their new numbers: baked again at a step of a drag, else evaluated as they are."""
     if held:
         (users,) = users_of_channels([channels])
-        replay(users, channels, [change.track for change in changes])
+        replay(users, channels, tracks)
     else:
         # Live evaluates what it plays by the new numbers, but undo evaluates only what was evaluated in its step.
         evaluate_anew(channels.action)

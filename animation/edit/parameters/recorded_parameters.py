@@ -23,7 +23,7 @@ from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecordedParameters:
     """Record parameters of keys of a track, or one of them, and restore them bit for bit."""
 
     keys: TrackKeys
@@ -31,7 +31,7 @@ class Kept:
     name: str | None
 
     @classmethod
-    def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
+    def of(cls, keys: TrackKeys, name: str | None = None) -> RecordedParameters:
         """Record all parameters, or the one of that name."""
         return cls(keys, keys.track.enabled, name)
 
@@ -64,9 +64,9 @@ class Kept:
 
     def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
         """Return the recorded keys, in the order of those that are there."""
-        kept = self.keys.own[index]
-        row = np.searchsorted(kept.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
-        return kept.take(np.minimum(row, len(kept.keys) - 1))
+        recorded = self.keys.own[index]
+        row = np.searchsorted(recorded.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        return recorded.take(np.minimum(row, len(recorded.keys) - 1))
 
     def _put_identities(self, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> None:
         """Restore the identities of keys that have their recorded numbers again."""
@@ -84,7 +84,7 @@ class Kept:
         write_rows(channels, [(track, found)], NO_ROWS)
 
 
-def put_back(kept: Sequence[Kept]) -> None:
+def put_back(recorded: Sequence[RecordedParameters]) -> None:
     """Restore recorded parameters."""
-    for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
+    for each, keys in zip(recorded, found_again([each.keys for each in recorded]), strict=True):
         each.put_back(channels_of(keys.datablock), keys.track)
