@@ -29,10 +29,12 @@ class Progress:
         self.window_manager = window_manager
         self.line = line
         self.printed_at = time.monotonic()
+        self.percent = 0
         window_manager.progress_begin(0, 100)
 
     def __call__(self, done: int, total: int) -> None:
-        self.window_manager.progress_update(100 * done // max(1, total))
+        self.percent = 100 * done // max(1, total)
+        self.window_manager.progress_update(self.percent)
         if bpy.app.background and time.monotonic() - self.printed_at > _SECONDS_BETWEEN_LINES:
             self.printed_at = time.monotonic()
             print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
@@ -71,9 +73,12 @@ class InSteps:
             window_manager: Any = context.window_manager
             window_manager.modal_handler_add(self)
             self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
-            workspace: Any = context.workspace
-            workspace.status_text_set(iface_(self.hint))
+            self._say_how_far(context)
         return status
+
+    def _say_how_far(self, context: bpy.types.Context) -> None:
+        workspace: Any = context.workspace
+        workspace.status_text_set(f"{iface_(self.hint)}   {self._progress.percent} %")
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if event.type == "ESC" and event.value == "PRESS":
@@ -82,7 +87,12 @@ class InSteps:
             operator.report({"WARNING"}, rpt_(self.cancelled))
             return {"CANCELLED"}
         # All other events are kept from the scene that is worked on.
-        return self._go_on(context, _SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        status = self._go_on(context, _SLICE)
+        if status == {"RUNNING_MODAL"}:
+            self._say_how_far(context)
+        return status
 
     def cancel(self, context: bpy.types.Context) -> None:
         try:

@@ -18,7 +18,7 @@ from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.live import handlers
 from ..ui.properties import ReduceOptions
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
@@ -32,12 +32,21 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
     work: ClassVar[Any]
     """A static function of what is selected, and wanted of it, which returns Steps."""
+    others: ClassVar[tuple[str, ...]] = ("use_data",)
+    """Properties beside those of Reduce's panel."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         operator: Any = cls
         shown = selection.editable_fcurves(context) if selection.in_animation_editor(context) else []
         return any_selected(shown) or poll_selection(operator, context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        operator: Any = self
+        layout = layout_of(operator)
+        layout.use_property_split = True
+        for name in (*self.used(context), *self.others):
+            layout.prop(self, name)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         self._is_by_hand = True
@@ -76,6 +85,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    others = ("use_data", "live")
     hint = n_("Reduce goes on: Esc leaves everything as it was")
     cancelled = n_("Reduce was ended: everything is as it was")
 

@@ -8,7 +8,6 @@ from typing import Any
 import bpy
 
 from ..animation.translation import iface_
-from ..ui.bake_options import CustomRange
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
 from .widgets import draw_text, sidebar_settings
@@ -55,10 +54,7 @@ class TCB_PT_reduce(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        for name in ("error", "angle", "still", "period", "together", "method", "key_count", "frames"):
-            if name != "angle" or context.mode != "POSE":
-                column.prop(settings, name)
-        for name in CustomRange.__annotations__ if settings.frames == "CUSTOM" else ():
+        for name in settings.used(context):
             column.prop(settings, name)
         layout.operator_context = "INVOKE_DEFAULT"
         for operator in (

@@ -217,6 +217,13 @@ class ReduceOptions(CustomRange):
         options=set(),
     )
 
+    def used(self, context: bpy.types.Context) -> list[str]:
+        """Return the options that matter in this mode and to these frames, in the order in which they are drawn."""
+        names = ["error", "angle", "still", "period", "together", "method", "key_count", "frames"]
+        if context.mode == "POSE":
+            names.remove("angle")
+        return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
+
     def wanted(self, scene: bpy.types.Scene) -> Wanted:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
         return Wanted(

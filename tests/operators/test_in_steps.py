@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that work in steps: what the status bar says meanwhile."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import bpy
+import pytest
+
+
+def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_steps = importlib.import_module(f"{tcb_animation.__name__}.operators.in_steps")
+    texts: list[Any] = []
+    context = SimpleNamespace(
+        workspace=SimpleNamespace(status_text_set=texts.append),
+        window=None,
+        window_manager=SimpleNamespace(event_timer_remove=lambda _timer: None),
+    )
+
+    class Working(in_steps.InSteps):  # type: ignore[name-defined]
+        """What a window has of an operator, which without one can't be made, after its first second."""
+
+        hint = "Esc ends it"
+        _timer = object()
+        _steps = ((number, 4) for number in range(5))
+        _progress = in_steps.Progress(bpy.context.window_manager)
+        _done = staticmethod(lambda _context, _result: {"FINISHED"})
+
+    # A step takes all the time that there is before Blender goes on.
+    clock = itertools.count(0.0, 0.15)
+    monkeypatch.setattr(in_steps, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    working, timer = Working(), SimpleNamespace(type="TIMER", value="NOTHING")
+    while working.modal(context, timer) == {"RUNNING_MODAL"}:
+        pass
+    assert texts == [*(f"Esc ends it   {part} %" for part in (0, 25, 50, 75, 100)), None]
