@@ -15,7 +15,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
 from ..animation.report import one_of_each
-from ..animation.translation import iface_, n_, rpt_
+from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
 from .arguments.parser import Job
 
@@ -75,6 +75,17 @@ class Outcome:
         if self.done_before:
             return "before"
         return "skipped" if self.nothing_to_do else "done"
+
+    def is_withheld(self, is_strict: bool) -> bool:
+        """Return whether no result is written: nothing was done without an error, or with --strict not all was."""
+        if is_strict and self.report.looks_changed:
+            changed = counted(self.report.looks_changed, n_("{:,} track"), n_("{:,} tracks"))
+            self.errors.append(rpt_("the look of {:s} changes visibly, as the notes say", changed))
+        if not self.errors or (self.report.tracks and not is_strict):
+            return False
+        if self.report.tracks:
+            self.notes.append(rpt_("no result is written, since --strict was said"))
+        return True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON for another process."""

@@ -19,7 +19,7 @@ from .. import animation
 from ..animation.edit.enable import plain_among
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import blocking_reason
-from ..animation.translation import counted, n_, rpt_
+from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
 from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file, save
 from .choosing import choose, has_keys, nothing_to_do, tracks_of
@@ -153,12 +153,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:
         _take_away(datablocks, job.verb, outcome)
-    if job.is_strict and outcome.report.looks_changed:
-        changed = counted(outcome.report.looks_changed, n_("{:,} track"), n_("{:,} tracks"))
-        outcome.errors.append(rpt_("the look of {:s} changes visibly, as the notes say", changed))
-    if outcome.errors and (job.is_strict or not outcome.report.tracks):
-        if outcome.report.tracks:
-            outcome.notes.append(rpt_("no result is written, since --strict was said"))
+    if outcome.is_withheld(job.is_strict):
         return
     if not outcome.report.tracks:
         outcome.nothing_to_do = outcome.nothing_to_do or nothing_to_do(job, bool(datablocks))
