@@ -9,6 +9,7 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty
 
 from ..animation import AnimationError, remove_retiming, retime
+from ..animation.edit.timing import SHAPES
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.redraw import layout_of, redraw_editors
@@ -18,17 +19,6 @@ LEVEL_ITEMS = (
     ("TRACK", "Track", "The track that the sidebar shows"),
     ("OBJECT", "Object", "All tracks of the object, or of the data, that the track shown belongs to"),
     ("SCENE", "Scene", "All tracks of all objects of the scene, and of what they are made of"),
-)
-SHAPE_ITEMS = (
-    ("AS_IT_IS", "As It Is", "A straight line that changes nothing yet: shape it in the Graph Editor"),
-    ("SCALE", "Scale Duration", "The same motion in more or less time, from its first key on"),
-    ("REVERSE", "Reverse", "From the last key back to the first"),
-    ("HOLD", "Hold", "A rest at the current frame; what follows comes later"),
-    ("LOOP", "Loop", "From the first key to the last, again and again"),
-    ("PING_PONG", "Ping-Pong", "To and fro between the first and the last key"),
-    ("FRACTION", "Fraction 0 to 1", "Keys of 0 and 1, which mean the first and the last key"),
-    ("CONSTANT_SPEED", "Constant Speed", "One speed along the track's path, from its first key to its last"),
-    ("CONSTANT_SPEED_KEYS", "Constant Speed Between Keys", "One speed from key to key; keys keep their frames"),
 )
 
 
@@ -78,7 +68,9 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"
 
-    shape: EnumProperty(name="Shape", description="What it begins as", items=SHAPE_ITEMS)
+    shape: EnumProperty(
+        name="Shape", description="What it begins as", items=[(name, *texts) for name, texts in SHAPES.items()]
+    )
     scale: FloatProperty(
         name="Scale", description="How many times the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
     )

@@ -83,7 +83,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self._take_back()
             return self._end(context, {"CANCELLED"})
         if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
-            self._apply(context, held=False)
+            self._apply(context, snap=event.ctrl, held=False)
             return self._end(context, {"FINISHED"})
         if event.type == "MOUSEMOVE":
             step = (event.mouse_x - self._mouse) / self._pixels(context)

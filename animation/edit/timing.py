@@ -29,20 +29,21 @@ from ..sampling.properties import is_driven
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
 from ..store.tracks import Track, find_tracks
-from ..translation import rpt_
+from ..translation import n_, rpt_
 from .track_settings import find_track
 
-SHAPES = (
-    "AS_IT_IS",
-    "SCALE",
-    "REVERSE",
-    "HOLD",
-    "LOOP",
-    "PING_PONG",
-    "FRACTION",
-    "CONSTANT_SPEED",
-    "CONSTANT_SPEED_KEYS",
-)
+SHAPES = {
+    "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
+    "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
+    "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
+    "HOLD": (n_("Hold"), n_("A rest at the current frame; what follows comes later")),
+    "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
+    "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
+    "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
+    "CONSTANT_SPEED": (n_("Constant Speed"), n_("One speed along the track's path, from its first key to its last")),
+    "CONSTANT_SPEED_KEYS": (n_("Constant Speed Between Keys"), n_("One speed from key to key; keys keep their frames")),
+}
+"""Names and descriptions."""
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 

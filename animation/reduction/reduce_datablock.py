@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import Part, Skeleton, reduce_skeleton, reduce_tracks, stand_still
+from ...interp.fitting.reduction import Part, Skeleton, limits_while_still, reduce_skeleton, reduce_tracks, stand_still
 from ...interp.splines import tcb
 from ..bake.pipeline import bake
 from ..datablocks import name_of
@@ -247,9 +247,7 @@ class Search:
     def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
         """Return how far a track that is no bone's may be off at each frame, shape (1, frames)."""
         limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-        if dense.part == "location" and still is not None:
-            limit[stand_still(dense.values[np.newaxis], still[0])] = min(still[1], error)
-        return limit
+        return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
 
     def take_back(self) -> None:
         """Let the datablock play its own action again, and remove the copy."""
@@ -316,15 +314,12 @@ class Search:
 
     def _wanted_motion(self, factor: float) -> WantedMotion:
         wanted = self._wanted
-        limits = None
+        limits, still = None, None if wanted.still is None else (wanted.still, wanted.still)
         if self._places is not None:
-            limits = np.full(self._places.shape[:2], factor * wanted.error)
-            if wanted.still is not None:
-                still = stand_still(self._places, wanted.still)
-                limits[still] = np.minimum(limits[still], wanted.still)
-        own_still = None if wanted.still is None else (wanted.still, wanted.still)
+            error = np.full(self._places.shape[:2], factor * wanted.error)
+            limits = limits_while_still(error, self._places, still)
         of_tracks = {
-            dense.track.path: self._limit(dense, factor * wanted.error, factor * wanted.angle, own_still)[0]
+            dense.track.path: self._limit(dense, factor * wanted.error, factor * wanted.angle, still)[0]
             for dense in self._every
             if not dense.is_of_bone
         }

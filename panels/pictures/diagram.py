@@ -49,7 +49,7 @@ KEY_COLOUR = (1.0, 0.75, 0.2, 1.0)
 """The colour of a selected key in Blender's own theme, which shows on dark and on light."""
 
 INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
-"""Colours of the tangents, those of a path's."""
+"""Colours of the tangents, here and on paths."""
 THIRD = 3.0
 """A tangent is shown a third as long as it is, as a Bezier handle is."""
 KEY = np.array(_VALUES[1])

@@ -16,13 +16,12 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from ...ui.preferences import PATH_WIDTH
+from .diagram import INCOMING, KEY_COLOUR, OUTGOING
 from .paths import Path, Points
 
 Colour = tuple[float, float, float, float]
 PATH: Colour = (0.45, 0.72, 1.0, 0.9)
-_KEY = (1.0, 0.75, 0.2, 1.0)
-_INCOMING = (0.35, 0.85, 0.6, 0.9)
-_OUTGOING = (0.95, 0.5, 0.75, 0.9)
+_TANGENTS = tuple((*colour[:3], 0.9) for colour in (INCOMING, OUTGOING))
 _TEXT = 12.0
 _NUMBER = (1.0, 0.85, 0.5, 1.0)
 _NUMBER_BETWEEN = (0.85, 0.85, 0.85, 0.9)
@@ -82,11 +81,11 @@ class Picture:
         self._path, self._colours = path, colours
         keys = len(path.keys)
         ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
-        handles = np.concatenate((_repeated(_INCOMING, keys), _repeated(_OUTGOING, keys)))
+        handles = np.concatenate([_repeated(colour, keys) for colour in _TANGENTS])
         spokes = np.stack((np.concatenate((path.keys, path.keys)), ends), axis=1).reshape(-1, 3)
         self.spokes = _batch(_line_shader(), "LINES", spokes, np.repeat(handles, 2, axis=0)) if keys else None
         self.knobs = _batch(_dot_shader(), "POINTS", ends, handles) if keys else None
-        self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(_KEY, keys)) if keys else None
+        self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(KEY_COLOUR, keys)) if keys else None
         self.lines: list[Any] = []
         self.frames = self.here = None
         self._marked: int | None = None

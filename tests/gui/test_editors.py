@@ -9,7 +9,7 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle
+from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
 from .editors import hold_slider, move_on, open_editor, open_tcb_menu, start_dragging_bias, take_back
 
@@ -147,6 +147,20 @@ def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
         window.key(key)
     window.key("Return")
     assert parameter(window, "bias") == {1.0: 0.25, 20.0: 0.25, 50.0: 0.25}
+    window.key("ctrl+z", at=centre)
+    assert everything(window) == mixed
+
+    # With Ctrl in steps of a twentieth, which confirming with Ctrl held leaves as they are.
+    start_dragging_bias(window, centre, 43)
+    window.xdotool("keydown", "ctrl")
+    turns(window)
+    in_steps = parameter(window, "bias")
+    window.xdotool("key", "Return")
+    window.xdotool("keyup", "ctrl")
+    settle(window)
+    assert in_steps[20.0] > 0.0
+    assert in_steps[20.0] == pytest.approx(round(10.0 * in_steps[20.0]) / 10.0, abs=1e-6)
+    assert parameter(window, "bias") == in_steps
     window.key("ctrl+z", at=centre)
     assert everything(window) == mixed
 

@@ -4,7 +4,7 @@
 from .noise import low_pass
 from .reduce_skeleton import reduce_skeleton
 from .skeleton import Joint, Skeleton
-from .standing_still import stand_still
+from .standing_still import limits_while_still, stand_still
 from .tcb_curves import Method
 from .tracks import Part, Reduced, divided, reduce_tracks
 
@@ -15,6 +15,7 @@ __all__ = [
     "Reduced",
     "Skeleton",
     "divided",
+    "limits_while_still",
     "low_pass",
     "reduce_skeleton",
     "reduce_tracks",

@@ -15,7 +15,7 @@ from ...batch import IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import to_matrix, unroll_signs
 from .fewest_keys import evaluate
-from .standing_still import stand_still
+from .standing_still import limits_while_still
 from .tcb_curves import Method, curves_of
 from .windows import KeySet, Samples
 
@@ -169,10 +169,8 @@ class Skeleton:
         self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
         self.wanted = self.points_of(self.poses())
-        self.limits = np.full(self.wanted.shape[:2], error)
+        self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
         """How far each point may be off at each frame, shape (points, frames)."""
-        if still is not None:
-            self.limits[stand_still(self.wanted, still[0])] = min(still[1], error)
         if parts is not None:
             self.limits *= parts
         self.keys: dict[int, KeySet] = {}

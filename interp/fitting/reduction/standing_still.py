@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When points stand still, such as a foot on the ground."""
+"""When points stand still, such as a foot on the ground, and how far they may be off then."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
         for shift in range(STILL_FRAMES):
             own[shift : shift + len(stays)] |= stays
     return still
+
+
+def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[float, float] | None) -> Float64Array:
+    """Return limits of errors (p, frames), lowered where points (p, frames, 3) stand still.
+
+    `still`: the radius of the ball, and the most that they may be off then; None: they are not lowered.
+    """
+    if still is None:
+        return limits
+    radius, most = still
+    return np.where(stand_still(points, radius), np.minimum(limits, most), limits)
