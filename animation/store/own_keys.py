@@ -34,6 +34,7 @@ from ..fcurves.keyframes import (
     Part,
     end_to_end,
     merged,
+    read_anew,
     read_joined,
     read_rest,
 )
@@ -103,6 +104,11 @@ class OwnKeys:
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     standing: Keyframes | None = None
     """The keys of the F-curve as they were read, where it has only own keys."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys."""
+        return len(self.identities)
 
     @cached_property
     def timing(self) -> bytes:
@@ -234,6 +240,11 @@ class OwnPart(OwnKeys):
     def keys(self) -> Keyframes:
         """Return the keys, of which each attribute is cut out when it is first read, too."""
         return Part(self.every.keys, self.span)
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys."""
+        return int(self.span.stop - self.span.start)
 
     @cached_property
     def timing(self) -> bytes:
@@ -438,15 +449,23 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
         return {}
     fcurves = [track.channels[index] for track, index in curves]
     channels = [channel for track, index in curves if (channel := _written(track, index)) is not None]
-    marks = read_joined(fcurves, MARKS)
+    known = [track.remembered[index] for track, index in curves if index in track.remembered]
+    marks = read_joined(fcurves, MARKS, known if len(known) == len(curves) else ())
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
     others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
+    is_remembered = not marks.names.isdisjoint(FLAGS)
+    if is_remembered and others:
+        # Edits of other kinds were made: nothing is taken for what it was.
+        marks, is_remembered = read_joined(fcurves, MARKS), False
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
+    if is_remembered and _is_handle_moved(own.keys, rows_.joined([channel.own for channel in channels], OWN)):
+        # Whether it was dragged, the selection tells.
+        own = read_anew(own, FLAGS)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
     kept = list(compress(channels, complete))
     own = Joined(own.keys, [len(channel.own) for channel in kept])
@@ -456,6 +475,13 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     ):
         result.setdefault(number, {})[index] = keys
     return result
+
+
+def _is_handle_moved(keys: Keyframes, written: Written) -> bool:
+    """Return whether a key that is where it was written has a handle that is elsewhere."""
+    stands = (keys.co == written["co"]).all(axis=1)
+    moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
+    return bool((moved.any(axis=1) & stands).any())
 
 
 def _is_written(track: Track) -> bool:
@@ -675,7 +701,7 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) 
         return []
     all_keys = own_end_to_end([part for part, _, _ in channels])
     changes = Changes.joined([each for _, each, _ in channels])
-    every = Joined(all_keys.keys, [len(part.keys) for part, _, _ in channels])
+    every = Joined(all_keys.keys, [part.count for part, _, _ in channels])
     own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
     identities, numbers = all_keys.identities[changes.is_own], all_keys.numbers[changes.is_own]
     named = own.of_channels(identities)

@@ -87,7 +87,7 @@ def recorded(
     if not parts:
         return [], []
     own = own_end_to_end([part.own for part in parts])
-    joined, before = Joined(own.keys, [len(part.own.keys) for part in parts]), own.identities
+    joined, before = Joined(own.keys, [part.own.count for part in parts]), own.identities
     at = session.rows.find(before)
     keys = _with_own_floats(joined.keys, at)
     known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS

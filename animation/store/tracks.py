@@ -76,6 +76,8 @@ class Track:
     """True where a driver, not the keys, decides the value of some component."""
     written: dict[int, Keyframes] = field(default_factory=dict)
     """The keys that `rebake` has just written into the channels; without those whose handles Blender placed."""
+    remembered: dict[int, Keyframes] = field(default_factory=dict)
+    """The keys of a track played by handles as Live left them: attributes that are seldom edited need not be read."""
 
     @property
     def is_rotation(self) -> bool:
@@ -91,6 +93,12 @@ class Track:
     def baked(self) -> bool:
         """Return whether an update has written the track's channels."""
         return self.state is not None and bool(self.state.channels)
+
+    @property
+    def is_played_by_handles(self) -> bool:
+        """Return whether the track is baked without generated keys."""
+        options = self.state.settings.options if self.state is not None else None
+        return self.baked and options is not None and options.output == "HANDLES"
 
     @property
     def is_at_home(self) -> bool:
@@ -275,7 +283,7 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
     for track in tracks:
         known = before.get(track.path)
         if known is not None and known.table is table and known.slot == track.slot:
-            track.state = known.state
+            track.state, track.remembered = known.state, known.remembered
             continue
         try:
             track.state = table.state(channels.slot_handle, track.path)
