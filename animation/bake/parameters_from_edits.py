@@ -31,6 +31,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
+    both,
     end_to_end,
     read,
     read_joined,
@@ -281,7 +282,7 @@ def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> Bool
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
     # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
-    on_key = (before == written["co"]).all(axis=1)
+    on_key = both(before == written["co"])
     frames, values = np.abs(now - before).T
     is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
     moved: BoolArray = np.where(on_key, frames > PUSHED, is_elsewhere)

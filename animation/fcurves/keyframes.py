@@ -131,6 +131,18 @@ UNPLACED = (*SIDES, "handle_left_type", "handle_right_type", "interpolation")
 """The attributes, apart from frame and value, that a bake changes."""
 
 
+def both(pairs: BoolArray) -> BoolArray:
+    """Return for pairs, shape (n, 2), whether both are true, in a tenth of the time of `all`."""
+    true: BoolArray = pairs[:, 0] & pairs[:, 1]
+    return true
+
+
+def either(pairs: BoolArray) -> BoolArray:
+    """Return for pairs, shape (n, 2), whether one is true, in a tenth of the time of `any`."""
+    true: BoolArray = pairs[:, 0] | pairs[:, 1]
+    return true
+
+
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
 
 

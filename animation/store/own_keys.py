@@ -32,6 +32,8 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     Part,
+    both,
+    either,
     end_to_end,
     merged,
     read_anew,
@@ -463,15 +465,16 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
         marks, is_remembered = read_joined(fcurves, MARKS), False
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
-    if is_remembered and _is_handle_moved(own.keys, rows_.joined([channel.own for channel in channels], OWN)):
+    kept = list(compress(channels, complete))
+    written = rows_.joined([channel.own for channel in kept], OWN)
+    if is_remembered and _is_handle_moved(own.keys, written):
         # Whether it was dragged, the selection tells.
         own = read_anew(own, FLAGS)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
-    kept = list(compress(channels, complete))
     own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}
     for number, (_, index), keys in zip(
-        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, own, places), strict=True
+        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, written, own, places), strict=True
     ):
         result.setdefault(number, {})[index] = keys
     return result
@@ -479,9 +482,9 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
 
 def _is_handle_moved(keys: Keyframes, written: Written) -> bool:
     """Return whether a key that is where it was written has a handle that is elsewhere."""
-    stands = (keys.co == written["co"]).all(axis=1)
+    stands = both(keys.co == written["co"])
     moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
-    return bool((moved.any(axis=1) & stands).any())
+    return bool((either(moved) & stands).any())
 
 
 def _is_written(track: Track) -> bool:
@@ -507,15 +510,14 @@ def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identit
     mine = known & marks.spread(as_many)
     among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]
     otherwise = np.zeros(len(keys), dtype=np.bool_)
-    otherwise[mine] = among_generated & (keys.co[mine] != written["co"]).any(axis=1)
+    otherwise[mine] = among_generated & either(keys.co[mine] != written["co"])
     otherwise[mine] |= identities[mine] != written["identity"]
     complete: BoolArray = as_many & (marks.sums(otherwise) == 0)
     return complete
 
 
-def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> list[OwnKeys]:
-    """Return the own keys of channels that have exactly the keys that were written, as they are without the bake."""
-    written = rows_.joined([channel.own for channel in channels], OWN)
+def _as_left(channels: Sequence[Channel], written: Written, own: Joined, places: IndexArray) -> list[OwnKeys]:
+    """Return the own keys of channels that have exactly the keys that were `written`, as they are without the bake."""
     values = values_without_bake(own.keys.values, written)
     none = np.zeros(len(written), dtype=np.bool_)
     keys = Changes(~none, values, none, none).own(own.keys)
