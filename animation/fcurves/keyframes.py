@@ -317,8 +317,8 @@ class Joined:
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
-SELDOM_EDITED = ("handle_left_type", "handle_right_type", "interpolation", "easing", *FLAGS)
-"""The attributes that stay as they are where keys are moved or posed, and handles dragged; FLAGS but tell which."""
+SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
+"""Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
 
 def read_joined(

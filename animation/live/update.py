@@ -486,9 +486,11 @@ def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes
     """
     result = []
     for track, (left, right, *arrays) in zip(tracks, reader.read((*UNPLACED, "easing"), written), strict=True):
-        states = (
-            (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
-            for fcurve in track.channels.values()
-        )
+        states = map(_settings_of, track.channels.values())
         result.append(_OtherState(left + right, (*states, *map(zlib.crc32, arrays))))
     return result
+
+
+def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
+    settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
+    return (*settings, *[modifier.type for modifier in fcurve.modifiers]) if len(fcurve.modifiers) else settings
