@@ -108,7 +108,7 @@ class KnownFits:
 
     def __init__(self, most: int = 50_000) -> None:
         self._most = most
-        self._rows: dict[bytes, Float64Array] = {}
+        self._rows: dict[bytes, bytes] = {}
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -122,14 +122,21 @@ class KnownFits:
 
     def learn(self, names: Sequence[bytes], rows: Float64Array) -> None:
         """Keep a row of numbers for each name."""
-        self._rows.update(zip(names, rows, strict=True))
+        self._rows.update(zip(names, _raw_rows(rows), strict=True))
 
     def recall(self, names: Sequence[bytes]) -> Float64Array:
         """Return the rows of known names, shape (names, numbers); drop the oldest rows where there are too many."""
-        rows = np.array([self._rows[name] for name in names])
+        # Joined as bytes they need not be arrays, each of which takes longer.
+        rows = np.frombuffer(bytearray().join([self._rows[name] for name in names])).reshape(len(names), -1)
         if len(self._rows) > self._most:
             self._rows = dict([*self._rows.items()][-(self._most // 2) :])
         return rows
+
+
+def _raw_rows(rows: Float64Array) -> list[bytes]:
+    """Return the bytes of each row."""
+    size, raw = rows.itemsize * rows.shape[1], rows.tobytes()
+    return [raw[start : start + size] for start in range(0, len(raw), size)]
 
 
 def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> list[Handles]:
@@ -278,9 +285,7 @@ class _Fitting:
             probes,
         )
         rows = _SegmentFits.rows_of(about)
-        size, raw, kind = rows.itemsize * rows.shape[1], rows.tobytes(), self._kind
-        starts = range(0, len(raw), size)
-        names = [kind + raw[start : start + size] for start in starts]
+        names = [self._kind + raw for raw in _raw_rows(rows)]
         new = self._known.missing(names)
         if new:
             rest = part.take(np.array(new))
