@@ -770,6 +770,24 @@ def test_what_is_seldom_edited_is_not_read_where_keys_were_moved(animation, monk
     assert {*names}.isdisjoint(SELDOM)
 
 
+def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monkeypatch) -> None:
+    looked, module = Looked(animation), animation.store.table.custom_property
+    reads: list[None] = []
+    read = module._read
+    monkeypatch.setattr(module, "_read", lambda *given: reads.append(None) or read(*given))
+    looked.move(1.0)
+    assert looked.look() == 1
+    assert not reads
+    animation.key_set(looked.thing, "scale", 1, tension=0.5)
+    reads.clear()
+    looked.move(1.0)
+    assert looked.look() == 1
+    assert animation.find_track(looked.thing, "scale").table is module.read_table(looked.action)
+    # Without its stamp.
+    looked.action[module.PROPERTY]["own"][0] += 1
+    assert animation.find_track(looked.thing, "scale").table.error
+
+
 def bent_numbers(animation, thing: bpy.types.Object) -> np.ndarray:
     """The parameters of the second key's x, 0 where none was set."""
     track = animation.find_track(thing, "location")
