@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -91,16 +90,16 @@ class Composed:
         }
         return Joined(Keyframes(**every), [n] * count).channels
 
-    def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
-        """Return for each channel the attributes in which its keys differ from its present ones, equal in number."""
-        n, shape = len(standing), self.arrays["co"].shape[:2]
-        other = []
-        together = end_to_end(standing)
+    def differing(self, standing: Sequence[Keyframes]) -> dict[str, BoolArray]:
+        """Return in which channels each attribute differs from that of their present keys, equal in number."""
+        shape = self.arrays["co"].shape[:2]
+        together, found = end_to_end(standing), {}
         for name in NAMES:
             before = getattr(together, name)
             differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
-            other.append(differs.reshape(n, -1).any(axis=1))
-        return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
+            if differs.any():
+                found[name] = differs.reshape(shape[0], -1).any(axis=1)
+        return found
 
     @property
     def own(self) -> Arrays:

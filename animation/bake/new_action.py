@@ -10,7 +10,7 @@ import bpy
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in
 from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.keyframes import NAMES, NO_KEYS, Keyframes, Write, extrapolate
+from ..fcurves.keyframes import NO_KEYS, Keyframes, Write, extrapolate
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.original_actions import bring_back, copied, set_aside
@@ -93,7 +93,7 @@ def _write_plain_track(
     for index, keyframes in written.items():
         fcurve = fcurves.get((track.path, index)) or channels.new(track.path, index, track.group_name)
         extrapolate(fcurve, outside[index])
-        write(fcurve, keyframes, NAMES)
+        write(fcurve, keyframes)
         repeat(fcurve, groups[index].repeats)
         remove_cycles(fcurve)
     return sum(map(len, written.values())) - sum(map(len, keys.values()))

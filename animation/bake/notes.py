@@ -55,8 +55,8 @@ def _modifier_notes(track: Track) -> list[str]:
     """Return a note for each type of F-curve modifier, so that ten of them on a rig can be read."""
     components: dict[str, list[str]] = {}
     for fcurve in track.channels.values():
-        kinds = [modifier.type for modifier in fcurve.modifiers]
-        for kind in sorted({*kinds} - {"CYCLES"}) if kinds else ():
+        kinds = {modifier.type for modifier in fcurve.modifiers} if len(fcurve.modifiers) else set()
+        for kind in sorted(kinds - {"CYCLES"}):
             components.setdefault(kind, []).append(str(fcurve.array_index))
     if not components:
         return []

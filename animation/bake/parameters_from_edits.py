@@ -31,6 +31,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
+    both,
     end_to_end,
     read,
     read_joined,
@@ -100,7 +101,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         before = [_written(track, index) for index in channels]
         known = [each for each in before if each is not None]
         own = [*channels.values()]
-        if len(known) < len(own) or [*map(len, known)] != [len(each.identities) for each in own]:
+        if len(known) < len(own) or [*map(len, known)] != [each.count for each in own]:
             result[number] = True
             continue
         places += [number] * len(own)
@@ -230,7 +231,7 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
     """Return which keys of a channel are as they were written; none of them where there are other keys."""
     written = _written(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
-        return np.zeros(len(own.keys), dtype=np.bool_)
+        return np.zeros(own.count, dtype=np.bool_)
     return _stands(own.keys, written)
 
 
@@ -242,7 +243,7 @@ def _sides_dragged(
     `moved`: some key of the track is not where it was written.
     """
     written, fcurve = _written(track, index), track.channels[index]
-    none = np.zeros(len(own.keys), dtype=np.bool_)
+    none = np.zeros(own.count, dtype=np.bool_)
     if written is None or not stand.any():
         return none, none
     may_be_dragged, flags = _may_be_dragged(own.keys, stand, np.bool_(not moved))
@@ -281,7 +282,7 @@ def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> Bool
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
     # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
-    on_key = (before == written["co"]).all(axis=1)
+    on_key = both(before == written["co"])
     frames, values = np.abs(now - before).T
     is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
     moved: BoolArray = np.where(on_key, frames > PUSHED, is_elsewhere)
@@ -372,7 +373,7 @@ def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[str]
 ) -> OwnChannels:
     """Return the own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
-    count = max(len(each.keys) for each in own.values())
+    count = max(each.count for each in own.values())
     # The tangents of the first and the last key depend on those of their neighbours.
     ends = [row for row in goals if row in (0, count - 1)]
     for row in [*(row for row in goals if row not in ends), *ends]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import bpy
 import numpy as np
@@ -16,13 +17,13 @@ from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     INTERPOLATION,
-    NAMES,
     SIDES,
     Joined,
     Keyframes,
     Write,
     extrapolate,
     read_joined,
+    write_some,
 )
 from ..fcurves.selection_flags import selecting
 from ..report import Report
@@ -193,23 +194,29 @@ def _write_alike(
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
     extrapolation: Extrapolation | None = "CONSTANT" if keys.holds_outside else None
-    every, count = own_end_to_end(own), len(own[0].keys)
+    every, count = own_end_to_end(own), own[0].count
     ends = every.ends_spline[count - 1 :: count] if count else np.zeros(len(own), dtype=np.bool_)
     composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends)
+    curves = [plan.track.channels[index] for plan, _, index, _ in places]
+    theirs = [plan.track.extrapolation(index) for plan, _, index, _ in places]
+    updated = [extrapolate(fcurve, extrapolation or each) for fcurve, each in zip(curves, theirs, strict=True)]
+    channels = composed.channels
     standing = [each.standing for each in own if each.standing is not None]
-    names: Sequence[Sequence[str]] = [NAMES] * len(own)
     if len(standing) == len(own) and not len(keys.frames):
-        names = composed.differing(standing)
+        write_some(curves, composed.arrays, composed.differing(standing))
+        # When the extrapolation changes, Blender updates the curve, which may move its handles.
+        replaced = [*compress(zip(curves, channels, strict=True), updated)]
+    else:
+        replaced = [*zip(curves, channels, strict=True)]
+    for fcurve, written in replaced:
+        write(fcurve, written)
     noted = as_written(composed.own, every, composed.placed)
     generated = np.empty(keys.values.shape, dtype=GENERATED)
     generated["frame"], generated["value"] = keys.frames, keys.values
-    columns = zip(places, own, composed.channels, names, noted, generated, strict=True)
-    for (plan, state, index, found), each, written, other, own_written, made in columns:
+    columns = zip(places, own, curves, theirs, channels, noted, generated, strict=True)
+    for (plan, state, index, found), each, fcurve, kept, written, own_written, made in columns:
         track = plan.track
-        before, fcurve = state.channels.get(index), track.channels[index]
-        kept = track.extrapolation(index)
-        # When the extrapolation changes, Blender updates the curve, which may move its handles.
-        write(fcurve, written, NAMES if extrapolate(fcurve, extrapolation or kept) else other)
+        before = state.channels.get(index)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, own_written)

@@ -36,7 +36,7 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
     """Add or reset our Cycles modifier, which repeats the curve endlessly, or remove it where it isn't `wanted`."""
-    ours = _ours(fcurve)
+    ours = _ours(fcurve) if wanted or len(fcurve.modifiers) else []
     if not (ours or wanted):
         return
     for modifier in ours[1:] if wanted else ours:

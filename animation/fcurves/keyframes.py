@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Literal
@@ -131,10 +131,22 @@ UNPLACED = (*SIDES, "handle_left_type", "handle_right_type", "interpolation")
 """The attributes, apart from frame and value, that a bake changes."""
 
 
+def both(pairs: BoolArray) -> BoolArray:
+    """Return for pairs, shape (n, 2), whether both are true, in a tenth of the time of `all`."""
+    true: BoolArray = pairs[:, 0] & pairs[:, 1]
+    return true
+
+
+def either(pairs: BoolArray) -> BoolArray:
+    """Return for pairs, shape (n, 2), whether one is true, in a tenth of the time of `any`."""
+    true: BoolArray = pairs[:, 0] | pairs[:, 1]
+    return true
+
+
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
 
 
-Write = Callable[[bpy.types.FCurve, Keyframes, Sequence[str]], None]
+Write = Callable[[bpy.types.FCurve, Keyframes], None]
 """The function `write`, or another with the same result at the end of a bake."""
 
 
@@ -267,6 +279,8 @@ class Joined:
     counts: list[int]
     block: KeyBlock | None = None
     """What has read them."""
+    names: frozenset[str] = frozenset(NAMES)
+    """The attributes that they have; the others are empty."""
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
@@ -303,13 +317,24 @@ class Joined:
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
-_REST = tuple(name for name in NAMES if name not in MARKS)
+SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
+"""Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
 
-def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
-    """Read the keys of F-curves; attributes that are not among the names stay empty."""
+def read_joined(
+    fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES, known: Sequence[Keyframes] = ()
+) -> Joined:
+    """Read the keys of F-curves; attributes that are not among the names stay empty.
+
+    `known`: the keys of each as they were before. Where they are as many, SELDOM_EDITED is taken from them.
+    """
     block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
-    return Joined(NO_KEYS.with_(**{name: _shaped(name, block.read(name)) for name in names}), block.counts, block)
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    if known and list(map(len, known)) == block.counts:
+        together = end_to_end(known)
+        arrays = {name: getattr(together, name) for name in SELDOM_EDITED}
+    arrays |= {name: _shaped(name, block.read(name)) for name in names if name not in arrays}
+    return Joined(NO_KEYS.with_(**arrays), block.counts, block, frozenset(arrays))
 
 
 class KeyBlock:
@@ -349,14 +374,23 @@ def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.reshape(-1, 2) if name in _PAIRS else array
 
 
+def read_anew(joined: Joined, names: Iterable[str]) -> Joined:
+    """Read attributes of keys that were just read, as `Joined` has them, once more or for the first time."""
+    block = joined.block
+    assert block is not None
+    arrays = {name: _shaped(name, block.read(name)) for name in names}
+    return replace(joined, keys=joined.keys.with_(**arrays), names=joined.names.union(arrays))
+
+
 def read_rest(marks: Joined, chosen: BoolArray) -> Joined:
     """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
-    assert marks.block is not None
-    block = marks.block
+    rest = [name for name in NAMES if name not in marks.names]
     if chosen.all():
-        return Joined(marks.keys.with_(**{name: _shaped(name, block.read(name)) for name in _REST}), marks.counts)
+        return read_anew(marks, rest)
+    block = marks.block
+    assert block is not None
     counts = marks.sums(chosen).tolist()
-    arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in _REST}
+    arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in rest}
     columns = [(name, _width(name), array) for name, array in arrays.items()]
     ends = accumulate(counts)
     for points, own, count, end in zip(block.every, marks.of_channels(chosen), counts, ends, strict=True):
@@ -375,7 +409,7 @@ def read_rest(marks: Joined, chosen: BoolArray) -> Joined:
                 part[:] = [number for point in few for number in getattr(point, name)]
             else:
                 part[:] = [getattr(point, name) for point in few]
-    known = {name: getattr(marks.keys, name)[chosen] for name in MARKS}
+    known = {name: getattr(marks.keys, name)[chosen] for name in marks.names}
     return Joined(Keyframes(**known, **{name: _shaped(name, array) for name, array in arrays.items()}), counts)
 
 
@@ -391,17 +425,12 @@ _FEW = 30
 """Handles of fewer keys than one in thirty are faster to write one by one than for all keys at once."""
 
 
-def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES, flags: bool = True) -> None:
+def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None:
     """Replace all keys of `fcurve`; fastest where nearly all handles lie on their keys, and without the selection.
 
-    `names`: the attributes that may differ from those of the curve; where these are not all, the curve must have as
-    many keys. Does not call `FCurve.update`, which would move handles and merge keys.
+    Does not call `FCurve.update`, which would move handles and merge keys.
     """
     points = fcurve.keyframe_points
-    if len(names) < len(NAMES):
-        for name in names:
-            points.foreach_set(name, getattr(keys, name).ravel())
-        return
     arrays = keys.arrays
     off = keys.handles_apart.nonzero()[0]
     few = len(off) * _FEW < len(keys)
@@ -431,6 +460,22 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         put(name, array)
     if flags:
         write_flags(fcurve, [arrays[name] for name in FLAGS])
+
+
+def write_some(
+    fcurves: Sequence[bpy.types.FCurve], arrays: Mapping[str, npt.NDArray[Any]], chosen: Mapping[str, BoolArray]
+) -> None:
+    """Write attributes of the keys of F-curves that have as many keys already, each to the chosen F-curves.
+
+    `arrays` have a row for each F-curve; those without the first axis have the same for all.
+    """
+    every = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
+    for name, which in chosen.items():
+        array = arrays[name]
+        rows = np.broadcast_to(array, (len(every), len(array))) if array.ndim == 1 else array.reshape(len(every), -1)
+        for points, row, differs in zip(every, rows, which.tolist(), strict=True):
+            if differs:
+                points.foreach_set(name, row)
 
 
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:

@@ -11,13 +11,11 @@ import bpy
 import numpy as np
 
 from .channels import channels_in
-from .keyframes import FLAGS, NAMES, BoolArray, Keyframes, write, write_flags
+from .keyframes import FLAGS, BoolArray, Keyframes, write, write_flags
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
 """Whether Blender can deselect all keys of an action in one call: 4.2 can't, 4.5 can."""
-
-_FLAGS = frozenset(FLAGS)
 
 
 class Writer:
@@ -28,10 +26,10 @@ class Writer:
         """Each with how many keys it has, and their flags where some are set. Not the keys: their memory is needed for
         the next ones."""
 
-    def write(self, fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES) -> None:
+    def write(self, fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         """Write keys as `keyframes.write` does, but postpone their selection where Blender can deselect all at once."""
-        write(fcurve, keys, names, flags=not CAN_DESELECT)
-        if CAN_DESELECT and (names is NAMES or not _FLAGS.isdisjoint(names)):
+        write(fcurve, keys, flags=not CAN_DESELECT)
+        if CAN_DESELECT:
             flags = _flags_of(keys)
             kept = [array.copy() for array in flags] if _is_any(flags) else None
             self._curves.append((fcurve, len(keys), kept))

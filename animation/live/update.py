@@ -142,6 +142,7 @@ class Watch:
             names = dict(zip(marks, _bake_inputs(baked, self.reader), strict=True))
             suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
             self.bake_inputs = names
+            _forget_keys(suspected)
         changed = []
         places = [marks[track.path] for track in suspected]
         for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
@@ -183,6 +184,7 @@ class Watch:
             if not self.other_state.setdefault(track.path, rest).is_like(rest):
                 edited.append(track)
                 self.other_state[track.path] = rest
+        _forget_keys(edited)
         return edited
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
@@ -196,8 +198,9 @@ class Watch:
         self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
         for path, track in taken.items():
-            # It has been read, and may be long.
-            track.written.clear()
+            # Generated keys are many.
+            track.remembered = track.written if track.is_played_by_handles else {}
+            track.written = {}
             self.refused.pop(path, None)
             self.standing[path] = []
         for note in report.standing:
@@ -335,6 +338,7 @@ def _update_tracks(
         return Report()
     present = refreshed(watch.users[0], channels, tracks)
     if not is_live:
+        _forget_keys(present)
         report = settle(channels, [track for track in present if track.baked and not blocking_reason(track)])
         watch.take(channels, present, report)
         return report
@@ -347,6 +351,12 @@ def _update_tracks(
         report.notes += [track.note(rpt_("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
+
+
+def _forget_keys(tracks: Iterable[Track]) -> None:
+    """Let all attributes of the tracks' keys be read, because other edits than of frames and values were made."""
+    for track in tracks:
+        track.remembered = {}
 
 
 def _pointers(channels: Channels) -> list[int]:
@@ -456,9 +466,11 @@ def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes
     """
     result = []
     for track, (left, right, *arrays) in zip(tracks, reader.read((*UNPLACED, "easing"), written), strict=True):
-        states = (
-            (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
-            for fcurve in track.channels.values()
-        )
+        states = map(_settings_of, track.channels.values())
         result.append(_OtherState(left + right, (*states, *map(zlib.crc32, arrays))))
     return result
+
+
+def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
+    settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
+    return (*settings, *[modifier.type for modifier in fcurve.modifiers]) if len(fcurve.modifiers) else settings

@@ -63,7 +63,7 @@ class Changes:
 
     def own(self, keys: Keyframes) -> Keyframes:
         """Return the animator's keys, with their own values."""
-        own = keys.take(self.is_own)
+        own = keys if self.is_own.all() else keys.take(self.is_own)
         values = self.values[self.is_own]
         shift = values - own.values
         if not shift.any():

@@ -32,8 +32,11 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     Part,
+    both,
+    either,
     end_to_end,
     merged,
+    read_anew,
     read_joined,
     read_rest,
 )
@@ -103,6 +106,11 @@ class OwnKeys:
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     standing: Keyframes | None = None
     """The keys of the F-curve as they were read, where it has only own keys."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys."""
+        return len(self.identities)
 
     @cached_property
     def timing(self) -> bytes:
@@ -234,6 +242,11 @@ class OwnPart(OwnKeys):
     def keys(self) -> Keyframes:
         """Return the keys, of which each attribute is cut out when it is first read, too."""
         return Part(self.every.keys, self.span)
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys."""
+        return int(self.span.stop - self.span.start)
 
     @cached_property
     def timing(self) -> bytes:
@@ -438,24 +451,40 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
         return {}
     fcurves = [track.channels[index] for track, index in curves]
     channels = [channel for track, index in curves if (channel := _written(track, index)) is not None]
-    marks = read_joined(fcurves, MARKS)
+    known = [track.remembered[index] for track, index in curves if index in track.remembered]
+    marks = read_joined(fcurves, MARKS, known if len(known) == len(curves) else ())
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
     others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
+    is_remembered = not marks.names.isdisjoint(FLAGS)
+    if is_remembered and others:
+        # Edits of other kinds were made: nothing is taken for what it was.
+        marks, is_remembered = read_joined(fcurves, MARKS), False
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
-    places = np.flatnonzero(mine) - own.spread(marks.starts)
     kept = list(compress(channels, complete))
+    written = rows_.joined([channel.own for channel in kept], OWN)
+    if is_remembered and _is_handle_moved(own.keys, written):
+        # Whether it was dragged, the selection tells.
+        own = read_anew(own, FLAGS)
+    places = np.flatnonzero(mine) - own.spread(marks.starts)
     own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}
     for number, (_, index), keys in zip(
-        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, own, places), strict=True
+        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, written, own, places), strict=True
     ):
         result.setdefault(number, {})[index] = keys
     return result
+
+
+def _is_handle_moved(keys: Keyframes, written: Written) -> bool:
+    """Return whether a key that is where it was written has a handle that is elsewhere."""
+    stands = both(keys.co == written["co"])
+    moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
+    return bool((either(moved) & stands).any())
 
 
 def _is_written(track: Track) -> bool:
@@ -481,15 +510,14 @@ def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identit
     mine = known & marks.spread(as_many)
     among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]
     otherwise = np.zeros(len(keys), dtype=np.bool_)
-    otherwise[mine] = among_generated & (keys.co[mine] != written["co"]).any(axis=1)
+    otherwise[mine] = among_generated & either(keys.co[mine] != written["co"])
     otherwise[mine] |= identities[mine] != written["identity"]
     complete: BoolArray = as_many & (marks.sums(otherwise) == 0)
     return complete
 
 
-def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> list[OwnKeys]:
-    """Return the own keys of channels that have exactly the keys that were written, as they are without the bake."""
-    written = rows_.joined([channel.own for channel in channels], OWN)
+def _as_left(channels: Sequence[Channel], written: Written, own: Joined, places: IndexArray) -> list[OwnKeys]:
+    """Return the own keys of channels that have exactly the keys that were `written`, as they are without the bake."""
     values = values_without_bake(own.keys.values, written)
     none = np.zeros(len(written), dtype=np.bool_)
     keys = Changes(~none, values, none, none).own(own.keys)
@@ -675,7 +703,7 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) 
         return []
     all_keys = own_end_to_end([part for part, _, _ in channels])
     changes = Changes.joined([each for _, each, _ in channels])
-    every = Joined(all_keys.keys, [len(part.keys) for part, _, _ in channels])
+    every = Joined(all_keys.keys, [part.count for part, _, _ in channels])
     own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
     identities, numbers = all_keys.identities[changes.is_own], all_keys.numbers[changes.is_own]
     named = own.of_channels(identities)

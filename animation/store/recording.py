@@ -23,6 +23,7 @@ from ..fcurves.keyframes import (
     Float32Array,
     Joined,
     Keyframes,
+    both,
     read,
     read_coordinates,
     read_floats,
@@ -87,7 +88,7 @@ def recorded(
     if not parts:
         return [], []
     own = own_end_to_end([part.own for part in parts])
-    joined, before = Joined(own.keys, [len(part.own.keys) for part in parts]), own.identities
+    joined, before = Joined(own.keys, [part.own.count for part in parts]), own.identities
     at = session.rows.find(before)
     keys = _with_own_floats(joined.keys, at)
     known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS
@@ -155,11 +156,11 @@ def _are_recorded(
     baked = np.array([part.baked for part in parts])[number]
     exact = same.copy()
     for name in _EXACT if not baked.all() else ():
-        exact &= (getattr(keys, name).view(np.uint32) == present[name].view(np.uint32)).all(axis=1)
+        exact &= both(getattr(keys, name).view(np.uint32) == present[name].view(np.uint32))
     for side in SIDES:
         offset, before = getattr(keys, side) - keys.co, present[side] - present["co"]
         size = 1e-3 + np.abs(keys.co) + np.abs(before)
-        same &= (np.abs(offset - before) <= _OFFSET * size).all(axis=1)
+        same &= both(np.abs(offset - before) <= _OFFSET * size)
     result: npt.NDArray[np.bool_] = np.where(baked, same, exact) & ~_is_copied(number, keys.frames, present)
     return result
 

@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, IndexArray, Keyframes
+from ..fcurves.keyframes import (
+    FLAGS,
+    HANDLE,
+    INTERPOLATION,
+    BoolArray,
+    EnumArray,
+    Float32Array,
+    IndexArray,
+    Keyframes,
+    both,
+    either,
+)
 from .edits.shown_values import is_negated
 from .table import identity
 from .table import rows as rows_
@@ -192,9 +203,9 @@ def _is_moved(
 ) -> BoolArray:
     """Return which handles have another offset from their key than `before`, by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
-    moved: BoolArray = (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+    moved = either(np.abs(offset - before) > _HANDLE_MOVED * size)
     # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
-    return moved & np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
+    return moved & np.where(either(before != 0.0), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
 
 
 def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) -> EnumArray:
@@ -203,7 +214,7 @@ def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) ->
     if written is not None:
         placed[here] = written["placed"][here]
     # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
-    stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
+    stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     return placed
 
@@ -267,8 +278,7 @@ def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tup
 
     def are(one: Float32Array, other: Float32Array) -> BoolArray:
         """Return which keys have handles with these offsets."""
-        alike: BoolArray = ((np.abs(left - one) <= room) & (np.abs(right - other) <= room)).all(axis=1)
-        return alike
+        return both((np.abs(left - one) <= room) & (np.abs(right - other) <= room))
 
     same = ~here | are(before_left, before_right)
     if same.all():
@@ -286,12 +296,12 @@ def _recorded_handle(
     """
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
-    still = (own.co == rows["co"]).all(axis=1, keepdims=True)
+    still = both(own.co == rows["co"])[:, np.newaxis]
     if written is not None and not same.all():
         ratio, ratio_beyond = (
             _ratio(getattr(own, each) - own.co, written[each] - written["co"]) for each in (side, other)
         )
-        scaled = ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
+        scaled = ~same & ~mirrored & both(np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio)))
         swapped = (rows[other] - rows["co"]).astype(np.float64) * _MIRROR
         offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
         still &= ~(mirrored | scaled)[:, np.newaxis]

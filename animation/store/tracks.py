@@ -23,7 +23,7 @@ from ..fcurves.keyframes import KeyBlock, Keyframes
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import State, Table, read_table, remembered_tables
+from .table.custom_property import State, Table, known_table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
 from .velocity_properties import is_derived
@@ -76,6 +76,8 @@ class Track:
     """True where a driver, not the keys, decides the value of some component."""
     written: dict[int, Keyframes] = field(default_factory=dict)
     """The keys that `rebake` has just written into the channels; without those whose handles Blender placed."""
+    remembered: dict[int, Keyframes] = field(default_factory=dict)
+    """The keys of a track played by handles as Live left them: attributes that are seldom edited need not be read."""
 
     @property
     def is_rotation(self) -> bool:
@@ -91,6 +93,12 @@ class Track:
     def baked(self) -> bool:
         """Return whether an update has written the track's channels."""
         return self.state is not None and bool(self.state.channels)
+
+    @property
+    def is_played_by_handles(self) -> bool:
+        """Return whether the track is baked without generated keys."""
+        options = self.state.settings.options if self.state is not None else None
+        return self.baked and options is not None and options.output == "HANDLES"
 
     @property
     def is_at_home(self) -> bool:
@@ -267,20 +275,20 @@ def _tracks_among(
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
     """Find the entry of each track in the action's table: by slot and path, or by where its keys are now."""
-    table = read_table(channels.action)
+    table = known_table(channels.action) if before else read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
     if table.error:
         return
     for track in tracks:
         known = before.get(track.path)
-        if known is not None and known.table is table and known.slot == track.slot:
-            track.state = known.state
-            continue
         try:
-            track.state = table.state(channels.slot_handle, track.path)
+            is_its = known is not None and known.table is table and known.slot == track.slot
+            track.state = known.state if known and is_its else table.state(channels.slot_handle, track.path)
         except ValueError as error:
             track.table = replace(table, error=str(error))
+        if known is not None and known.state is track.state:
+            track.remembered = known.remembered
     if len(session.rows):
         _follow_keys([track for track in tracks if track.state is None and not track.table.error])
 

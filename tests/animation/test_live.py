@@ -689,6 +689,172 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
         assert noted == dict(zip(watch.tracks, each, strict=True))
 
 
+SELDOM = {
+    "easing": "EASE_OUT",
+    "interpolation": "LINEAR",
+    "select_control_point": True,
+    "select_left_handle": True,
+}
+
+
+ANYTHING = SELDOM | {"type": "BREAKDOWN", "handle_left_type": "ALIGNED", "handle_right_type": "VECTOR"}
+
+
+class Looked:
+    """A thing played by handles that Live has baked before, and looks at by itself."""
+
+    def __init__(self, animation) -> None:
+        self.update = animation.live.update
+        self.thing = new_object()
+        for path in ("location", "scale"):
+            key(self.thing, path, [(1, (0, 0, 0)), (20, (1, 2, 3)), (30, (2, 0, 1)), (40, (3, -1, 0))])
+        animation.enable(self.thing)
+        animation.bake(self.thing, output="HANDLES")
+        self.watches: dict[Any, Any] = {}
+        self.move(0.5)
+        self.update.refresh_all(self.watches, self.action)
+        self.move(0.5)
+        self.move(0.5, "scale")
+        self.look()
+        self.look_at_the_rest()
+
+    @property
+    def action(self) -> Any:
+        return self.thing.animation_data.action
+
+    def points(self, index: int = 0, path: str = "location") -> Any:
+        return curve(self.thing, path, index).keyframe_points
+
+    def move(self, by: float, path: str = "location") -> None:
+        for index in range(3):
+            for name in ("co", "handle_left", "handle_right"):
+                getattr(self.points(index, path)[2], name).x += by
+
+    def look(self) -> int:
+        return self.update.refresh(self.watches, self.action).tracks
+
+    def look_at_the_rest(self) -> int:
+        return self.update.check_remaining(self.watches, self.action).tracks
+
+
+@pytest.mark.parametrize("name", ANYTHING)
+def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_look(animation, name: str) -> None:
+    looked = Looked(animation)
+    whole = Looked(animation)
+    for each in (looked, whole):
+        setattr(each.points()[1], name, ANYTHING[name])
+        each.move(1.0)
+    assert looked.look() == 1
+    assert getattr(looked.points()[1], name) == ANYTHING[name]
+    looked.look_at_the_rest()
+    whole.update.refresh_all(whole.watches, whole.action)
+    for each in (looked, whole):
+        assert is_as_baked(animation, each.thing)
+        assert not each.look()
+        assert not each.look_at_the_rest()
+    assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+    for each in (looked, whole):
+        animation.restore(each.thing)
+        assert getattr(each.points()[1], name) == ANYTHING[name]
+    assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+
+
+def test_what_is_seldom_edited_is_not_read_where_keys_were_moved(animation, monkeypatch) -> None:
+    looked, block = Looked(animation), animation.fcurves.keyframes.KeyBlock
+    names: list[str] = []
+    read = block.read
+    monkeypatch.setattr(block, "read", lambda self, name: names.append(name) or read(self, name))
+    looked.move(1.0)
+    assert looked.look() == 1
+    assert {"co", "handle_left", "handle_right", "amplitude"} <= {*names}
+    assert {*names}.isdisjoint(SELDOM)
+
+
+def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monkeypatch) -> None:
+    looked, module = Looked(animation), animation.store.table.custom_property
+    reads: list[None] = []
+    read = module._read
+    monkeypatch.setattr(module, "_read", lambda *given: reads.append(None) or read(*given))
+    looked.move(1.0)
+    assert looked.look() == 1
+    assert not reads
+    animation.key_set(looked.thing, "scale", 1, tension=0.5)
+    reads.clear()
+    looked.move(1.0)
+    assert looked.look() == 1
+    assert animation.find_track(looked.thing, "scale").table is module.read_table(looked.action)
+    # Without its stamp.
+    looked.action[module.PROPERTY]["own"][0] += 1
+    assert animation.find_track(looked.thing, "scale").table.error
+
+
+def bent_numbers(animation, thing: bpy.types.Object) -> np.ndarray:
+    """The parameters of the second key's x, 0 where none was set."""
+    track = animation.find_track(thing, "location")
+    return np.nan_to_num(animation.store.own_keys.read_own_keys(track)[0].parameters[1])
+
+
+@pytest.mark.parametrize("is_selected", [False, True])
+def test_a_handle_that_is_dragged_beside_a_move_is_told_by_its_selection(animation, is_selected: bool) -> None:
+    looked, whole = Looked(animation), Looked(animation)
+    for each in (looked, whole):
+        each.move(1.0)
+        for index in range(3):
+            for point in each.points(index):
+                point.select_control_point = point.select_left_handle = point.select_right_handle = False
+        each.points()[1].select_right_handle = is_selected
+        each.points()[1].handle_right.y += 1.0
+        for index in range(1, 3):
+            each.points(index)[2].select_control_point = True
+    looked.look()
+    whole.update.refresh_all(whole.watches, whole.action)
+    numbers = [bent_numbers(animation, each.thing) for each in (looked, whole)]
+    assert bool(numbers[0].any()) == is_selected
+    assert np.array_equal(*numbers)
+    assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+
+
+@pytest.mark.parametrize("edit", ["insert", "delete", "replace", "swap", "remake", "undo"])
+def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, edit: str) -> None:
+    looked, whole = Looked(animation), Looked(animation)
+    for each in (looked, whole):
+        points = each.points()
+        if edit in ("insert", "replace"):
+            points.insert(26.0, 4.0)
+        if edit in ("delete", "replace"):
+            points.remove(points[1])
+        if edit == "swap":
+            # Identities in another order.
+            first, second = points[1].co.x, points[2].co.x
+            points[1].co_ui.x, points[2].co_ui.x = second, first
+            curve(each.thing, "location").update()
+        if edit == "remake":
+            rows_of_it = [(tuple(point.co), point.interpolation) for point in points]
+            bags = bags_in(each.action)
+            fcurves = bags[0].fcurves
+            fcurves.remove(curve(each.thing, "location"))
+            made = fcurves.new("location", index=0)
+            for at, _ in rows_of_it:
+                made.keyframe_points.insert(*at).easing = "EASE_IN"
+        if edit == "undo":
+            for watch in each.watches.values():
+                watch.forget()
+        each.move(1.0)
+        # In a track with the same keys a handle is dragged beside a move.
+        each.move(1.0, "scale")
+        for point in each.points(0, "scale"):
+            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+        each.points(0, "scale")[1].handle_right.y += 1.0
+        each.points(0, "scale")[1].select_right_handle = True
+    looked.look()
+    looked.look_at_the_rest()
+    whole.update.refresh_all(whole.watches, whole.action)
+    assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+    for each in (looked, whole):
+        animation.restore(each.thing)
+    assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+
+
 def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
     keyframes = animation.fcurves.keyframes
     thing = new_object()

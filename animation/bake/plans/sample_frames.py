@@ -39,11 +39,16 @@ class Sampling:
 
         Whole segments are baked: to bake half of one would change the other half.
         """
-        if self.start is None and self.end is None:
+        if self._is_whole:
             every = np.ones(len(keys), dtype=np.bool_)
             every[-1:] = False
             return every
         return self._segments_in_range(keys)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Return whether all keys are in the range."""
+        return self.start is None and self.end is None
 
     @memoized
     def _segments_in_range(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
@@ -54,7 +59,7 @@ class Sampling:
 
     def touches(self, keys: Float32Array, cycle: str) -> bool:
         """Return whether there is anything to bake: a segment, or cycles outside the keys."""
-        return bool(self.segments(keys).any()) or cycle != "SINGLE"
+        return cycle != "SINGLE" or (len(keys) > 1 if self._is_whole else bool(self.segments(keys).any()))
 
     @memoized
     def samples(self, keys: Float32Array, baked: npt.NDArray[np.bool_], cycle: str) -> Float32Array:

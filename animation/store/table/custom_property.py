@@ -404,6 +404,16 @@ def read_table(action: Any) -> Table:
     return table
 
 
+def known_table(action: Any) -> Table:
+    """Return the table that the session knows of the action, where that has its stamp; else read it.
+
+    For who looks again and again: to compare all rows takes longer than a track's keys. What another program has
+    changed in the arrays, and not in the stamp, the next reading finds.
+    """
+    known = remembered_tables().get(action.session_uid)
+    return known if known is not None and known.stamp == table_stamp(action) else read_table(action)
+
+
 def remembered_tables() -> dict[int, Table]:
     """Return the last tables of actions in this session, by their `session_uid`."""
     return cast(dict[int, Table], session.tables)
