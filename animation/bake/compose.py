@@ -45,7 +45,7 @@ _AUTOMATIC = np.zeros(256, dtype=np.bool_)
 _AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 
 Arrays = dict[str, npt.NDArray[Any]]
-"""The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
+"""The keys' attributes, shape (channels, n) or (channels, n, 2)."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,7 @@ class Composed:
     def channels(self) -> Sequence[Keyframes]:
         """Return each channel's keys."""
         count, n = self.arrays["co"].shape[:2]
-        every = {
-            name: np.tile(array, count) if array.ndim == 1 else array.reshape(count * n, *array.shape[2:])
-            for name, array in self.arrays.items()
-        }
+        every = {name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()}
         return Joined(Keyframes(**every), [n] * count).channels
 
     def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
@@ -106,8 +103,7 @@ class Composed:
     def own(self) -> Arrays:
         """Return what the table records of the animator's keys."""
         rows = self.layout.rows
-        arrays = {name: self.arrays[name] for name in WRITTEN}
-        return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
+        return {name: self.arrays[name].take(rows, axis=1) for name in WRITTEN}
 
 
 def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed:
@@ -123,7 +119,7 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
         "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
-        "period": np.broadcast_to(layout.frames, values.shape).copy(),
+        "period": np.repeat(layout.frames[np.newaxis], len(values), axis=0),
         "back": values.copy(),
     }
     _put_own(stamp, own, layout.rows)
@@ -201,7 +197,6 @@ def _composed(
     co[:, :, 0] = layout.frames
     shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
     co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
-    free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
     # One array for all attributes of a byte, so that the animator's are written into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation
@@ -210,23 +205,27 @@ def _composed(
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    for side, bit, places in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, SIDES), strict=True):
+    for side, bit in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True):
+        places = _every(own, [side])[0]
         if generated.shown is not None:
             places[..., 1] += generated.shown - _every(own, ["values"])[0]
-        if layout.played == INTERPOLATION["LINEAR"]:
-            places = np.where((placed & bit).astype(np.bool_)[..., np.newaxis], co[:, rows], places)
         arrays[side] = co.copy()
-        arrays[side][:, rows] = places
+        if layout.played == INTERPOLATION["LINEAR"]:
+            channel, row = np.nonzero((placed & bit) == 0)
+            arrays[side][channel, rows[row]] = places[channel, row]
+        else:
+            arrays[side][:, rows] = places
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)
     if generated.handles is not None:
         for side, places in zip(SIDES, generated.handles, strict=True):
             arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
+    free = np.full(shape, HANDLE["FREE"], dtype=np.uint8)
     types: Arrays = dict.fromkeys(_TYPES, free)
     if generated.chosen is not None:
         for name, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), strict=True):
-            types[name] = np.repeat(free[np.newaxis], shape[0], axis=0)
+            types[name] = free.copy()
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
 

@@ -256,6 +256,11 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     return _Concatenated(channels) if every is None else Part(every, slice(start, end))
 
 
+def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
+    """Split an array into parts of so many rows each, in a tenth of the time of `np.split`."""
+    return [array[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class Joined:
     """The keys of several channels, concatenated: NumPy's cost per call is the same for ten keys as for a thousand.
@@ -280,8 +285,7 @@ class Joined:
 
     def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Split an array with an element for each row into one array for each channel."""
-        ends = accumulate(self.counts)
-        return [array[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
+        return in_parts(array, self.counts)
 
     def sums(self, mask: BoolArray) -> IndexArray:
         """Count the rows of each channel for which a mask is true."""

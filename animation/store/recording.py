@@ -23,6 +23,7 @@ from ..fcurves.keyframes import (
     Float32Array,
     Joined,
     Keyframes,
+    in_parts,
     read,
     read_coordinates,
     read_floats,
@@ -115,9 +116,10 @@ def recorded(
     fresh = rows_.identified(rows[~stays], session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]
-    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=numbers_in(rows))
+    set_now = own.numbers if numbers is None else numbers_in(rows)
+    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
     owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
-    return owns, np.split(fresh, np.cumsum(joined.sums(~stays))[:-1])
+    return owns, in_parts(fresh, joined.sums(~stays).tolist())
 
 
 def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
@@ -201,8 +203,7 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
     """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
 
-    `keys`: their attributes, of one channel where all agree; `placed`: which handles the bake placed, shape
-    (channels, n).
+    `keys`: their attributes; `placed`: which handles the bake placed, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)

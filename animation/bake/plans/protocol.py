@@ -381,10 +381,14 @@ class TrackPlan(Plan):
         """Return the values of the animator's keys around baked segments, shape (components, k)."""
         if keys.components[0] not in self.own:
             return np.empty((len(keys.components), 0), dtype=np.float32)
-        values = np.array([self.own[component].keys.values for component in keys.components])
-        around = keys.baked | keys.baked[:-1].all()
+        values = keys.shown
+        if values is None:
+            values = np.array([self.own[component].keys.values for component in keys.components])
+        if keys.baked[:-1].all():
+            return values
+        around = keys.baked.copy()
         around[1:] |= keys.baked[:-1]
-        return (values if keys.shown is None else keys.shown)[:, around]
+        return values[:, around]
 
     def _is_constant_throughout(self, keys: ChannelKeys, own: Float32Array) -> BoolArray:
         """Return which channels are constant; the animator's keys are checked first, and mostly suffice to decide."""
@@ -394,12 +398,15 @@ class TrackPlan(Plan):
     def _is_constant(self, keys: ChannelKeys, *parts: Float32Array) -> BoolArray:
         """Return which channels have one value in each part, to float32 rounding, and derivatives of 0."""
         none = np.zeros(len(keys.components), dtype=np.bool_)
+        ranges = [(part.min(axis=1, initial=np.inf), part.max(axis=1, initial=-np.inf)) for part in parts]
         # The components of a rotation are as exact as the largest of them.
-        size = np.maximum.reduce([np.abs(part).max(axis=1, initial=float(self.track.is_rotation)) for part in parts])
+        size = np.maximum.reduce(
+            [np.maximum(-low, high) for low, high in ranges], initial=float(self.track.is_rotation)
+        )
         rounding = np.spacing(size.astype(np.float32))
         constant = ~none
-        for part in parts:
-            constant &= part.max(axis=1, initial=-np.inf) - part.min(axis=1, initial=np.inf) <= rounding
+        for low, high in ranges:
+            constant &= high - low <= rounding
         if not constant.any() or not len(keys.frames):
             return constant
         frames = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames
