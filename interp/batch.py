@@ -529,7 +529,8 @@ class Prepared:
             part = slice(bounds[index], bounds[index + 1])
             if wraps:
                 frames[part] = wrapped(frames[part], own[0], own[-1])
-            segment[part] = tracks.first[index] + _last_at(own, frames[part])
+            segment[part] = _last_at(own, frames[part])
+            segment[part] += tracks.first[index]
         if nu or extrapolate:
             # The last key's derivative is the incoming one; the segment that it begins holds.
             at_last = (self._ends_segment if nu else self._ends_track)[segment]
@@ -554,7 +555,8 @@ def _last_at(keys: Float64Array, frames: Float64Array) -> IndexArray:
         # To look the keys up among the frames takes a tenth of the time.
         begins = np.searchsorted(frames, keys)
         begins[0] = 0
-        return np.repeat(np.arange(len(keys)), np.diff(begins, append=len(frames)))
+        counts = np.append(begins[1:], len(frames)) - begins
+        return np.repeat(np.arange(len(keys)), counts)
     return np.maximum(np.searchsorted(keys, frames, side="right") - 1, 0)
 
 

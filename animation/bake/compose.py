@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -28,6 +29,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     end_to_end,
+    handles_apart,
 )
 from ..memoize import memoized
 from ..store.restored_keys import LEFT_PLACED, RIGHT_PLACED
@@ -85,8 +87,13 @@ class Composed:
     def channels(self) -> Sequence[Keyframes]:
         """Return each channel's keys."""
         count, n = self.arrays["co"].shape[:2]
-        every = {name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()}
-        return Joined(Keyframes(**every), [n] * count).channels
+        every = Keyframes(**{name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()})
+        if self.layout.played == INTERPOLATION["LINEAR"]:
+            # Generated keys have their handles on them: those of a hundred thousand keys need not be compared.
+            apart = np.zeros((count, n), dtype=np.bool_)
+            apart[:, self.layout.rows] = handles_apart(*(self.own[name] for name in ("co", *SIDES)))
+            vars(every)["handles_apart"] = apart.ravel()
+        return Joined(every, [n] * count).channels
 
     def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
         """Return for each channel the attributes in which its keys differ from its present ones, equal in number."""
@@ -99,7 +106,7 @@ class Composed:
             other.append(differs.reshape(n, -1).any(axis=1))
         return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
 
-    @property
+    @cached_property
     def own(self) -> Arrays:
         """Return what the table records of the animator's keys."""
         rows = self.layout.rows
@@ -195,8 +202,8 @@ def _composed(
     shape, rows = (len(own.counts), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
-    shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
-    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
+    shown = own.keys.values.reshape(shape[0], -1) if generated.shown is None else generated.shown
+    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1, mode="clip")
     # One array for all attributes of a byte, so that the animator's are written into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation
@@ -206,12 +213,13 @@ def _composed(
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
     for side, bit in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True):
-        places = _every(own, [side])[0]
+        places = getattr(own.keys, side).reshape(shape[0], -1, 2)
         if generated.shown is not None:
+            places = places.copy()
             places[..., 1] += generated.shown - _every(own, ["values"])[0]
         arrays[side] = co.copy()
         if layout.played == INTERPOLATION["LINEAR"]:
-            channel, row = np.nonzero((placed & bit) == 0)
+            channel, row = ((placed & bit) == 0).nonzero()
             arrays[side][channel, rows[row]] = places[channel, row]
         else:
             arrays[side][:, rows] = places
@@ -241,8 +249,10 @@ def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None
 
 def _put_own(arrays: Arrays, own: Joined, rows: IndexArray) -> None:
     """Set the attributes of the animator's keys, which are in those rows."""
+    channels, n = next(iter(arrays.values())).shape
+    at = (np.arange(channels)[:, np.newaxis] * n + rows).ravel()
     for name, array in arrays.items():
-        array[:, rows] = _every(own, [name])[0]
+        array.reshape(-1)[at] = getattr(own.keys, name)
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -85,9 +85,7 @@ class Keyframes:
     @cached_property
     def handles_apart(self) -> BoolArray:
         """Return which keys have a handle that does not lie on the key, to the bit."""
-        co = _bits(self.co)
-        apart: BoolArray = (_bits(self.handle_left) != co) | (_bits(self.handle_right) != co)
-        return apart
+        return handles_apart(self.co, self.handle_left, self.handle_right)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -437,9 +435,16 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         write_flags(fcurve, [arrays[name] for name in FLAGS])
 
 
+def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
+    """Return which keys, of any shape, have a handle that does not lie on the key, to the bit."""
+    at, *sides = (_bits(places) for places in (co, left, right))
+    apart: BoolArray = (sides[0] != at) | (sides[1] != at)
+    return apart
+
+
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
     """Return the bits of each pair of floats as one number."""
-    return np.ascontiguousarray(places).view(np.uint64)[:, 0]
+    return np.ascontiguousarray(places).view(np.uint64)[..., 0]
 
 
 def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:

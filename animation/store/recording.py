@@ -109,8 +109,7 @@ def recorded(
         given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
         stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
         rows = given
-    if not stays.all():
-        stays[~stays] = ~rows_.are_finite(rows[~stays])
+    stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
     fresh = rows_.identified(rows[~stays], session.rows)

@@ -149,8 +149,9 @@ def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
 
 def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
     """Return the identities in order, each once, and where each stands first."""
-    # Twice as fast as the default, and more where the identities are in order.
-    order = np.argsort(identities, kind="stable")
+    # NumPy sorts numbers of 16 bits by their digits: twice that takes a fifth of the time of sorting 32 bits.
+    low = np.argsort(identities.astype(np.uint16), kind="stable")
+    order = low[np.argsort((identities >> np.uint32(16)).astype(np.uint16)[low], kind="stable")]
     ordered = identities[order]
     if (ordered[1:] != ordered[:-1]).all():
         # A tenth of the time.
@@ -208,27 +209,31 @@ class Known(Protocol):
     """Rows that can be found by identity."""
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
+    def add_new(self, rows: Rows, places: npt.NDArray[np.intp]) -> None: ...
     def __getitem__(self, key: npt.NDArray[np.intp]) -> Rows: ...
 
 
 def identified(rows: Rows, known: Known) -> Rows:
     """Give the rows new identities, derived from their contents and from the identity of the row they come from.
 
-    Nothing is random: a row with the same content and origin as one of the `known` gets its identity again.
+    Nothing is random: a row with the same content and origin as one of the `known` gets its identity again. All others
+    are known from then on.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
     identities = identity.derive(words, serials)
     while True:
         fits = identity.is_free(identities)
-        if not are_distinct(identities):
-            _, first, group = np.unique(identities, return_index=True, return_inverse=True)
-            fits &= (words == words[first[group]]).all(axis=1)
-        at = known.find(identities)
-        there = np.flatnonzero(at >= 0)
-        if len(there):
+        named, first = first_of_each(identities)
+        # In order they are found faster.
+        present = known.find(named)
+        is_known = present >= 0
+        if len(named) < len(rows):
+            fits &= (words == words[first[np.searchsorted(named, identities)]]).all(axis=1)
+        if is_known.any():
+            at = present[np.searchsorted(named, identities)]
+            there = np.flatnonzero(at >= 0)
             # The first word is the identity itself.
-            present = _words(known[at[there]])
-            fits[there] &= (words[there, 1:] == present[:, 1:]).all(axis=1)
+            fits[there] &= (words[there, 1:] == _words(known[at[there]])[:, 1:]).all(axis=1)
         left = np.flatnonzero(~fits)
         if not len(left):
             break
@@ -236,6 +241,7 @@ def identified(rows: Rows, known: Known) -> Rows:
         identities[left] = identity.derive(words[left], serials[left])
     result = rows.copy()
     result["identity"] = identities
+    known.add_new(result, first[~is_known])
     return result
 
 
