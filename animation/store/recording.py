@@ -101,7 +101,8 @@ def recorded(
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
     rows["chosen"] = own.chosen
-    rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
+    if not np.isnan(own.numbers).all():
+        rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
     rows["identity"][known] = present["identity"]
     rows[stays] = present[stays[known]]
     if numbers is not None:
@@ -112,7 +113,8 @@ def recorded(
     stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
-    fresh = rows_.identified(rows[~stays], session.rows)
+    fresh = rows[~stays]
+    rows_.identify(fresh, session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]
     set_now = own.numbers if numbers is None else numbers_in(rows)

@@ -110,7 +110,7 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
     The hash is multilinear: the words times odd multipliers of 64 bits, summed modulo 2^64. Rows that differ in one
     word never have one sum, and others by a chance of 2^-33 at most, that of random multipliers. The sums are
     mixed, and so the 32 bits that are taken of them collide as often as random numbers do, however much alike the rows
-    are. `rows.identified` compares rows of one identity, and hashes the later one with another serial.
+    are. `rows.identify` compares rows of one identity, and hashes the later one with another serial.
     """
     multipliers = _multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * multipliers[-1]

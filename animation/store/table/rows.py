@@ -187,8 +187,6 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
     """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), NaN for none."""
     none = np.isnan(numbers)
-    if none.all():
-        return np.zeros(len(numbers), dtype=np.uint8), np.zeros(numbers.shape, dtype=np.float32)
     # There are eight of them.
     return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
 
@@ -213,7 +211,7 @@ class Known(Protocol):
     def __getitem__(self, key: npt.NDArray[np.intp]) -> Rows: ...
 
 
-def identified(rows: Rows, known: Known) -> Rows:
+def identify(rows: Rows, known: Known) -> None:
     """Give the rows new identities, derived from their contents and from the identity of the row they come from.
 
     Nothing is random: a row with the same content and origin as one of the `known` gets its identity again. All others
@@ -239,10 +237,8 @@ def identified(rows: Rows, known: Known) -> Rows:
             break
         serials[left] += 1
         identities[left] = identity.derive(words[left], serials[left])
-    result = rows.copy()
-    result["identity"] = identities
-    known.add_new(result, first[~is_known])
-    return result
+    rows["identity"] = identities
+    known.add_new(rows, first[~is_known])
 
 
 def _words(rows: Rows) -> npt.NDArray[np.uint32]:
