@@ -412,6 +412,8 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
+            if user == track.datablock:
+                continue
             other = _track(user, name_of(user), track.path)
             played = track.in_use or (other is not None and other.in_use)
             if other is not None and played and (other.in_use, other.order) != (track.in_use, track.order):

@@ -108,9 +108,10 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
     """Hash rows of words, shape (n, k), and serials, shape (n,), to identities.
 
     The hash is multilinear: the words times odd multipliers of 64 bits, summed modulo 2^64. Rows that differ in one
-    word never have one sum, and others by a chance of 2^-33 at most, that of random multipliers. The sums are
-    mixed, and so the 32 bits that are taken of them collide as often as random numbers do, however much alike the rows
-    are. `rows.identify` compares rows of one identity, and hashes the later one with another serial.
+    word never have the same sum, and others by a chance of 2^-32 at most, as for random multipliers; of 2^-63 where the
+    words differ in their lowest bits, too. The sums are mixed, so that the 32 bits that are taken of them collide as
+    often as random numbers do, however much alike the rows are. And where rows get one identity, `rows.identify`
+    compares them, and hashes one with another serial.
     """
     multipliers = _multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * multipliers[-1]
