@@ -308,7 +308,10 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
     if not curves:
         return
     block = KeyBlock([curve.keyframe_points for _, curve in curves])
-    at = session.rows.find(identity.spelled(*map(block.read, ("amplitude", "period"))))
+    amplitude = block.read("amplitude")
+    if identity.are_plain(amplitude):
+        return
+    at = session.rows.find(identity.spelled(amplitude, block.read("period")))
     if (at < 0).all():
         return
     track_of_key = np.repeat([number for number, _ in curves], block.counts)[at >= 0]

@@ -256,6 +256,10 @@ class Plan(ABC):
         """Compose the channels' keys from the results for `evaluations`, `requests` and `handles`."""
 
 
+_LAST_PLACE = 2.0**-22
+"""Relative: more than the distance of two float32 next to each other."""
+
+
 @dataclass(frozen=True)
 class TrackPlan(Plan):
     """The plan of a track: one plan for each of its splines, none where the range touches no segment."""
@@ -355,6 +359,9 @@ class TrackPlan(Plan):
         """Remove generated keys where a channel, or a rotation as a whole, is constant."""
         if all(keys.handles is not None for keys in channels):
             return channels
+        moves = (each for keys in channels for each in self._move_at_once(keys))
+        if any(moves) if self.track.is_rotation else all(moves):
+            return channels
         own = [self._own_values(keys) for keys in channels]
         together = list(zip(channels, own, strict=True))
         if self.track.is_rotation:
@@ -376,6 +383,17 @@ class TrackPlan(Plan):
             parts = [keys.take(~constant), keys.take(constant).without_generated()] if constant.any() else [keys]
             result += [part for part in parts if part.components]
         return result
+
+    def _move_at_once(self, keys: ChannelKeys) -> list[bool]:
+        """Return of which channels the first two of the animator's keys differ, beside a baked segment.
+
+        Two numbers of most channels tell that they are not constant.
+        """
+        if keys.shown is not None or keys.components[0] not in self.own or not keys.baked[:-1][:1].any():
+            return [False] * len(keys.components)
+        every = [self.own[component] for component in keys.components]
+        firsts = [own.values[:2].tolist() for own in every]
+        return [abs(b - a) > _LAST_PLACE * max(own.bound, 1.0) for (a, b), own in zip(firsts, every, strict=True)]
 
     def _own_values(self, keys: ChannelKeys) -> Float32Array:
         """Return the values of the animator's keys around baked segments, shape (components, k)."""

@@ -71,9 +71,15 @@ def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities can be given: not those of zeros and of Blender's defaults, nor any with their codes."""
-    free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
+    """Return which identities can be given: not 0, nor any that leaves Blender's default in `amplitude` or `back`."""
+    free: npt.NDArray[np.bool_] = (identities != NONE) & spells_code(codes(identities))
+    free &= identities >> np.uint32(16) != _DEFAULT >> np.uint32(16)
     return free
+
+
+def are_plain(amplitude: Float32Array) -> bool:
+    """Return whether keys all have Blender's default amplitude, which has none of the identities that are given."""
+    return bool((amplitude == np.float32(DEFAULT_AMPLITUDE)).all())
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
