@@ -415,12 +415,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time of
         # writing all three arrays.
         points.foreach_set("co_ui", arrays["co"].ravel())
-        places = zip(
-            off.tolist(), arrays["handle_left"][off].tolist(), arrays["handle_right"][off].tolist(), strict=True
-        )
-        for row, handle_left, handle_right in places:
+        left, right = arrays["handle_left"], arrays["handle_right"]
+        for row in off.tolist():
             point = points[row]
-            point.handle_left, point.handle_right = handle_left, handle_right
+            point.handle_left, point.handle_right = left[row].tolist(), right[row].tolist()
     else:
         for name in _PAIRS:
             points.foreach_set(name, arrays[name].ravel())
