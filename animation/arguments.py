@@ -107,7 +107,10 @@ def check_fields(options: Any) -> None:
     """Check the fields of a frozen dataclass in the same way as `checked` does arguments."""
     wanted = _annotations(options.__class__)
     for field in fields(options):
-        object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], getattr(options, field.name)))
+        value = getattr(options, field.name)
+        # Most have their default, which fits.
+        if value is not field.default:
+            object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
 
 
 @functools.cache

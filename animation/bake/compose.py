@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     end_to_end,
+    handles_apart,
 )
 from ..memoize import memoized
 from ..store.restored_keys import LEFT_PLACED, RIGHT_PLACED
@@ -44,7 +46,7 @@ _AUTOMATIC = np.zeros(256, dtype=np.bool_)
 _AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 
 Arrays = dict[str, npt.NDArray[Any]]
-"""The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
+"""The keys' attributes, shape (channels, n) or (channels, n, 2)."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,13 @@ class Composed:
     def channels(self) -> Sequence[Keyframes]:
         """Return each channel's keys."""
         count, n = self.arrays["co"].shape[:2]
-        every = {
-            name: np.tile(array, count) if array.ndim == 1 else array.reshape(count * n, *array.shape[2:])
-            for name, array in self.arrays.items()
-        }
-        return Joined(Keyframes(**every), [n] * count).channels
+        every = Keyframes(**{name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()})
+        if self.layout.played == INTERPOLATION["LINEAR"]:
+            # Generated keys have their handles on them: those of a hundred thousand keys need not be compared.
+            apart = np.zeros((count, n), dtype=np.bool_)
+            apart[:, self.layout.rows] = handles_apart(*(self.own[name] for name in ("co", *SIDES)))
+            vars(every)["handles_apart"] = apart.ravel()
+        return Joined(every, [n] * count).channels
 
     def differing(self, standing: Sequence[Keyframes]) -> dict[str, BoolArray]:
         """Return in which channels each attribute differs from that of their present keys, equal in number."""
@@ -101,12 +105,11 @@ class Composed:
                 found[name] = differs.reshape(shape[0], -1).any(axis=1)
         return found
 
-    @property
+    @cached_property
     def own(self) -> Arrays:
         """Return what the table records of the animator's keys."""
         rows = self.layout.rows
-        arrays = {name: self.arrays[name] for name in WRITTEN}
-        return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
+        return {name: self.arrays[name].take(rows, axis=1) for name in WRITTEN}
 
 
 def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed:
@@ -122,7 +125,7 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
         "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
-        "period": np.broadcast_to(layout.frames, values.shape).copy(),
+        "period": np.repeat(layout.frames[np.newaxis], len(values), axis=0),
         "back": values.copy(),
     }
     _put_own(stamp, own, layout.rows)
@@ -198,9 +201,8 @@ def _composed(
     shape, rows = (len(own.counts), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
-    shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
-    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
-    free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
+    shown = own.keys.values.reshape(shape[0], -1) if generated.shown is None else generated.shown
+    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1, mode="clip")
     # One array for all attributes of a byte, so that the animator's are written into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation
@@ -209,23 +211,28 @@ def _composed(
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    for side, bit, places in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, SIDES), strict=True):
+    for side, bit in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True):
+        places = getattr(own.keys, side).reshape(shape[0], -1, 2)
         if generated.shown is not None:
+            places = places.copy()
             places[..., 1] += generated.shown - _every(own, ["values"])[0]
-        if layout.played == INTERPOLATION["LINEAR"]:
-            places = np.where((placed & bit).astype(np.bool_)[..., np.newaxis], co[:, rows], places)
         arrays[side] = co.copy()
-        arrays[side][:, rows] = places
+        if layout.played == INTERPOLATION["LINEAR"]:
+            channel, row = ((placed & bit) == 0).nonzero()
+            arrays[side][channel, rows[row]] = places[channel, row]
+        else:
+            arrays[side][:, rows] = places
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)
     if generated.handles is not None:
         for side, places in zip(SIDES, generated.handles, strict=True):
             arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
+    free = np.full(shape, HANDLE["FREE"], dtype=np.uint8)
     types: Arrays = dict.fromkeys(_TYPES, free)
     if generated.chosen is not None:
         for name, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), strict=True):
-            types[name] = np.repeat(free[np.newaxis], shape[0], axis=0)
+            types[name] = free.copy()
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
 
@@ -241,8 +248,10 @@ def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None
 
 def _put_own(arrays: Arrays, own: Joined, rows: IndexArray) -> None:
     """Set the attributes of the animator's keys, which are in those rows."""
+    channels, n = next(iter(arrays.values())).shape
+    at = (np.arange(channels)[:, np.newaxis] * n + rows).ravel()
     for name, array in arrays.items():
-        array[:, rows] = _every(own, [name])[0]
+        array.reshape(-1)[at] = getattr(own.keys, name)
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -85,9 +85,7 @@ class Keyframes:
     @cached_property
     def handles_apart(self) -> BoolArray:
         """Return which keys have a handle that does not lie on the key, to the bit."""
-        co = _bits(self.co)
-        apart: BoolArray = (_bits(self.handle_left) != co) | (_bits(self.handle_right) != co)
-        return apart
+        return handles_apart(self.co, self.handle_left, self.handle_right)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -268,6 +266,11 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     return _Concatenated(channels) if every is None else Part(every, slice(start, end))
 
 
+def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
+    """Split an array into parts of so many rows each, in a tenth of the time of `np.split`."""
+    return [array[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class Joined:
     """The keys of several channels, concatenated: NumPy's cost per call is the same for ten keys as for a thousand.
@@ -294,8 +297,7 @@ class Joined:
 
     def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Split an array with an element for each row into one array for each channel."""
-        ends = accumulate(self.counts)
-        return [array[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
+        return in_parts(array, self.counts)
 
     def sums(self, mask: BoolArray) -> IndexArray:
         """Count the rows of each channel for which a mask is true."""
@@ -442,12 +444,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None
         # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time of
         # writing all three arrays.
         points.foreach_set("co_ui", arrays["co"].ravel())
-        places = zip(
-            off.tolist(), arrays["handle_left"][off].tolist(), arrays["handle_right"][off].tolist(), strict=True
-        )
-        for row, handle_left, handle_right in places:
+        left, right = arrays["handle_left"], arrays["handle_right"]
+        for row in off.tolist():
             point = points[row]
-            point.handle_left, point.handle_right = handle_left, handle_right
+            point.handle_left, point.handle_right = left[row].tolist(), right[row].tolist()
     else:
         for name in _PAIRS:
             points.foreach_set(name, arrays[name].ravel())
@@ -467,20 +467,26 @@ def write_some(
 ) -> None:
     """Write attributes of the keys of F-curves that have as many keys already, each to the chosen F-curves.
 
-    `arrays` have a row for each F-curve; those without the first axis have the same for all.
+    `arrays` have a row for each F-curve.
     """
     every = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
     for name, which in chosen.items():
-        array = arrays[name]
-        rows = np.broadcast_to(array, (len(every), len(array))) if array.ndim == 1 else array.reshape(len(every), -1)
+        rows = arrays[name].reshape(len(every), -1)
         for points, row, differs in zip(every, rows, which.tolist(), strict=True):
             if differs:
                 points.foreach_set(name, row)
 
 
+def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
+    """Return which keys, of any shape, have a handle that does not lie on the key, to the bit."""
+    at, *sides = (_bits(places) for places in (co, left, right))
+    apart: BoolArray = (sides[0] != at) | (sides[1] != at)
+    return apart
+
+
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
     """Return the bits of each pair of floats as one number."""
-    return np.ascontiguousarray(places).view(np.uint64)[:, 0]
+    return np.ascontiguousarray(places).view(np.uint64)[..., 0]
 
 
 def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:

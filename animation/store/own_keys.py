@@ -588,7 +588,9 @@ class _Part(NamedTuple):
 def numbers_of(at: IndexArray) -> Float32Array:
     """Read the numbers set for keys, shape (n, k), from the numbers of their rows in the session; NaN for none."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
-    numbers[at >= 0] = numbers_in(session.rows[at[at >= 0]])
+    known = at >= 0
+    if known.any():
+        numbers[known] = numbers_in(session.rows[at[known]])
     return numbers
 
 
@@ -672,6 +674,8 @@ def _find_by_codes(
     curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities, stamped: BoolArray
 ) -> None:
     """Find the identities of keys whose amplitude and period are used or were typed, by the code in `back`."""
+    if all(track.state is None for track, _ in curves):
+        return
     codes = identity.codes_of(joined.keys.back)
     enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
     missing = enabled & (identities == identity.NONE) & identity.spells_code(codes) & ~stamped

@@ -24,6 +24,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     both,
+    in_parts,
     read,
     read_coordinates,
     read_floats,
@@ -101,7 +102,8 @@ def recorded(
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
     rows["chosen"] = own.chosen
-    rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
+    if not np.isnan(own.numbers).all():
+        rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
     rows["identity"][known] = present["identity"]
     rows[stays] = present[stays[known]]
     if numbers is not None:
@@ -109,16 +111,17 @@ def recorded(
         given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
         stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
         rows = given
-    if not stays.all():
-        stays[~stays] = ~rows_.are_finite(rows[~stays])
+    stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
-    fresh = rows_.identified(rows[~stays], session.rows)
+    fresh = rows[~stays]
+    rows_.identify(fresh, session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]
-    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=numbers_in(rows))
+    set_now = own.numbers if numbers is None else numbers_in(rows)
+    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
     owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
-    return owns, np.split(fresh, np.cumsum(joined.sums(~stays))[:-1])
+    return owns, in_parts(fresh, joined.sums(~stays).tolist())
 
 
 def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
@@ -202,8 +205,7 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
     """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
 
-    `keys`: their attributes, of one channel where all agree; `placed`: which handles the bake placed, shape
-    (channels, n).
+    `keys`: their attributes; `placed`: which handles the bake placed, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)

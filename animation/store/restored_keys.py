@@ -239,6 +239,8 @@ def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written 
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     known = at >= 0
+    if not known.any():
+        return chosen
     present = written[known] if written is not None else None
     chosen[known] = chosen_in(now.take(known), keys.take(known), session.rows[at[known]], present)
     return chosen

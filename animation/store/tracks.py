@@ -316,7 +316,10 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
     if not curves:
         return
     block = KeyBlock([curve.keyframe_points for _, curve in curves])
-    at = session.rows.find(identity.spelled(*map(block.read, ("amplitude", "period"))))
+    amplitude = block.read("amplitude")
+    if identity.are_plain(amplitude):
+        return
+    at = session.rows.find(identity.spelled(amplitude, block.read("period")))
     if (at < 0).all():
         return
     track_of_key = np.repeat([number for number, _ in curves], block.counts)[at >= 0]
@@ -420,6 +423,8 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
+            if user == track.datablock:
+                continue
             other = _track(user, name_of(user), track.path)
             played = track.in_use or (other is not None and other.in_use)
             if other is not None and played and (other.in_use, other.order) != (track.in_use, track.order):

@@ -191,11 +191,11 @@ class DeCasteljau(GramCurve):
     """
 
     def __init__(self, controls: Float64Array) -> None:
-        c0, c1, c2, c3 = controls
-        arcs = [_ready_arcs(c0, c1), _ready_arcs(c1, c2), _ready_arcs(c2, c3)]
-        dots = [sphere.dot(c0, c2), sphere.dot(c1, c3), sphere.dot(c0, c3)]
-        steep = np.minimum(np.minimum(arcs[0][2], arcs[1][2]), arcs[2][2]) < _LEAST_COSINE
-        super().__init__(controls, [*chain.from_iterable(arcs), *dots], steep)
+        points = controls.swapaxes(0, 1)
+        arcs = _ready_arcs(points[:, :3], points[:, 1:])
+        dots = [*sphere.dot(points[:, :2], points[:, 2:]), sphere.dot(points[:, 0], points[:, 3])]
+        steep = arcs[2].min(axis=0) < _LEAST_COSINE
+        super().__init__(controls, [*chain.from_iterable(zip(*arcs, strict=True)), *dots], steep)
 
     @staticmethod
     def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:

@@ -434,16 +434,20 @@ def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Flo
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
-    g1 = sphere.slerp(q, before, -(1.0 + bias) / 3.0)
-    g2 = sphere.slerp(q, after, (1.0 - bias) / 3.0)
-    across = sphere.arc(g1, g2)
-    incoming = sphere.slerp(q, across.at((1.0 + continuity) / 2.0), -2.0 * slack * incoming_factor)
-    outgoing = sphere.slerp(q, across.at((1.0 - continuity) / 2.0), 2.0 * slack * outgoing_factor)
+    # Both sides of the keys along an axis of their own, (4, 2, K): a slerp of them takes little longer than of one.
+    key = q[:, np.newaxis]
+    g = sphere.slerp(key, np.stack((before, after), axis=1), np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
+    across = sphere.arc(g[:, :1], g[:, 1:])
+    towards = across.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
+    beside = sphere.slerp(key, towards, np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor)))
+    incoming, outgoing = beside[:, 0], beside[:, 1]
     first, last = tracks.open
     if ends == "3DS":
         skew = continuity * bias
-        outgoing[:, first] = sphere.slerp(q[:, first], q[:, first + 1], (slack * (1.0 + skew) / 3.0)[first])
-        incoming[:, last] = sphere.slerp(q[:, last], q[:, last - 1], (slack * (1.0 - skew) / 3.0)[last])
+        share = np.concatenate(((slack * (1.0 + skew))[first], (slack * (1.0 - skew))[last])) / 3.0
+        end, inner = np.concatenate((first, last)), np.concatenate((first + 1, last - 1))
+        from_end = sphere.slerp(q[:, end], q[:, inner], share)
+        outgoing[:, first], incoming[:, last] = from_end[:, : len(first)], from_end[:, len(first) :]
     else:
         outgoing[:, first], incoming[:, last] = _tangent_ends(tracks, q, incoming, outgoing)
     return _segment_controls(tracks, q, outgoing, incoming)

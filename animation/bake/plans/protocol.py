@@ -256,6 +256,10 @@ class Plan(ABC):
         """Compose the channels' keys from the results for `evaluations`, `requests` and `handles`."""
 
 
+_LAST_PLACE = 2.0**-22
+"""Relative: more than the distance of two float32 next to each other."""
+
+
 @dataclass(frozen=True)
 class TrackPlan(Plan):
     """The plan of a track: one plan for each of its splines, none where the range touches no segment."""
@@ -355,6 +359,9 @@ class TrackPlan(Plan):
         """Remove generated keys where a channel, or a rotation as a whole, is constant."""
         if all(keys.handles is not None for keys in channels):
             return channels
+        moves = (each for keys in channels for each in self._move_at_once(keys))
+        if any(moves) if self.track.is_rotation else all(moves):
+            return channels
         own = [self._own_values(keys) for keys in channels]
         together = list(zip(channels, own, strict=True))
         if self.track.is_rotation:
@@ -377,14 +384,29 @@ class TrackPlan(Plan):
             result += [part for part in parts if part.components]
         return result
 
+    def _move_at_once(self, keys: ChannelKeys) -> list[bool]:
+        """Return of which channels the first two of the animator's keys differ, beside a baked segment.
+
+        Two numbers of most channels tell that they are not constant.
+        """
+        if keys.shown is not None or keys.components[0] not in self.own or not keys.baked[:-1][:1].any():
+            return [False] * len(keys.components)
+        every = [self.own[component] for component in keys.components]
+        firsts = [own.values[:2].tolist() for own in every]
+        return [abs(b - a) > _LAST_PLACE * max(own.bound, 1.0) for (a, b), own in zip(firsts, every, strict=True)]
+
     def _own_values(self, keys: ChannelKeys) -> Float32Array:
         """Return the values of the animator's keys around baked segments, shape (components, k)."""
         if keys.components[0] not in self.own:
             return np.empty((len(keys.components), 0), dtype=np.float32)
-        values = np.array([self.own[component].keys.values for component in keys.components])
-        around = keys.baked | keys.baked[:-1].all()
+        values = keys.shown
+        if values is None:
+            values = np.array([self.own[component].keys.values for component in keys.components])
+        if keys.baked[:-1].all():
+            return values
+        around = keys.baked.copy()
         around[1:] |= keys.baked[:-1]
-        return (values if keys.shown is None else keys.shown)[:, around]
+        return values[:, around]
 
     def _is_constant_throughout(self, keys: ChannelKeys, own: Float32Array) -> BoolArray:
         """Return which channels are constant; the animator's keys are checked first, and mostly suffice to decide."""
@@ -394,12 +416,15 @@ class TrackPlan(Plan):
     def _is_constant(self, keys: ChannelKeys, *parts: Float32Array) -> BoolArray:
         """Return which channels have one value in each part, to float32 rounding, and derivatives of 0."""
         none = np.zeros(len(keys.components), dtype=np.bool_)
+        ranges = [(part.min(axis=1, initial=np.inf), part.max(axis=1, initial=-np.inf)) for part in parts]
         # The components of a rotation are as exact as the largest of them.
-        size = np.maximum.reduce([np.abs(part).max(axis=1, initial=float(self.track.is_rotation)) for part in parts])
+        size = np.maximum.reduce(
+            [np.maximum(-low, high) for low, high in ranges], initial=float(self.track.is_rotation)
+        )
         rounding = np.spacing(size.astype(np.float32))
         constant = ~none
-        for part in parts:
-            constant &= part.max(axis=1, initial=-np.inf) - part.min(axis=1, initial=np.inf) <= rounding
+        for low, high in ranges:
+            constant &= high - low <= rounding
         if not constant.any() or not len(keys.frames):
             return constant
         frames = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames

@@ -92,7 +92,7 @@ class RotationSamples(Plan):
             before = np.searchsorted(self.frames, self.guards[jumps[1:]])
             rows = np.union1d(rows, before)
             held = np.isin(rows, before)
-        keys = PoseKeys(self.frames[rows], numbers[rows].T, held)
+        keys = PoseKeys(self.frames[rows], numbers.take(rows, axis=0).T, held)
         notes = other_turns(self.scope.track, self.spline.frames[jumps])
         return Baked(self.scope.channel_keys(self.spline, keys, self.baked), notes)
 

@@ -526,21 +526,21 @@ def update(
 ) -> Table:
     """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
 
-    The action must be editable, and its table without an error. `known`: the table as it was just read; where it is the
-    last one that was read or written, it is not read again.
+    The action must be editable, and its table without an error; the session must know the rows. `known`: the table as
+    it was just read; where it is the last one that was read or written, it is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
     table = table.with_tracks(added, gone) if added or gone else table
-    write(action, before, table, rows)
+    write(action, before, table)
     return table
 
 
-def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> None:
+def write(action: Any, before: Table, table: Table) -> None:
     """Write the parts of a table that differ from `before`, as `read_table` gave it; remove an empty table.
 
-    `fresh`: those of its rows that the session may not know.
+    The session must know its rows.
     """
     if not table.paths and not len(table.rows):
         remove_table(action)
@@ -566,7 +566,7 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
     }
     stored["baked"] = int(table.arrays["tracks"]["baked"].any())
     stored["stamp"] = table.stamp
-    session.remember(action.session_uid, table, fresh)
+    session.remember(action.session_uid, table)
     session.written.add(action.session_uid)
 
 

@@ -9,6 +9,8 @@ an Elastic key by `back`.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -69,9 +71,15 @@ def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities can be given: not those of zeros and of Blender's defaults, nor any with their codes."""
-    free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
+    """Return which identities can be given: not 0, nor any that leaves Blender's default in `amplitude` or `back`."""
+    free: npt.NDArray[np.bool_] = (identities != NONE) & spells_code(codes(identities))
+    free &= identities >> np.uint32(16) != _DEFAULT >> np.uint32(16)
     return free
+
+
+def are_plain(amplitude: Float32Array) -> bool:
+    """Return whether keys all have Blender's default amplitude, which has none of the identities that are given."""
+    return bool((amplitude == np.float32(DEFAULT_AMPLITUDE)).all())
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
@@ -103,25 +111,35 @@ def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Arra
 
 
 def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
-    """Hash rows of words, shape (n, k), and serials, shape (n,), to identities (MurmurHash3, 32 bits)."""
-    starts = range(0, len(words), _BLOCK)
-    blocks = [_hash(words[start : start + _BLOCK], serials[start : start + _BLOCK]) for start in starts]
-    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.uint32)
+    """Hash rows of words, shape (n, k), and serials, shape (n,), to identities.
+
+    The hash is multilinear: the words times odd multipliers of 64 bits, summed modulo 2^64. Rows that differ in one
+    word never have the same sum, and others by a chance of 2^-32 at most, as for random multipliers; of 2^-63 where the
+    words differ in their lowest bits, too. The sums are mixed, so that the 32 bits that are taken of them collide as
+    often as random numbers do, however much alike the rows are. And where rows get one identity, `rows.identify`
+    compares them, and hashes one with another serial.
+    """
+    multipliers = _multipliers(words.shape[1] + 1)
+    sums = serials.astype(np.uint64) * multipliers[-1]
+    for start in range(0, len(words), _BLOCK):
+        sums[start : start + _BLOCK] += words[start : start + _BLOCK].astype(np.uint64) @ multipliers[:-1]
+    return (_mixed(sums) >> np.uint64(32)).astype(np.uint32)
 
 
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 4096
-"""Rows that are hashed together: what is computed of them stays in the processor's cache."""
+"""Rows that are multiplied together: their words, of 64 bits, stay in the processor's cache."""
 
 
-def _hash(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
-    state = serials.astype(np.uint32) * np.uint32(0x9E3779B1)
-    mixed = np.ascontiguousarray(words.T) * np.uint32(0xCC9E2D51)
-    mixed = ((mixed << np.uint32(15)) | (mixed >> np.uint32(17))) * np.uint32(0x1B873593)
-    for word in mixed:
-        state = state ^ word
-        state = (state << np.uint32(13)) | (state >> np.uint32(19))
-        state = state * np.uint32(5) + np.uint32(0xE6546B64)
-    state = (state ^ (state >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    state = (state ^ (state >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    result: Identities = state ^ (state >> np.uint32(16))
-    return result
+@cache
+def _multipliers(count: int) -> npt.NDArray[np.uint64]:
+    """Return odd numbers that look random."""
+    return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Mix the bits of numbers, one to one (the last step of SplitMix64, variant 13 of Stafford's)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: npt.NDArray[np.uint64] = numbers ^ (numbers >> np.uint64(31))
+    return mixed

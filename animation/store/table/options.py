@@ -138,6 +138,8 @@ class Options:
     def as_kept(self) -> Options:
         """Return the options as they are read back from a table, so that a bake and its repetition give the same."""
         kept = Options.from_numbers(self.numbers())
+        if (kept.target, kept.sample_limit) == (self.target, self.sample_limit):
+            return kept
         return replace(kept, target=self.target, sample_limit=self.sample_limit)
 
     def numbers(self) -> list[float]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .identity import Identities, may_name
-from .rows import ROW, Rows, first_of_each, joined
+from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
 
@@ -56,14 +56,19 @@ class KnownRows:
         fresh = np.flatnonzero(self.find(rows["identity"]) < 0)
         if not len(fresh):
             return
-        identities, first = first_of_each(rows["identity"][fresh])
-        end = self._count + len(first)
+        self.add_new(rows, fresh[first_of_each(rows["identity"][fresh])[1]])
+
+    def add_new(self, rows: Rows, places: _Places) -> None:
+        """Add the rows at these places, which are in order of identity, and of which none is known."""
+        if not len(places):
+            return
+        end = self._count + len(places)
         if end > len(self._rows):
             grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        np.take(rows, fresh[first], out=self._rows[self._count : end])
-        self._lists.append((identities, np.arange(self._count, end)))
+        np.take(rows, places, out=self._rows[self._count : end])
+        self._lists.append((rows["identity"][places], np.arange(self._count, end)))
         self._count = end
         while len(self._lists) > 1 and len(self._lists[-2][0]) < 2 * len(self._lists[-1][0]):
             *self._lists, (one, at_one), (other, at_other) = self._lists
@@ -91,7 +96,7 @@ class Session:
             self._rows.add(fresh)
         return self._rows
 
-    def remember(self, action: int, table: object, fresh: Rows) -> None:
+    def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
         """Store the table of an action, and those of its rows that may not be known."""
         self.tables[action] = table
         if len(fresh):
