@@ -90,7 +90,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
                 self.frame_start,
                 given.rotation,
             )
-            made, report = export_table(obj, how, active_bone(context))
+            made, report = export_table(obj, how, active_bone(context), context.scene)
             write_file(path_of(given.filepath), table.write(made))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))

@@ -69,9 +69,9 @@ class DepsgraphSampler:
 def stepped(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
-    """Return what `read` returns for the object evaluated at each of the frames, shape (frames, numbers)."""
+    """Return what `read` returns for a depsgraph with the object at each of the frames, shape (frames, numbers)."""
     with _aside(scene, [item]) as evaluated_at:
-        rows = [read(item.evaluated_get(evaluated_at(frame))) for frame in frames.tolist()]
+        rows = [read(evaluated_at(frame)) for frame in frames.tolist()]
     return np.array(rows, dtype=np.float64)
 
 

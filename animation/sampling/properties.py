@@ -33,7 +33,7 @@ _MOST = 1_000_000
 
 
 class PropertySampler:
-    """Sample properties of one object and its data at `frames`, ascending."""
+    """Sample properties of one object, its data and its shape keys at `frames`, ascending."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
         self.scene = scene
@@ -41,16 +41,17 @@ class PropertySampler:
         self.frames = frames
 
     def values(self, owner: bpy.types.ID, paths: Iterable[str]) -> dict[str, Values]:
-        """Return the values of each property of `owner`, the object or its data, shape (frames, components).
+        """Return the values of each property of `owner`, one of these, shape (frames, components).
 
         Raises AnimationError where one is not a finite number. Values from F-curves are not clamped to the
         property's limits; values from stepping are, by Blender.
         """
-        curves = curves_of(owner)
+        curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
+        has_others = has_strips(owner)
         result: dict[str, Values] = {}
         decided_otherwise = []
         for path in dict.fromkeys(paths):
-            if has_strips(owner) or is_driven(owner, path):
+            if has_others or path in driven:
                 decided_otherwise.append(path)
                 continue
             still = _numbers(owner, path)
@@ -72,8 +73,8 @@ class PropertySampler:
             return {}
         sizes = [len(_numbers(owner, path)) for path in paths]
 
-        def read(item: bpy.types.Object) -> list[float]:
-            evaluated = item if owner == self.item else item.data
+        def read(depsgraph: bpy.types.Depsgraph) -> list[float]:
+            evaluated = owner.evaluated_get(depsgraph)
             return [number for path in paths for number in _numbers(evaluated, path)]
 
         rows = stepped(self.scene, self.item, self.frames, read)

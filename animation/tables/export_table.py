@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of an object's or a bone's keys, or of the values of its F-curves, as the rows of a table."""
+"""Export of an object's or a bone's keys, or of what it plays, as the rows of a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from ..bake.sample_limit import check_table
 from ..datablocks import name_of, of_object
 from ..errors import (
     NO_FLOAT_KEYS,
-    PLAYED_NOT_FINITE,
     VALUE_NOT_FINITE,
     AnimationError,
     LayeredActionError,
@@ -31,6 +30,7 @@ from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
 from ..report import Report
+from ..sampling.properties import PropertySampler, Values
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, find_tracks, tracks_shown
@@ -51,7 +51,7 @@ class TableContent:
     """
 
     content: Content = "KEYS"
-    """KEYS: the animator's keys with their own values. MOTION: the values of the F-curves, baked or not."""
+    """KEYS: the animator's keys with their own values. MOTION: what Blender plays, of tracks baked or not."""
     step: Positive = 1.0
     """For MOTION: frames from row to row; may be less than 1."""
     frame_range: FrameRange | None = None
@@ -76,7 +76,9 @@ class TableContent:
 
 
 @checked
-def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> tuple[Table, Report]:
+def export_table(
+    item: bpy.types.Object, how: TableContent, bone: str = "", scene: bpy.types.Scene | None = None
+) -> tuple[Table, Report]:
     """Make a table of the tracks of the object, its bones, data and shape keys; or of one bone.
 
     Parameters
@@ -88,6 +90,8 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
     bone : str
         The path of a bone, `pose.bones["Arm"]`: only its own properties, named by their paths from the bone, so that
         another bone can take them.
+    scene : bpy.types.Scene, optional
+        Where drivers or NLA strips decide the motion, Blender steps through its frames. Default: the context's.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
     """
     named = list(_tracks(item, bone))
     report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
-    table = _keys(item, named, how, report) if how.content == "KEYS" else _motion(item, named, how)
+    table = _keys(item, named, how, report) if how.content == "KEYS" else _motion(item, named, how, scene)
     report.tracks = len(named)
     if how.content == "KEYS":
         report.keys = len(table.times)
@@ -159,11 +163,25 @@ def _keys(
             # The union has only one frame for keys that are closer than rounding.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
             values[rows, column] = own.values
+        if track.kind == "QUATERNION" and _changes_sign(values):
+            text = rpt_("its quaternions change sign from key to key: where the table is read it turns the shorter way")
+            report.notes.append(track.note(text))
         properties.append(_property(track, path, tuple(originals), values, frames, how))
     return Table(how.unit, how.times(frames), tuple(properties))
 
 
-def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent) -> Table:
+def _changes_sign(quaternions: Float32Array) -> bool:
+    """Return whether some of the quaternions, rows with NaN left out, is more than 90 degrees from the one before."""
+    whole = quaternions[~np.isnan(quaternions).any(axis=1)]
+    return bool(((whole[1:] * whole[:-1]).sum(axis=1) < 0.0).any())
+
+
+def _motion(
+    item: bpy.types.Object,
+    named: list[tuple[bpy.types.ID, Track, str]],
+    how: TableContent,
+    scene: bpy.types.Scene | None,
+) -> Table:
     ends = [
         point.co.x
         for _, track, _ in named
@@ -179,21 +197,20 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
     check_table(name_of(item), samples, how.sample_limit)
     count = math.floor(steps) + 1
     frames = (low + np.arange(count) * how.step).astype(np.float32)
-    return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
+    scene = scene or bpy.context.scene
+    assert scene is not None
+    sampler, played = PropertySampler(scene, item, frames.astype(np.float64)), {}
+    for datablock in dict.fromkeys(datablock for datablock, _, _ in named):
+        paths = [track.path for owner, track, _ in named if owner == datablock]
+        played[datablock] = sampler.values(datablock, paths)
+    columns = [_played(track, path, played[owner][track.path], frames, how) for owner, track, path in named]
+    return Table(how.unit, how.times(frames), tuple(columns))
 
 
-def _played(track: Track, path: str, frames: Float32Array, how: TableContent) -> Property:
-    """Return the values of the F-curves; of a rotation all components, those without F-curve as they are."""
+def _played(track: Track, path: str, values: Values, frames: Float32Array, how: TableContent) -> Property:
+    """Return what the track plays as a property: of a rotation all components, else those that have F-curves."""
     components = tuple(range(len(track.rest))) if track.is_rotation else tuple(sorted(track.channels))
-    values = np.empty((len(frames), len(components)), dtype=np.float32)
-    at = frames.tolist()
-    for column, index in enumerate(components):
-        fcurve = track.channels.get(index)
-        values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
-    finite = np.isfinite(values).all(axis=1)
-    if not finite.all():
-        raise track.error(rpt_(PLAYED_NOT_FINITE), float(frames[np.argmin(finite)]))
-    return _property(track, path, components, values, frames, how)
+    return _property(track, path, components, values[:, list(components)].astype(np.float32), frames, how)
 
 
 def _property(

@@ -39,7 +39,7 @@ from ..steps import Progress
 from ..store.paths import split
 from ..store.recording import enable_tracks
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks, rotation_property
-from ..translation import rpt_, translated
+from ..translation import n_, rpt_, translated
 
 _SHEARED = 1e-4
 """Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
@@ -222,7 +222,12 @@ def _keyed(
         zero = ~values.any(axis=1)
         if zero.any():
             raise _at(datablock, path, table, rows, zero, rpt_(ZERO_QUATERNION))
-        yield _rotation(owned, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
+        unrolled = rotations.unroll_signs(values)
+        negated = int((unrolled != values).any(axis=1).sum())
+        if negated:
+            text = n_("{:s}: {:,} of {:,} quaternions are negated, so that it turns the shorter way from row to row")
+            report.notes.append(rpt_(text, path, negated, len(values)))
+        yield _rotation(owned, owner, unrolled, frames, how, "QUATERNION")
     else:
         mode = _mode(datablock, owner)
         order: Any = one.order or (mode if mode in EULER_ORDERS else "XYZ")

@@ -459,6 +459,62 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
     assert {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(copy)} == keyed
 
 
+def test_quaternions_that_change_sign_turn_the_shorter_way_and_both_tables_say_so(animation, give):
+    source, copy = new_object("source", "QUATERNION"), new_object("copy", "QUATERNION")
+    key(source, "rotation_quaternion", [(1, (1, 0, 0, 0)), (11, (-0.8, -0.6, 0, 0)), (21, (1, 0, 0, 0))])
+    table, report = animation.export_table(source, animation.TableContent())
+    (note,) = report.notes
+    assert "its quaternions change sign from key to key" in note
+    came = animation.import_table(copy, table, animation.TableKeys())
+    (note,) = came.notes
+    assert "1 of 3 quaternions are negated" in note
+    assert co(curve(copy, "rotation_quaternion", 0))[:, 1].tolist() == [1.0, np.float32(0.8), 1.0]
+    again, report = animation.export_table(copy, animation.TableContent())
+    assert not report.notes
+    assert not animation.import_table(new_object("third", "QUATERNION"), again, animation.TableKeys()).notes
+
+
+def _make(kind, item, animation):
+    """Let more than the keys decide what plays: what the tests after this one look at."""
+    if kind == "driver":
+        item.driver_add("location", 0).driver.expression = "frame / 2"
+        item.data.shape_keys.key_blocks["Smile"].driver_add("value").driver.expression = "frame / 100"
+    elif kind == "muted":
+        curve(item, "location", 1).mute = True
+        item.location[1] = 3.5
+    elif kind == "NLA strip beneath":
+        other = new_object("other")
+        key(other, "location", [(1, (2, 0, 0)), (9, (7, 0, 0))])
+        data = item.animation_data
+        data.nla_tracks.new().strips.new("strip", 1, other.animation_data.action)
+        data.action_blend_type = "ADD"
+    elif kind == "baked":
+        animation.enable(item)
+        animation.bake(item, output="SAMPLES")
+
+
+@pytest.mark.parametrize("kind", ["driver", "muted", "NLA strip beneath", "baked"])
+def test_motion_is_what_blender_plays(animation, kind):
+    item = bpy.data.objects.new("Thing", bpy.data.meshes.new("Mesh"))
+    bpy.context.scene.collection.objects.link(item)
+    item.data.vertices.add(1)
+    item.shape_key_add(name="Basis")
+    item.shape_key_add(name="Smile")
+    key(item, "location", [(1, (0, 1, 2)), (5, (4, 8, 1)), (9, (2, 2, 2))])
+    key(item.data.shape_keys, 'key_blocks["Smile"].value', [(1, 0.0), (9, 1.0)])
+    _make(kind, item, animation)
+    table, _ = animation.export_table(item, animation.TableContent("MOTION", step=0.5))
+    columns = {each.path: each.values for each in table.properties}
+    assert len(table.times) == 17
+    for row, frame in enumerate(table.times.tolist()):
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        assert tuple(item.evaluated_get(depsgraph).location) == pytest.approx(tuple(columns["location"][row]), abs=1e-6)
+        keys = item.data.shape_keys.evaluated_get(depsgraph)
+        smile = columns['data.shape_keys.key_blocks["Smile"].value'][row, 0]
+        assert keys.key_blocks["Smile"].value == pytest.approx(smile, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("kind", "is_noted"), [("BEZIER", False), ("CONSTANT", True), ("LINEAR", True), ("BACK", True)]
 )
