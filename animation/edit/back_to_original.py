@@ -14,7 +14,7 @@ from ..fcurves.channels import assign, channels_in, channels_of
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.refused_actions import check_one_layer
 from ..report import Report
-from ..store.original_actions import bring_back, originals
+from ..store.original_actions import bring_back, originals, release
 from ..store.tracks import find_tracks
 from ..translation import rpt_
 
@@ -75,6 +75,8 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
         assign(user, original, slot)
         report.tracks += len(find_tracks(user, channels_of(user)))
         report.notes.append(rpt_('"{:s}" uses the action "{:s}" again', name_of(user), original.name))
+    if places:
+        release(original)
     if not baked.users:
         bpy.data.actions.remove(baked)
     return report

@@ -20,7 +20,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..store.original_actions import copied, link, originals, unlink
+from ..store.original_actions import copied, keep, link, originals, release, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
@@ -64,7 +64,6 @@ class Search:
         check_editable(datablock)
         check_not_tweaked(datablock)
         self._channels = channels_of(datablock)
-        self._was_kept = bool(self._channels.action.use_fake_user)
         reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
         self._frames = frames_of(reducible, wanted.frame_range)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
@@ -256,7 +255,7 @@ class Search:
             assign(self._datablock, original, self._channels.slot_handle)
             if original.library is None:
                 unlink(original)
-                original.use_fake_user = self._was_kept
+                release(original)
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
@@ -406,7 +405,7 @@ class Search:
         original, slot = self._channels.action, self._channels.slot_handle
         copy = copied(original, "reduced")
         if original.library is None:
-            original.use_fake_user = True
+            keep(original)
             link(original, copy)
         assign(self._datablock, copy, slot)
         return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)

@@ -19,6 +19,8 @@ from .paths import SET_ASIDE, remove_strays
 
 _COPY = "tcb_copy"
 """A custom property of the original: the copy."""
+_KEPT = "tcb_kept"
+"""A custom property of an original whose fake user is not the animator's."""
 
 
 def copied(original: bpy.types.Action, ending: str) -> bpy.types.Action:
@@ -40,12 +42,25 @@ def unlink(original: bpy.types.Action) -> bpy.types.Action | None:
     return copy if isinstance(copy, bpy.types.Action) else None
 
 
+def keep(original: bpy.types.Action) -> None:
+    """Give an original a fake user, with which the file keeps it."""
+    if not original.use_fake_user:
+        original.use_fake_user = True
+        original[_KEPT] = True
+
+
+def release(original: bpy.types.Action) -> None:
+    """Take the fake user away that `keep` gave an original, which something uses again."""
+    if original.pop(_KEPT, False):
+        original.use_fake_user = False
+
+
 def set_aside(original: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Link the original to its copy, and make exporters leave it out once nothing uses it any more."""
     link(original, copy)
     if original.users > original.use_fake_user:
         return
-    original.use_fake_user = True
+    keep(original)
     for channels in channels_in(original):
         mark = channels.new(SET_ASIDE, 0)
         mark.mute, mark.lock, mark.select = True, True, False

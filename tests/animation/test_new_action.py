@@ -127,6 +127,26 @@ def test_an_original_that_another_object_plays_is_nobodys_to_set_aside(animation
     assert one.animation_data.action == original
 
 
+@pytest.mark.parametrize("was_kept", [False, True])
+@pytest.mark.parametrize("work", ["bake", "reduce"])
+def test_the_original_has_its_fake_user_afterwards_only_where_the_animator_gave_it_one(
+    animation, work: str, was_kept: bool
+) -> None:
+    item = new_object()
+    key(item, "location", [(frame, (frame / 40, (frame / 40) ** 3, 0)) for frame in range(1, 41)])
+    original = item.animation_data.action
+    original.use_fake_user = was_kept
+    for _turn in range(2):
+        if work == "bake":
+            animation.bake(item, target="NEW_ACTION")
+        else:
+            animation.reduce(item, error=1e-3)
+        assert original.use_fake_user
+        animation.back_to_original(item)
+        assert (original.use_fake_user, original.users) == (was_kept, 1 + was_kept)
+        assert not list(original.keys()) or work == "bake"
+
+
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_baked_again_the_new_action_takes_the_place_of_the_one_before(animation, by_hand: bool) -> None:
     item = keyed()
