@@ -11,7 +11,7 @@ import contextlib
 import functools
 import time
 import traceback
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 
 import bpy
 
@@ -148,7 +148,9 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     elif job.verb == "velocities":
         _add_report(write_all_velocities(datablocks, job), outcome)
     elif job.verb == "enable":
-        _add_report(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
+        every = dict.fromkeys(datablocks)
+        left_alone = _left_alone(every)
+        _add_report(animation.enable_many(every, job.keep_look), outcome, left_alone)
     elif job.verb == "reduce":
         _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:
@@ -174,20 +176,16 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
 def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     every = dict.fromkeys(datablocks)
     plain = every if job.enables else plain_among(every) if job.patterns else {}
-    # All of these was asked for: a track that can't be baked is an error here, not a note.
-    left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
+    left_alone = _left_alone(plain)
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
-    outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick)
-    refusals = map(str, outcome.report.errors)
-    outcome.errors += dict.fromkeys((*refusals, *(note for note in outcome.report.notes if note in left_alone)))
-    outcome.notes += [note for note in outcome.report.notes if note not in left_alone]
+    _add_report(animation.enable_and_bake(every, plain, job.options, job.keep_look, tick), outcome, left_alone)
 
 
-def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
-    for track in tracks_of(datablock):
-        reason = blocking_reason(track) if track.in_use and not track.enabled and has_keys(track) else ""
-        if reason:
-            yield track.note(reason)
+def _left_alone(datablocks: Iterable[bpy.types.ID]) -> set[str]:
+    """Return the notes on plain tracks that Enable will leave alone: where all were asked for, these are errors."""
+    tracks = [track for datablock in datablocks for track in tracks_of(datablock)]
+    plain = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
+    return {track.note(reason) for track in plain if (reason := blocking_reason(track))}
 
 
 def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
@@ -208,7 +206,8 @@ def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
     _add_report(report, outcome)
 
 
-def _add_report(report: animation.Report, outcome: Outcome) -> None:
+def _add_report(report: animation.Report, outcome: Outcome, errors: Collection[str] = ()) -> None:
+    """Add the report to the outcome, with those notes that are `errors` here."""
     outcome.report = report
-    outcome.errors += map(str, report.errors)
-    outcome.notes += report.notes
+    outcome.errors += dict.fromkeys((*map(str, report.errors), *(note for note in report.notes if note in errors)))
+    outcome.notes += [note for note in report.notes if note not in errors]

@@ -91,6 +91,23 @@ def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
     assert {one["name"]: one["tracks"][0]["state"] for one in line["datablocks"]} == {"Hips": "TCB", "Head": "not TCB"}
 
 
+@pytest.mark.parametrize("verb", [("enable",), ("bake", "--enable")])
+def test_a_track_that_cannot_be_enabled_is_an_error_and_with_strict_nothing_is_written(tcb, plain_walk, tmp_path, verb):
+    load(plain_walk)
+    for fcurve in fcurves(bpy.data.objects["Hips"]):
+        fcurve.mute = True
+    save(plain_walk)
+    result = tmp_path / "done.blend"
+    done = tcb(*verb, plain_walk, "--output", result, "--json")
+    assert (done.status, done.lines[0]["status"]) == (3, "faults")
+    (error,) = done.lines[0]["errors"]
+    assert "muted" in error
+    assert result.exists()
+    result.unlink()
+    strict = tcb(*verb, plain_walk, "--output", result, "--json", "--strict")
+    assert (strict.status, strict.lines[0]["status"], result.exists()) == (1, "failed", False)
+
+
 def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, plain_walk):
     walk = plain_walk
     plain = tcb("enable", walk, "--in-place", "--objects", "Hips", "--plain", "--json").lines
