@@ -14,6 +14,7 @@ from .. import animation
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.refused_actions import layered_reason
+from ..animation.store.original_actions import originals
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
@@ -28,6 +29,7 @@ _NOTHING_TO_DO = {
     "restore": n_("nothing to restore: none of it is baked"),
     "apply": n_("nothing to apply: none of it is TCB"),
     "remove": n_("nothing to remove: none of it is TCB"),
+    "back-to-original": n_("nothing to go back to: none of it plays an action that was baked or reduced from another"),
     "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
     "reduce": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
     "velocities": n_("no velocities to write: none of it is TCB"),
@@ -151,6 +153,12 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
 }
 
 
+def has_original(datablock: bpy.types.ID) -> bool:
+    """Return whether the datablock plays an action that was baked or reduced from another."""
+    data: Any = datablock.animation_data  # type: ignore[attr-defined]
+    return data is not None and data.action is not None and data.action in originals()
+
+
 def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if _is_layered(datablock):
@@ -160,6 +168,8 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")
+    if work == "back-to-original":
+        return has_original(datablock)
     if work == "no-velocities":
         return has_velocities(datablock)
     return any(map(_HAS_WORK[work], tracks_of(datablock)))

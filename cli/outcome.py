@@ -29,6 +29,7 @@ _DONE = {
     "restore": n_("Restored {:s}"),
     "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
+    "back-to-original": n_("Went back to {:s}"),
     "enable": n_("Made TCB {:s}"),
     "reduce": n_("Reduced {:s}"),
     "info": n_("Has {:s}"),

@@ -22,7 +22,7 @@ from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
 from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file, save
-from .choosing import choose, has_keys, nothing_to_do, tracks_of
+from .choosing import choose, has_keys, has_original, nothing_to_do, tracks_of
 from .log import write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
 from .processes import do_all, serve
@@ -189,12 +189,21 @@ def _left_alone(datablocks: Iterable[bpy.types.ID]) -> set[str]:
 
 
 def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
-    """Restore, apply or remove."""
-    work = {"restore": animation.restore, "apply": animation.apply, "remove": animation.remove}[verb]
+    """Restore, apply or remove, or go back to the original."""
+    work = {
+        "restore": animation.restore,
+        "apply": animation.apply,
+        "remove": animation.remove,
+        "back-to-original": animation.back_to_original,
+    }[verb]
     report = animation.Report()
     tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
     done: set[tuple[int, int]] = set()
+    copies = [datablock for datablock in datablocks if has_original(datablock)]
     for number, datablock in enumerate(datablocks):
+        if verb == "back-to-original" and datablock in copies and not has_original(datablock):
+            # It shared its action with one before.
+            continue
         try:
             identity = channels_of(datablock).identity
             if identity not in done:

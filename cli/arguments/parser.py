@@ -270,6 +270,12 @@ def _summaries() -> dict[str, tuple[str, str]]:
         "restore": (rpt_("Take the baked motion away; the parameters stay."), ""),
         "apply": (rpt_("Keep the curves as they play now, as plain animation without TCB."), ""),
         "remove": (rpt_("Take the baked motion and all TCB parameters away."), ""),
+        "back-to-original": (
+            rpt_(
+                "Play the action again from which the present one was baked or reduced; what was keyed since is left."
+            ),
+            "",
+        ),
         "enable": (rpt_("Make the tracks TCB, without baking them yet."), ""),
         "reduce": (rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."), ""),
         "info": (rpt_("Show the tracks, their keys, parameters and state; nothing is written."), ""),
@@ -295,7 +301,7 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Add the options of each verb, in the order of its help."""
     for name in ("bake", "enable"):
         _add_keep_look(verbs[name])
-    for name in ("bake", "restore", "apply", "remove", "enable", "reduce", "import-table"):
+    for name in ("bake", "restore", "apply", "remove", "back-to-original", "enable", "reduce", "import-table"):
         _add_output(verbs[name])
     _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
     for name, verb in verbs.items():

@@ -471,3 +471,32 @@ def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, tmp_path, sc
     assert 'linked, so left to their own files: "Dense"' in said
     assert "nothing to do: what there is to do is linked" in said
     assert "nothing to reduce" not in said
+
+
+def test_back_to_original_plays_the_action_again_that_a_new_one_was_baked_from(tcb, plain_walk, tmp_path):
+    load(plain_walk)
+    hips, head = bpy.data.objects["Hips"], bpy.data.objects["Head"]
+    copy = bpy.data.objects.new("Copy", None)
+    bpy.context.scene.collection.objects.link(copy)
+    copy.animation_data_create().action = hips.animation_data.action
+    if hasattr(copy.animation_data, "action_slot"):
+        copy.animation_data.action_slot = hips.animation_data.action_slot
+    before = {obj.name: (obj.animation_data.action.name, list(map(bits, fcurves(obj)))) for obj in (hips, head, copy)}
+    save(plain_walk)
+    baked, back = tmp_path / "baked.blend", tmp_path / "back.blend"
+    assert "nothing to go back to" in tcb("back-to-original", plain_walk, "--output", back).err
+    assert tcb("bake", plain_walk, "--output", baked, "--enable", "--target", "NEW_ACTION").status == 0
+    load(baked)
+    assert bpy.data.objects["Copy"].animation_data.action.name.endswith(".baked")
+    ran = tcb("back-to-original", baked, "--output", back)
+    assert ran.status == 0, ran.err
+    load(back)
+    objects = [bpy.data.objects[name] for name in before]
+    assert [obj.animation_data.action.name for obj in objects] == [name for name, _ in before.values()]
+    for obj, (_, curves) in zip(objects, before.values(), strict=True):
+        assert [bits(fcurve)["keys"] for fcurve in fcurves(obj)] == [fcurve["keys"] for fcurve in curves]
+    assert [action.name for action in bpy.data.actions if action.name.endswith(".baked")] == []
+    assert tcb("remove", back, "--in-place").status == 0
+    load(back)
+    for name, (_, curves) in before.items():
+        assert list(map(bits, fcurves(bpy.data.objects[name]))) == curves
