@@ -14,7 +14,7 @@ from .. import animation
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.refused_actions import layered_reason
-from ..animation.store.original_actions import originals
+from ..animation.store.actions.original_actions import originals
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..animation.store.original_actions import is_set_aside
+from ..animation.store.actions.original_actions import is_set_aside
 
 
 def leave_out_originals(actions: Any) -> None:

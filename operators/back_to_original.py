@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from .. import animation
-from ..animation.store.original_actions import originals
+from ..animation.store.actions.original_actions import originals
 from ..animation.translation import n_
 from ..ui import selection
 from ..ui.reporting import poll_selection

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import animation
-from ..animation.store.live_switch import is_live
+from ..animation.store.actions.live_switch import is_live
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.reporting import Status, finish, for_each

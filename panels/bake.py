@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..animation.store.original_actions import originals
+from ..animation.store.actions.original_actions import originals
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import bake_options, redraw, selection

@@ -10,7 +10,7 @@ import bpy
 from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.datablocks import animation_data
 from ..animation.report import one_of_each
-from ..animation.store.live_switch import is_live
+from ..animation.store.actions.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.translation import counted, iface_, listed, n_

@@ -16,7 +16,7 @@ from ..errors import NO_FLOAT_KEYS, AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
-from ..store import original_actions
+from ..store.actions import original_actions
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table

@@ -13,9 +13,9 @@ from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.keyframes import NO_KEYS, Keyframes, Write, extrapolate
 from ..fcurves.selection_flags import selecting
 from ..report import Report
-from ..store.original_actions import bring_back, copied, set_aside
+from ..store.actions.original_actions import bring_back, copied, set_aside
 from ..store.paths import FRAME_FUNCTION, track_of
-from ..store.recording import plain_keys, remove_traces
+from ..store.record_rows import plain_keys, remove_traces
 from ..store.table.custom_property import remove_table
 from ..translation import rpt_
 from .compose import composed_plain_keys

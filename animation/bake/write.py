@@ -28,9 +28,10 @@ from ..fcurves.keyframes import (
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.digest import digest
+from ..store.enable_tracks import new_state
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays, split
-from ..store.recording import Part, as_written, new_state, recorded
+from ..store.record_rows import Part, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
 from ..store.table.rows import joined

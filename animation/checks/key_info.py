@@ -17,7 +17,7 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.recording import plain_keys
+from ..store.record_rows import plain_keys
 from ..store.tracks import Track
 from ..translation import rpt_
 

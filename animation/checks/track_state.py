@@ -8,8 +8,8 @@ import bpy
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..store.paths import BONES
-from ..store.recording import is_up_to_date
 from ..store.tracks import Track, tracks_shown
+from ..store.up_to_date import is_up_to_date
 from ..translation import n_
 
 STATES = {

@@ -14,7 +14,7 @@ from ..fcurves.channels import assign, channels_in, channels_of
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.refused_actions import check_one_layer
 from ..report import Report
-from ..store.original_actions import bring_back, originals, release
+from ..store.actions.original_actions import bring_back, originals, release
 from ..store.tracks import find_tracks
 from ..translation import rpt_
 

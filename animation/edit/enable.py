@@ -22,9 +22,10 @@ from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..report import Report
 from ..sampling.fcurves import played_parts
+from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
-from ..store.recording import Numbers, enable_read
+from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_

@@ -23,12 +23,12 @@ from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
+from ..store.actions.live_switch import switch_off
 from ..store.digest import RESTORED
 from ..store.frame_functions import curve_of
-from ..store.live_switch import switch_off
 from ..store.own_keys import OwnKeys, key_frames, read_keys_to_write, read_own_keys, unrecorded_note
 from ..store.paths import give_name, remove_strays, take_name
-from ..store.recording import remove_traces
+from ..store.record_rows import remove_traces
 from ..store.restored_keys import recorded_keys
 from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update
 from ..store.table.stamps import has_stamps, is_generated

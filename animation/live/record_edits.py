@@ -24,7 +24,7 @@ from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
 from ..store.digest import NEVER
 from ..store.own_keys import OwnKeys, error_of_numbers, read_keys_to_write
-from ..store.recording import Part, as_written, recorded
+from ..store.record_rows import Part, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED as GENERATED_KEY
 from ..store.table.custom_property import OWN, Channel, State, update

@@ -34,16 +34,16 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
+from ..store.actions.live_switch import is_live as is_switched_on
 from ..store.digest import RESTORED, shape_of
 from ..store.frame_functions import function_of, functions_of
-from ..store.live_switch import is_live as is_switched_on
 from ..store.own_keys import read_all_own_keys
 from ..store.paths import remove_strays
-from ..store.recording import are_up_to_date
 from ..store.table.custom_property import table_stamp
 from ..store.table.options import Options
 from ..store.table.stamps import GENERATED
 from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, played_otherwise, refreshed
+from ..store.up_to_date import are_up_to_date
 from ..translation import rpt_
 from .keyed_unchanged import take_keyed
 from .record_edits import settle

@@ -16,8 +16,9 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray, read
 from ..fcurves.keyframes import write as write_keys
 from ..fcurves.keying import key_curve
+from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, read_all_own_keys
-from ..store.recording import Numbers, enable_read
+from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.settings import Settings
 from ..store.tracks import find_tracks

@@ -20,7 +20,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..store.original_actions import copied, keep, link, originals, release, unlink
+from ..store.actions.original_actions import copied, keep, link, originals, release, unlink
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_

@@ -19,7 +19,7 @@ BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
 """The path of a datablock's frame function, which is not a track."""
 SET_ASIDE = '["tcb_original"]'
-"""The path of an F-curve that plays nothing: see original_actions.py."""
+"""The path of an F-curve that plays nothing: see actions/original_actions.py."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")

@@ -36,8 +36,8 @@ from ..fcurves.keying import key_curve
 from ..report import Report
 from ..sampling.properties import driven_components
 from ..steps import Progress
+from ..store.enable_tracks import enable_tracks
 from ..store.paths import split
-from ..store.recording import enable_tracks
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks, rotation_property
 from ..translation import n_, rpt_, translated
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...animation.fcurves.channels import Channels, new_action
 from ...animation.fcurves.keying import key_curve
-from ...animation.store.recording import enable_tracks
+from ...animation.store.enable_tracks import enable_tracks
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.settings import Settings
 from ...animation.store.tracks import find_tracks

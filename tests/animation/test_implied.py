@@ -67,7 +67,7 @@ def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, 
     assert any(parameters(animation, ball, row))
     # Each component has its own parameters.
     assert parameters(animation, ball, row, index=1) == [0, 0, 0]
-    assert animation.store.recording.is_up_to_date(animation.find_track(ball, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(ball, "location"))
 
 
 def test_selected_keys_are_not_compared_one_by_one_unless_a_handle_is_elsewhere(animation, ball) -> None:

@@ -292,9 +292,9 @@ def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files
 def test_a_track_whose_interpolation_was_chosen_is_out_of_date(animation) -> None:
     thing = plain("BEZIER")
     animation.bake(thing, output="HANDLES")
-    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
     choose(thing, "SINE")
-    assert not animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert not animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
 
 
 @pytest.mark.parametrize("mode", MODES)

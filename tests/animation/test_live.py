@@ -448,7 +448,7 @@ def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_handles_play_
     track = animation.find_track(item, "location")
     assert track.settings.options.output == "HANDLES"
     assert co(curve(item, "location"))[:, 0].tolist() == [0, 10, 25]
-    assert animation.store.recording.is_up_to_date(track)
+    assert animation.store.up_to_date.is_up_to_date(track)
 
 
 def test_what_handles_cannot_play_is_said_once_and_played_when_it_can_be(animation, scene) -> None:
@@ -607,7 +607,7 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     curve(thing, "scale").keyframe_points[1].co_ui = (14, 1.5)
     let_time_pass(animation)
     assert not animation.find_track(thing, "scale").baked
-    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
     # Switched on again it plays all.
     thing.animation_data.action.tcb_live = False
     thing.animation_data.action.tcb_live = True

@@ -85,7 +85,7 @@ def test_a_location_key_goes_where_it_is_dragged(scene, on_path, animation, spot
     assert np.abs(found - wanted).max() < NEAR
     assert np.abs(np.array(other) - (seen(item, 1), seen(item, 50))).max() == 0.0
     if live:
-        assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+        assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 def test_a_constraint_is_met_as_blender_evaluates_it(scene, on_path, spot):
@@ -252,7 +252,7 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     # Blender shows it without another frame.
     bpy.context.view_layer.update()
     assert tuple(item.matrix_world.translation) == (4.0, 1.0, 2.0)
-    assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 def velocity(item, frame, side, bone="", arm=(0.0, 0.0, 0.0)):
@@ -289,7 +289,7 @@ def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation
     reached = away * velocity(item, 20, side) * reach / 3
     assert np.abs(reached - wanted).max() < 2e-2 * np.linalg.norm(wanted - shown)
     assert 20 in numbers(item, "location", "tension")
-    assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
@@ -393,7 +393,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
     keys = animation.track_keys(item, "location")
     assert keys.frames.tolist() == [1, 35, 50]
     if output:
-        assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+        assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
         # The same as of keys that were there from the start.
         twin = new_object("Twin")
         key(twin, "location", [(1, (0, 0, 0)), (35, (4, 1, 2)), (50, (0, 3, 0))])

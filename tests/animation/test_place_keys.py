@@ -163,7 +163,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
     assert snapshot(thing) == before
     track = animation.find_track(thing, PATH)
     if output:
-        assert importlib.import_module(f"{animation.__name__}.store.recording").is_up_to_date(track)
+        assert importlib.import_module(f"{animation.__name__}.store.up_to_date").is_up_to_date(track)
 
 
 def test_values_that_are_put_back_show_at_once(animation, places, thing):

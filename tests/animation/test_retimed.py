@@ -316,7 +316,7 @@ def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
     animation.bake(item)
 
     def is_up_to_date():
-        return animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+        return animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
     assert is_up_to_date()
     fcurve.keyframe_points[1].co.y = 30.0

@@ -42,7 +42,7 @@ def test_a_look_that_finds_no_edit_changes_no_bit(animation, thing) -> None:
     before = [co(curve(thing, "location", index)).tobytes() for index in range(3)]
     assert look(animation, thing, {}) == []
     assert [co(curve(thing, "location", index)).tobytes() for index in range(3)] == before
-    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
 
 
 def test_a_key_that_is_moved_makes_the_track_out_of_date_and_the_motion_stays_as_it_is_seen(animation, thing) -> None:
@@ -52,7 +52,7 @@ def test_a_key_that_is_moved_makes_the_track_out_of_date_and_the_motion_stays_as
     seen = [co(curve(thing, "location", index)) for index in range(3)]
     look(animation, thing, watches)
     assert all(np.array_equal(co(curve(thing, "location", index)), seen[index]) for index in range(3))
-    assert not animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert not animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
 
 
 def test_a_key_made_of_a_generated_one_after_another_edit_is_the_animators(animation, thing) -> None:
@@ -143,4 +143,4 @@ def test_without_a_window_a_frame_change_or_a_bake_makes_nothing_of_the_animator
     bpy.ops.tcb.bake(output="SAMPLES", step=0.5)
     bpy.context.scene.frame_set(9)
     assert own_frames(animation, thing) == before
-    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))

@@ -159,7 +159,9 @@ EDITS_OF_TABLE = {
     "another bake": lambda animation, item: animation.bake(item, output="SAMPLES", prefixes=["location"]),
     "another track": lambda animation, item: (key(item, "delta_location", KEYS), animation.enable(item)),
     "a track less": lambda animation, item: animation.remove(item, ["location"]),
-    "rows without keys": lambda animation, item: animation.store.recording.clear_orphans(item.animation_data.action),
+    "rows without keys": lambda animation, item: animation.store.actions.table_upkeep.clear_orphans(
+        item.animation_data.action
+    ),
 }
 
 

@@ -249,7 +249,7 @@ def test_it_can_be_saved_and_loaded(animation, scene, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     item = bpy.data.objects["Ball"]
-    assert animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
     np.testing.assert_array_equal(ways(item, 1, 90), before)
 
 

@@ -42,6 +42,7 @@ ORDER = (
     ("animation/store/table",),
     ("animation/store/edits",),
     ("animation/store",),
+    ("animation/store/actions",),
     ("animation/bake/plans",),
     ("animation/bake",),
     ("animation/sampling",),

@@ -31,11 +31,12 @@ from ...animation.live.update import (
     refresh,
     refresh_all,
 )
-from ...animation.store.live_switch import is_live, switch_off
-from ...animation.store.original_actions import is_set_aside
-from ...animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
+from ...animation.store.actions.live_switch import is_live, switch_off
+from ...animation.store.actions.original_actions import is_set_aside
+from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
 from ...animation.store.table.custom_property import has_baked_tracks, read_table
 from ...animation.store.table.session import session
+from ...animation.store.up_to_date import keys_stand
 from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
 from ..redraw import redraw_editors

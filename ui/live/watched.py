@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...animation.live.update import Watch
-from ...animation.store.live_switch import is_live
-from ...animation.store.original_actions import is_set_aside
+from ...animation.store.actions.live_switch import is_live
+from ...animation.store.actions.original_actions import is_set_aside
 from ...animation.store.table.custom_property import has_baked_tracks
 
 watches: dict[tuple[int, int], Watch] = {}

@@ -24,7 +24,7 @@ from ...fcurves.segments import ChannelSegments
 from ...memoize import memoized
 from ...store.own_keys import OwnKeys
 from ...store.parameters import parameter_rows, read_velocities
-from ...store.recording import plain_keys
+from ...store.record_rows import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from ...translation import rpt_, translated

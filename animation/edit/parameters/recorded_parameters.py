@@ -13,7 +13,7 @@ from ...fcurves.frames import SAME_FRAME, is_among
 from ...fcurves.keyframes import BoolArray
 from ...store.own_keys import OwnKeys, read_own_keys
 from ...store.parameters import Numbers
-from ...store.recording import remove_traces
+from ...store.record_rows import remove_traces
 from ...store.table.custom_property import read_table, remove_table, update
 from ...store.table.rows import NO_ROWS, NUMBERS
 from ...store.tracks import Track

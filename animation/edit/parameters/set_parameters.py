@@ -11,9 +11,9 @@ from ...errors import AnimationError
 from ...fcurves.channels import channels_of
 from ...fcurves.frames import SAME_FRAME
 from ...fcurves.keyframes import INTERPOLATION, BoolArray
+from ...store.enable_tracks import enable_tracks
 from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
-from ...store.recording import enable_tracks
 from ...translation import rpt_
 from ..track_keys import TrackKeys, found_again
 from ..track_settings import writable

@@ -15,7 +15,7 @@ from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...store.own_keys import OwnKeys, read_keys_to_write
 from ...store.parameters import Numbers
-from ...store.recording import Part, recorded, write_identities
+from ...store.record_rows import Part, recorded, write_identities
 from ...store.table.custom_property import Channel, update
 from ...store.table.identity import Identities
 from ...store.table.rows import (

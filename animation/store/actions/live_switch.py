@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ..translation import rpt_
+from ...translation import rpt_
 
 
 def is_live(action: bpy.types.Action) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 
 import bpy
 
-from ..fcurves.channels import channels_in
+from ...fcurves.channels import channels_in
+from ..paths import SET_ASIDE, remove_strays
 from .live_switch import switch_off
-from .paths import SET_ASIDE, remove_strays
 
 _COPY = "tcb_copy"
 """A custom property of the original: the copy."""

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Upkeep of an action's table: tracks that came from other actions, rows that no key has any more, restored tracks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ...datablocks import users_of
+from ...errors import AnimationError
+from ...fcurves.channels import channels_in, channels_of
+from ...fcurves.keyframes import (
+    Float32Array,
+    read_floats,
+)
+from ...fcurves.refused_actions import layered_reason
+from ..digest import RESTORED
+from ..table import identity
+from ..table import rows as rows_
+from ..table.custom_property import Table, read_table, update
+from ..table.custom_property import write as write_table
+from ..table.identity import Identities
+from ..table.rows import Rows
+from ..table.session import session
+from ..tracks import find_tracks
+
+
+def adopt_tracks(action: bpy.types.Action) -> None:
+    """Add TCB tracks that came into the action with their slots, from other actions, to its table."""
+    table = read_table(action)
+    at = session.rows.find(_spelled(action))
+    owners = set(session.rows["track"][at[at >= 0]].tolist())
+    if table.error or owners <= table.identities:
+        return
+    states = {}
+    for datablock in users_of(action):
+        with suppress(AnimationError):
+            for track in find_tracks(datablock, channels_of(datablock)):
+                if track.state is not None and table.identity_at(track.slot, track.path) is None:
+                    states[track.slot, track.path] = track.state
+    if states:
+        update(action, states=states.values())
+
+
+def clear_orphans(action: bpy.types.Action) -> None:
+    """Reduce the rows of the action's table to those that its keys have; the session remembers the others.
+
+    Rows of keys that came from other actions are added. A table that can't be read, and that of an action with several
+    layers, are left alone.
+    """
+    table = read_table(action)
+    if table.error or not (len(table.rows) or table.rows_of_tracks) or layered_reason(action):
+        return
+    kept = _rows_in_use(action, table)
+    if kept.tobytes() == table.rows.tobytes():
+        return
+    write_table(action, table, table.with_rows(kept))
+
+
+def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
+    """Return the rows of the session that keys of the action, or the table's records of written keys, refer to."""
+    spelled = _spelled(action)
+    named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
+    at = session.rows.find(named)
+    # Keys that use their amplitude and period are known by `back` alone.
+    codes = identity.codes_of(_floats_of(action, "back"))
+    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
+    like = np.isin(identity.codes(table.rows["identity"]), codes)
+    return rows_.merge(session.rows[at[at >= 0]], table.rows[like])
+
+
+def _spelled(action: bpy.types.Action) -> Identities:
+    """Read the identities in all keys of the action, whether there are such rows or not."""
+    return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
+
+
+def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
+    """Read one of the floats of all keys of the action."""
+    every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
+    return np.concatenate(every) if every else np.empty(0, dtype=np.float32)
+
+
+def play_restored(action: bpy.types.Action) -> None:
+    """Include restored tracks in Live again."""
+    table = read_table(action)
+    if table.error:
+        return
+    states = []
+    for slot, path in table.rows_of_tracks:
+        with suppress(ValueError):
+            state = table.state(slot, path)
+            if state is not None and state.settings.digest == RESTORED:
+                states.append(replace(state, settings=replace(state.settings, digest=0)))
+    if states:
+        update(action, states=states)

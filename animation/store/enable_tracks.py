@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make tracks TCB: their entries in the action's table, and rows of their keys."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+
+import bpy
+
+from ..fcurves.channels import Channels
+from .own_keys import OwnKeys, read_all_own_keys
+from .record_rows import Numbers, Part, recorded, write_identities
+from .table import rows as rows_
+from .table.custom_property import State, Table, update
+from .table.rows import Rows
+from .table.settings import Settings
+from .tracks import Track, default_settings
+
+
+def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> State:
+    """Make an entry of the table for a track; its identity is derived, so repeat and redo give the same."""
+    seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
+    number = zlib.crc32(seed)
+    while number == 0 or number in table.identities:
+        number = zlib.crc32(seed, number)
+    return State(number, slot, path, settings)
+
+
+def enable_tracks(
+    channels: Channels,
+    tracks: Sequence[Track],
+    settings: Sequence[Settings] | None = None,
+    numbers: Sequence[Numbers] | None = None,
+) -> None:
+    """Make tracks of editable channels TCB: their keys get identities, and nothing else of them changes.
+
+    `settings`: those of each track. Default: what Enable chooses. `numbers`: parameters of each track, one number a key
+    of every channel; NaN where a key has none of its own.
+    """
+    given = (
+        None
+        if numbers is None
+        else [dict.fromkeys(range(len(t.rest)), n) for t, n in zip(tracks, numbers, strict=True)]
+    )
+    enable_read([(channels, track) for track in tracks], read_all_own_keys(tracks), settings, given)
+
+
+def enable_read(
+    tracks: Sequence[tuple[Channels, Track]],
+    own: Sequence[Mapping[int, OwnKeys]],
+    settings: Sequence[Settings] | None = None,
+    numbers: Sequence[Mapping[int, Numbers]] | None = None,
+) -> None:
+    """Make tracks of several actions TCB, whose own keys were read before; `numbers`: separate for each channel."""
+    chosen_for = settings or [default_settings(track) for _, track in tracks]
+    parts, curves, given = [], [], []
+    for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):
+        state = track.state = new_state(channels.action, track.table, channels.slot_handle, track.path, choice)
+        for index, keys in own[place].items():
+            parts.append(Part(state.identity, index, keys, False))
+            curves.append(track.channels[index])
+            given.append({} if numbers is None else numbers[place].get(index, {}))
+    named, rows = recorded(parts, None if numbers is None else given)
+    write_identities(
+        [(fcurve, keys) for part, keys, fcurve in zip(parts, named, curves, strict=True) if keys is not part.own]
+    )
+    fresh = iter(rows)
+    by_action: dict[int, tuple[Channels, list[State], list[Rows]]] = {}
+    for (channels, track), kept in zip(tracks, own, strict=True):
+        _, states, news = by_action.setdefault(channels.action.session_uid, (channels, [], []))
+        assert track.state is not None
+        states.append(track.state)
+        news += [next(fresh) for _ in kept]
+    for channels, states, news in by_action.values():
+        update(channels.action, rows_.joined(news), states)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows of the table for keys: made where keys are new or differ, and their identities, written and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..fcurves.keyframes import (
+    MARKS,
+    SIDES,
+    BoolArray,
+    Float32Array,
+    Joined,
+    Keyframes,
+    both,
+    in_parts,
+    read,
+    read_joined,
+    write,
+)
+from .own_keys import OwnKeys, identities_of, numbers_in, own_end_to_end
+from .table import identity
+from .table import rows as rows_
+from .table.custom_property import OWN, WRITTEN, Written
+from .table.rows import NO_ROWS, RECORDED, Rows
+from .table.session import session
+from .table.stamps import is_stamped, unstamped
+
+_IDENTIFYING = ("back", "amplitude", "period")
+"""The floats of a key that contain its identity."""
+_EXACT = ("co", "handle_left", "handle_right")
+_OFFSET = 1e-4
+"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The own keys of one channel of a track, with the track's identity."""
+
+    track: int
+    index: int
+    own: OwnKeys
+    baked: bool
+
+
+Numbers = Mapping[str, npt.NDArray[np.float64]]
+"""Parameters, and components of velocity, by name."""
+
+
+def recorded(
+    parts: Sequence[Part], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
+) -> tuple[list[OwnKeys], list[Rows]]:
+    """Make a row for each key that has none or differs from it; return keys with identities, and new rows a part.
+
+    Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel only one keeps its
+    row, and keys from other channels don't: so each key has a row of its own from then on. A key with a number that is
+    not finite gets no new row. `numbers`: parameters to be set, for each part, one number a key; NaN unsets one.
+    `chosen`: the keys for which they are set. Default: all.
+    """
+    if not parts:
+        return [], []
+    own = own_end_to_end([part.own for part in parts])
+    joined, before = Joined(own.keys, [part.own.count for part in parts]), own.identities
+    at = session.rows.find(before)
+    keys = with_own_floats(joined.keys, at)
+    known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS
+    if known.any():
+        present = session.rows[at[known]]
+        stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, present)
+    if numbers is None and stays.all():
+        return [part.own for part in parts], [NO_ROWS] * len(parts)
+    rows = rows_.record(keys, 0, 0)
+    rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
+    rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
+    rows["chosen"] = own.chosen
+    if not np.isnan(own.numbers).all():
+        rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
+    rows["identity"][known] = present["identity"]
+    rows[stays] = present[stays[known]]
+    if numbers is not None:
+        every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
+        given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
+        stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
+        rows = given
+    stays |= ~rows_.are_finite(rows)
+    if stays.all():
+        return [part.own for part in parts], [NO_ROWS] * len(parts)
+    fresh = rows[~stays]
+    rows_.identify(fresh, session.rows)
+    identities = before.copy()
+    identities[~stays] = fresh["identity"]
+    set_now = own.numbers if numbers is None else numbers_in(rows)
+    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
+    owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
+    return owns, in_parts(fresh, joined.sums(~stays).tolist())
+
+
+def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
+    """Return keys with the floats that they have without identities."""
+    known = at >= 0
+    if not known.any():
+        return keys
+    rows = session.rows[np.maximum(at, 0)]
+    return keys.with_(
+        **{
+            name: np.where(known, identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
+            for name in _IDENTIFYING
+        }
+    )
+
+
+def _are_recorded(
+    parts: Sequence[Part], joined: Joined, own: OwnKeys, known: BoolArray, present: Rows
+) -> npt.NDArray[np.bool_]:
+    """Return which of the `known` own keys have a row of their own that records them, apart from where they moved.
+
+    `joined`: the keys of all parts; `present`: the rows of those that are known.
+    """
+    number = joined.spread(np.arange(len(parts)))
+    if not known.all():
+        own, number = own.take(known), number[known]
+    keys, (given, numbers) = own.keys, rows_.given_of(own.numbers)
+    same: npt.NDArray[np.bool_] = np.array([part.track for part in parts], np.uint32)[number] == present["track"]
+    same &= np.array([part.index for part in parts], np.int32)[number] == present["index"]
+    same &= (own.chosen == present["chosen"]) & (given == present["given"])
+    same &= (numbers == present["numbers"]).all(axis=1)
+    for name in RECORDED:
+        if name not in _EXACT:
+            same &= getattr(keys, name) == present[name]
+    baked = np.array([part.baked for part in parts])[number]
+    exact = same.copy()
+    for name in _EXACT if not baked.all() else ():
+        exact &= both(getattr(keys, name).view(np.uint32) == present[name].view(np.uint32))
+    for side in SIDES:
+        offset, before = getattr(keys, side) - keys.co, present[side] - present["co"]
+        size = 1e-3 + np.abs(keys.co) + np.abs(before)
+        same &= both(np.abs(offset - before) <= _OFFSET * size)
+    result: npt.NDArray[np.bool_] = np.where(baked, same, exact) & ~_is_copied(number, keys.frames, present)
+    return result
+
+
+def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: Rows) -> npt.NDArray[np.bool_]:
+    """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
+    copied = np.zeros(len(present), dtype=np.bool_)
+    if rows_.are_distinct(present["identity"]):
+        return copied
+    elsewhere = frames != present["co"][:, 0]
+    order = np.lexsort((elsewhere, present["identity"], channels))
+    in_order = present["identity"][order], channels[order]
+    copied[order[1:]] = np.all([each[1:] == each[:-1] for each in in_order], axis=0)
+    return copied
+
+
+def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
+    """Write the identities of own keys into the floats of their curves' keys, except floats that a key uses.
+
+    From used floats another identity, which was written while they were not used, is removed.
+    """
+    if not channels:
+        return
+    joined = read_joined([fcurve for fcurve, _ in channels], (*MARKS, "interpolation"))
+    identities = np.zeros(len(joined.keys), dtype=np.uint32)
+    for start, (_, own) in zip(joined.starts.tolist(), channels, strict=True):
+        there = own.rows >= 0
+        identities[start + own.rows[there]] = own.identities[there]
+    before = identities_of(joined.keys)
+    renamed = (identities != identity.NONE) & (before != identities)
+    plain = with_own_floats(joined.keys, np.where(renamed, session.rows.find(before), -1))
+    spelt = identity.with_identities(plain, identities)
+    floats = [joined.of_channels(getattr(spelt, name)) for name in _IDENTIFYING]
+    for (fcurve, _), *arrays in zip(channels, *floats, strict=True):
+        for name, array in zip(_IDENTIFYING, arrays, strict=True):
+            fcurve.keyframe_points.foreach_set(name, array)
+
+
+def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
+    """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
+
+    `keys`: their attributes; `placed`: which handles the bake placed, shape (channels, n).
+    """
+    written = np.empty(placed.shape, dtype=OWN)
+    written["identity"] = own.identities.reshape(written.shape)
+    written["value"] = own.keys.values.reshape(written.shape)
+    written["placed"] = placed
+    for name in WRITTEN:
+        written[name] = keys[name]
+    return written
+
+
+def plain_keys(own: OwnKeys) -> Keyframes:
+    """Return the keys with the floats that they had before they got identities."""
+    return with_own_floats(own.keys, session.rows.find(own.identities))
+
+
+def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
+    """Make keys of the curve that have identities or stamps plain ones.
+
+    `own`: its own keys as they were read, which include keys whose amplitude and period are used.
+    """
+    keys = read(fcurve)
+    identities = identities_of(keys)
+    if own is not None:
+        there = own.rows >= 0
+        identities[own.rows[there]] = own.identities[there]
+    if identities.any() or is_stamped(keys).any():
+        write(fcurve, unstamped(with_own_floats(keys, session.rows.find(identities))))
