@@ -14,7 +14,6 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_, rpt_
@@ -29,7 +28,7 @@ from ..mesh_export import GEOMETRY, mesh_of
 from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
 from .instances import Instances
-from .matrices import Matrices, frames_of, looked_at, reason_to_sample
+from .matrices import Matrices, looked_at, reason_to_sample
 from .names import Names
 from .nodes import (
     Gathered,
@@ -42,6 +41,7 @@ from .nodes import (
     upright_spaces,
     width_seen,
 )
+from .played_frames import curves_of, frames_of
 from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
@@ -104,7 +104,7 @@ def export_steps(
     gathered = _gathered(objects, scene, options, report)
     shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
     places = {node.obj: index for index, node in reversed([*enumerate(gathered)]) if node.obj is not None}
-    reasons = {node: _reason_to_sample(node) for node in gathered}
+    reasons = {node: _reason_to_sample(node, scene) for node in gathered}
     rolls = [
         node for node in gathered if node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
     ]
@@ -193,20 +193,13 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     lost = ("scale",) if _kind(parent) in three_ds.TARGET_KINDS else ("scale", "rotation")
     scales = not np.allclose(parent.scale, 1.0)
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
-    if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
+    if scales or turns or any(curve.data_path.startswith(lost) for curve in curves_of(parent)):
         if "rotation" in lost:
             node.add_note(
                 rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name)
             )
         else:
             node.add_note(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
-
-
-def _curves_of(obj: Any) -> list[bpy.types.FCurve]:
-    try:
-        return list(channels_of(obj))
-    except AnimationError:
-        return []
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
@@ -221,7 +214,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     find_source(node, options.conversion)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
-    is_keyed = any(curve.data_path == "color" for curve in _curves_of(world))
+    is_keyed = any(curve.data_path == "color" for curve in curves_of(world))
     if path is None or is_keyed or node.source is not None:
         node.colored = world, "color"
     else:
@@ -229,7 +222,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     if background is not None and path is None and not is_keyed and node.source is None:
         node.add_note(rpt_("its nodes make the color of its background: the ambient light has its viewport color"))
     if world.node_tree is not None:
-        left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {node.colored[1]}))
+        left = ", ".join(sorted({curve.data_path for curve in curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
             node.add_note(rpt_("its nodes are animated, which is left: {:s}", left))
     return [node]
@@ -299,10 +292,10 @@ def _depth(obj: bpy.types.Object) -> int:
     return depth
 
 
-def _reason_to_sample(node: Gathered) -> str:
+def _reason_to_sample(node: Gathered, scene: bpy.types.Scene) -> str:
     if node.obj is None or node.kind == "AMBIENT":
         return ""
-    return reason_to_sample(node.obj, node.parent, node.kind in three_ds.TARGET_KINDS)
+    return reason_to_sample(node.obj, node.parent, scene, node.kind in three_ds.TARGET_KINDS)
 
 
 def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:

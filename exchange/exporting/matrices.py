@@ -13,21 +13,29 @@ import numpy as np
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import rpt_
 from ...interp import rotations
+from .played_frames import curves_of, frames_of, plays
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
 """Constraints that turn an object; of an object that is aimed in the file they change nothing."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
+_NO_DELTAS = {
+    "delta_location": (0.0, 0.0, 0.0),
+    "delta_rotation_euler": (0.0, 0.0, 0.0),
+    "delta_rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "delta_scale": (1.0, 1.0, 1.0),
+}
+"""The delta transforms of an object that has none."""
 
 
-def reason_to_sample(obj: Any, parent: bpy.types.Object | None, aims: bool) -> str:
+def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> str:
     """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
 
     `parent`: what it hangs from in the file.
     """
     data = obj.animation_data
     for constraint in obj.constraints:
-        if constraint.enabled and not (aims and constraint.type in _TURNING):
+        if not (aims and constraint.type in _TURNING) and _is_enabled(constraint):
             return rpt_('has the constraint "{:s}"', constraint.name)
     if obj.parent != parent or (parent is not None and obj.parent_type != "OBJECT"):
         return rpt_("hangs from what is not in the file")
@@ -35,12 +43,33 @@ def reason_to_sample(obj: Any, parent: bpy.types.Object | None, aims: bool) -> s
         return rpt_("has drivers")
     if data is not None and any(track.strips and not track.mute for track in data.nla_tracks):
         return rpt_("has NLA strips")
-    delta = np.array([*obj.delta_location, *obj.delta_rotation_euler, *obj.delta_scale, *obj.delta_rotation_quaternion])
-    if not np.array_equal(delta, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]):
+    if _has_deltas(obj, scene):
         return rpt_("has delta transforms")
     if parent is not None and inverse_of(obj) is None:
         return rpt_("has a parent inverse that shears")
     return ""
+
+
+def _is_enabled(constraint: bpy.types.Constraint) -> bool:
+    """Return whether the constraint acts now, or F-curves or drivers may enable it."""
+    obj: Any = constraint.id_data
+    switches = [constraint.path_from_id(name) for name in ("enabled", "mute")]
+    drivers = obj.animation_data.drivers if obj.animation_data else ()
+    return constraint.enabled or any(
+        fcurve.data_path in switches and plays(fcurve) for fcurve in (*curves_of(obj), *drivers)
+    )
+
+
+def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
+    """Return whether delta transforms move the object now, or at any frame of the scene."""
+    if any(tuple(getattr(obj, path)) != none for path, none in _NO_DELTAS.items()):
+        return True
+    return any(
+        fcurve.evaluate(frame) != _NO_DELTAS[fcurve.data_path][fcurve.array_index]
+        for fcurve in curves_of(obj)
+        if fcurve.data_path in _NO_DELTAS and plays(fcurve)
+        for frame in frames_of(scene).tolist()
+    )
 
 
 def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:
@@ -50,11 +79,6 @@ def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float
     if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
         return None
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
-
-
-def frames_of(scene: bpy.types.Scene) -> Float64Array:
-    """Return all frames of the scene."""
-    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import math
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import bpy
@@ -216,6 +217,57 @@ def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None
     position = give().nodes[0].track("POSITION")
     assert position.values.tolist() == [[3, 4, 5]]
     assert 'has the constraint "Copy Location": its motion is written as samples' in said()
+
+
+def moves_as(given: three_ds.Scene, item: bpy.types.Object, frames: Iterable[int], folder: Path) -> None:
+    """Assert that the file's object, imported, goes as the other one does in Blender."""
+    before = {frame: world(item.name, frame) for frame in frames}
+    bpy.ops.import_anim.tcb_3ds(filepath=save(folder / "again.3ds", given), output="SAMPLES", use_scene_range=False)
+    for frame, expected in before.items():
+        assert world(f"{item.name}.001", frame) == pytest.approx(expected, abs=3e-6), frame
+
+
+@pytest.mark.parametrize("tcb", [True, False])
+@pytest.mark.parametrize(
+    ("path", "mode", "none", "most"),
+    [
+        ("delta_location", "XYZ", (0, 0, 0), (3, 1, -2)),
+        ("delta_rotation_euler", "XYZ", (0, 0, 0), (0.5, 0, 1)),
+        ("delta_rotation_quaternion", "QUATERNION", (1, 0, 0, 0), (0.6, 0, 0.8, 0)),
+        ("delta_scale", "XYZ", (1, 1, 1), (2, 1, 0.5)),
+    ],
+)
+def test_delta_transforms_that_move_are_sampled_whatever_they_are_now(
+    give: Export, animation, said, tmp_path: Path, tcb: bool, path: str, mode: str, none: tuple, most: tuple
+) -> None:
+    item = keyed("Box", animation, tcb=tcb, mode=mode)
+    key(item, path, [(0, none), (20, most), (30, none)])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
+    bpy.context.scene.frame_set(0)
+    moves_as(give(), item, FRAMES, tmp_path)
+    assert '"Box": has delta transforms: its motion is written as samples' in said()
+
+
+def test_delta_transforms_that_are_keyed_to_none_leave_the_keys_as_they_are(give: Export, animation) -> None:
+    item = keyed("Box", animation)
+    key(item, "delta_scale", [(0, (1, 1, 1)), (30, (1, 1, 1))])
+    key(item, "delta_location", [(0, (1, 1, 1)), (30, (2, 1, 1))])
+    for curve in fcurves(item):
+        curve.mute = curve.data_path == "delta_location"
+    assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
+
+
+def test_a_constraint_that_is_keyed_to_act_later_is_sampled(give: Export, animation, said, tmp_path: Path) -> None:
+    item = keyed("Box", animation)
+    item.constraints.new("COPY_LOCATION").target = new_object("Leader")
+    bpy.data.objects["Leader"].location = (3, 4, 5)
+    key(item, 'constraints["Copy Location"].enabled', [(0, 0), (12, 1), (25, 0)])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
+    bpy.context.scene.frame_set(0)
+    given = give()
+    boxes = [node for node in given.nodes if node.name == b"Box"]
+    assert 'has the constraint "Copy Location": its motion is written as samples' in said()
+    moves_as(scene(*boxes, objects=given.objects), item, FRAMES, tmp_path)
 
 
 def led() -> bpy.types.Object:
