@@ -12,8 +12,6 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...animation import AnimationError
-from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.translation import rpt_
 from ...formats import three_ds
@@ -26,6 +24,7 @@ from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name
 from .file_tracks import numbers_track, turns_track
 from .matrices import Matrices, inverse_of
+from .played_frames import curves_of, frames_between_keys, go_on, plays, with_frames_of
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
@@ -153,7 +152,7 @@ class Writer:
             self._roll(gathered)
 
     def _tracks(self, datablock: bpy.types.ID) -> Tracks:
-        return Tracks(datablock, self.samples_others, self.limit, self.conversion)
+        return Tracks(datablock, self.scene, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: Float64Array) -> None:
         """Add the track as it was read, if the keys have not changed since; else that of these values, the file's."""
@@ -217,7 +216,7 @@ class Writer:
 
     def _hide(self, gathered: Gathered) -> None:
         obj = gathered.obj
-        now = _visibility(obj)
+        now = _visibility(obj, self.scene)
         hidden = bool(now.values[0, 0])
         gathered.flags = (gathered.flags[0] & ~three_ds.HIDDEN | (three_ds.HIDDEN if hidden else 0), gathered.flags[1])
         then = None if gathered.planned is None else gathered.planned.hidden
@@ -314,14 +313,17 @@ def _same(now: Keys, then: Keys) -> bool:
     return now.is_like(then)
 
 
-def _visibility(obj: bpy.types.Object) -> Keys:
-    """Return keys that are 1 where the object is hidden in renders."""
-    try:
-        curves = [fcurve for fcurve in channels_of(obj) if fcurve.data_path == "hide_render" and not fcurve.mute]
-    except AnimationError:
-        curves = []
-    if not curves or not len(curves[0].keyframe_points):
+def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene) -> Keys:
+    """Return keys, or samples where it goes on outside its keys, that are 1 where the object is hidden in renders."""
+    curves = [fcurve for fcurve in curves_of(obj) if fcurve.data_path == "hide_render" and plays(fcurve)]
+    if not curves:
         return still(np.array([float(obj.hide_render)]))
+    frames = frames_between_keys(curves)
+    if go_on(curves, frames, scene):
+        frames = with_frames_of(scene, frames)
+        # Anything below 1 is off for Blender.
+        values = np.array([[float(curves[0].evaluate(frame) >= 1.0)] for frame in frames.tolist()])
+        return Keys(frames, values, np.zeros((5, len(frames))))
     co = np.array([point.co for point in curves[0].keyframe_points])
     return Keys(co[:, 0], co[:, 1:].round(), np.zeros((5, len(co))))
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,10 +27,9 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_keys import ModeKeys
+from .played_frames import SAME, frames_between_keys, go_on, plays, with_frames_of
 from .segments import joined_keys
 
-_SAME = 1e-6
-"""Samples within this of each other are one value, rounded to float32."""
 _NOT_PLAYED = {
     "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
     "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
@@ -85,10 +84,16 @@ class Tracks:
     """The tracks of a datablock, by their paths."""
 
     def __init__(
-        self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
+        self,
+        datablock: bpy.types.ID,
+        scene: bpy.types.Scene,
+        samples_others: bool,
+        limit: SampleLimit,
+        conversion: Conversion,
     ) -> None:
         """Find the tracks of the datablock. Raises LayeredActionError where that animates it."""
         self.datablock = datablock
+        self.scene = scene
         self.samples_others = samples_others
         self.limit = limit
         self.conversion = conversion
@@ -98,7 +103,7 @@ class Tracks:
             raise
         except AnimationError:
             found = []
-        self._tracks = {track.path: track for track in found if track.in_use and _unmuted_fcurves(track)}
+        self._tracks = {track.path: track for track in found if track.in_use and _played_fcurves(track)}
         self._own: dict[str, dict[int, OwnKeys]] = {}
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
@@ -114,7 +119,7 @@ class Tracks:
             values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
-        frames = self._sampled_frames(track, add_note)
+        frames = self._sampled_frames(track, splines, add_note)
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
@@ -129,7 +134,7 @@ class Tracks:
                 add_note(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
             return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
-        frames = self._sampled_frames(track, add_note)
+        frames = self._sampled_frames(track, splines, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
@@ -137,9 +142,9 @@ class Tracks:
     def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> RotationKeys:
         """Return the rotation as the object's own properties have it. Raises AnimationError."""
         track = self._rotation()
-        if track is None:
+        if track is None or not any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
             path = rotation_property(obj.rotation_mode)
-            return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None)
+            return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None, is_one_spline=track is None)
         _note_state(track, add_note)
         splines = self._all_splines(track)
         keys = _keys(splines[0], splines[0].values)
@@ -147,11 +152,13 @@ class Tracks:
         return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
-        """Return whole frames from the first to the last key of these properties, and their values, one a column."""
+        """Return the whole frames at which these properties move, and their values, one a column."""
         tracks = [self._tracks.get(path) for path in paths]
         keyed = [track for track in tracks if track is not None]
-        ends = [_whole_frames(track) for track in keyed]
-        frames = np.arange(min(each[0] for each in ends), max(each[-1] for each in ends) + 1.0)
+        fcurves = [fcurve for track in keyed for fcurve in _played_fcurves(track).values()]
+        frames = frames_between_keys(fcurves)
+        if go_on(fcurves, frames, self.scene):
+            frames = with_frames_of(self.scene, frames)
         self.limit.take(len(frames), keyed[0].error)
         columns = [
             np.full(len(frames), _value(self.datablock, path)[0])
@@ -167,12 +174,20 @@ class Tracks:
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
 
-    def _sampled_frames(self, track: Track, add_note: AddNote) -> Float64Array:
+    def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
-        frames = _whole_frames(track)
+        fcurves = list(_played_fcurves(track).values())
+        frames = frames_between_keys(fcurves)
+        # What TCB plays goes on in cycles alone.
+        goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, frames, self.scene)
+        if goes_on:
+            frames = with_frames_of(self.scene, frames)
         self.limit.take(len(frames), track.error)
         reason = _reason_to_sample(track) or rpt_("its components have keys, or splines that end, at different frames")
-        add_note(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
+        text = n_("{:s}: written as {:d} samples")
+        if goes_on:
+            text = n_("{:s}: written as {:d} samples, also of the scene's frames outside its keys, where it goes on")
+        add_note(_of(track, rpt_(text, reason, len(frames))))
         return frames
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
@@ -192,7 +207,17 @@ class Tracks:
                 names = ", ".join(others)
                 add_note(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
+        else:
+            self._note_what_goes_on(track, add_note)
         return self._all_splines(track)
+
+    def _note_what_goes_on(self, track: Track, add_note: AddNote) -> None:
+        """Note that a TCB track goes on outside its keys otherwise than by its cycle."""
+        fcurves = list(_played_fcurves(track).values())
+        if track.settings.cycle == "SINGLE" and go_on(fcurves, frames_between_keys(fcurves), self.scene):
+            add_note(
+                _of(track, rpt_("goes on outside its keys, by its extrapolation or modifiers, where the file holds it"))
+            )
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, whatever plays it."""
@@ -223,25 +248,21 @@ class Tracks:
     def _played(self, track: Track, splines: list[TrackSpline], frames: Float64Array) -> Float64Array:
         """Evaluate the components at the frames, shape (frames, components)."""
         values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
-        for index, fcurve in _unmuted_fcurves(track).items():
+        for index, fcurve in _played_fcurves(track).items():
             values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
         for spline in splines:
             values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
         return values
 
 
-def _unmuted_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
-    """Return the components' F-curves that are not muted."""
-    return {
-        index: fcurve
-        for index, fcurve in track.channels.items()
-        if not (fcurve.mute or (fcurve.group is not None and fcurve.group.mute))
-    }
+def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
+    """Return the components' F-curves that Blender plays."""
+    return {index: fcurve for index, fcurve in track.channels.items() if plays(fcurve)}
 
 
 def _is_played_by_splines(track: Track) -> bool:
     """Check whether the keys are played at their own frames, and nothing else plays."""
-    plays_all = len(_unmuted_fcurves(track)) == len(track.channels)
+    plays_all = len(_played_fcurves(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None
 
 
@@ -271,14 +292,14 @@ def _reason_to_sample(track: Track) -> str:
 
 def sampled(frames: Float64Array, values: Float64Array) -> Keys:
     """Return a key a sample; one key where all are the same."""
-    if (np.ptp(values, axis=0) <= _SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
+    if (np.ptp(values, axis=0) <= SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
         frames, values = frames[:1], values[:1]
     return Keys(frames, values, np.zeros((5, len(frames))))
 
 
 def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
     """Return a key a sample, as turns by the shorter way; one key where there are no turns."""
-    if rotations.angle_between(quaternions, quaternions[0]).max() <= _SAME:
+    if rotations.angle_between(quaternions, quaternions[0]).max() <= SAME:
         frames, quaternions = frames[:1], quaternions[:1]
     angles, axes = rotations.rotations_to_turns(quaternions)
     return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
@@ -322,9 +343,3 @@ def _quaternions(track: Track, values: Float64Array) -> Float64Array:
     if track.kind == "AXIS_ANGLE":
         return rotations.from_axis_angle(values[:, 1:], values[:, 0])
     return rotations.from_euler(values, track.order)
-
-
-def _whole_frames(track: Track) -> Float64Array:
-    """Return the whole frames from the first to the last key of any component."""
-    ends = [point.co.x for fcurve in track.channels.values() for point in fcurve.keyframe_points]
-    return np.arange(np.floor(min(ends)), np.ceil(max(ends)) + 1.0)

@@ -15,10 +15,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from formats import three_ds
-from tests.animation.curves import fcurves, insert, key, new_object
+from tests.animation.curves import bag_of, fcurves, insert, key, new_object, rotation_path
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
 from tests.exchange.files import box, save, scene, track
@@ -268,6 +268,143 @@ def test_a_constraint_that_is_keyed_to_act_later_is_sampled(give: Export, animat
     boxes = [node for node in given.nodes if node.name == b"Box"]
     assert 'has the constraint "Copy Location": its motion is written as samples' in said()
     moves_as(scene(*boxes, objects=given.objects), item, FRAMES, tmp_path)
+
+
+LONG = range(61)
+
+
+def cyclic(curve: bpy.types.FCurve) -> None:
+    curve.modifiers.new("CYCLES")
+
+
+def noisy(curve: bpy.types.FCurve) -> None:
+    curve.modifiers.new("NOISE").phase = curve.array_index
+
+
+def extrapolated(curve: bpy.types.FCurve) -> None:
+    curve.extrapolation = "LINEAR"
+
+
+def without_keys(curve: bpy.types.FCurve) -> None:
+    curve.keyframe_points.clear()
+    curve.modifiers.new("GENERATOR").coefficients = (0.1, 0.02 * curve.array_index)
+
+
+def long_scene() -> None:
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = LONG[0], LONG[-1]
+
+
+@pytest.mark.parametrize("going", [cyclic, noisy, extrapolated, without_keys])
+@pytest.mark.parametrize(
+    ("mode", "first", "last"),
+    [
+        ("XYZ", (0, 0, 0.3), (0.5, 1, 0)),
+        ("QUATERNION", (1, 0, 0, 0), (0.6, 0, 0.8, 0)),
+        ("AXIS_ANGLE", (0.2, 1, 0, 0), (1.5, 0, 1, 0)),
+    ],
+)
+def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
+    give: Export, animation, said, tmp_path: Path, mode: str, first: tuple, last: tuple, going
+) -> None:
+    item, path = keyed("Box", animation, tcb=False), rotation_path(mode)
+    for curve in fcurves(item):
+        bag_of(item).fcurves.remove(curve)
+    item.rotation_mode = mode
+    key(item, "location", [(10, (0, 0, 0)), (22, (4, 1, 2)), (35, (0, 5, 1))])
+    key(item, path, [(10, first), (35, last)])
+    for curve in fcurves(item):
+        going(curve)
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    long_scene()
+    moves_as(give(), item, LONG, tmp_path)
+    text, how = said(), "not TCB: written as 61 samples, also of the scene's frames outside its keys, where it goes on"
+    assert f'"Box": location: {how}' in text
+    assert f'"Box": {path}: {how}' in text
+
+
+@pytest.mark.parametrize("going", [extrapolated, cyclic, noisy])
+def test_what_holds_outside_its_keys_is_sampled_between_them(give: Export, animation, going) -> None:
+    item = keyed("Box", animation, tcb=False)
+    for curve in fcurves(item):
+        going(curve)
+        for modifier in curve.modifiers:
+            modifier.mute = True
+        for point in (curve.keyframe_points[0], curve.keyframe_points[-1]):
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left, point.handle_right = point.co + Vector((-2, 0)), point.co + Vector((2, 0))
+    long_scene()
+    assert give().nodes[0].track("POSITION").frames.tolist() == list(FRAMES)
+
+
+def test_keys_outside_the_scenes_frames_are_sampled_too(give: Export, animation, tmp_path: Path) -> None:
+    item = keyed("Box", animation, tcb=False)
+    for curve in fcurves(item):
+        extrapolated(curve)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 5, 40
+    given = give()
+    assert given.nodes[0].track("POSITION").frames.tolist() == list(range(41))
+    moves_as(given, item, range(41), tmp_path)
+
+
+def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation, said) -> None:
+    item = keyed("Box", animation, tcb=False)
+    for curve in fcurves(item):
+        extrapolated(curve)
+    animation.enable(item)
+    animation.bake(item, output="HANDLES")
+    long_scene()
+    assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
+    assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
+    text = '"Box": location: goes on outside its keys, by its extrapolation or modifiers, where the file holds it'
+    assert text in said()
+    animation.bake(item)
+    assert np.abs(world("Box", 60) - world("Box", 30)).max() < 1e-6, "samples hold it"
+    give()
+    assert "goes on outside" not in said()
+
+
+def test_cycles_of_other_methods_are_sampled_over_the_scenes_frames(give: Export, animation, tmp_path: Path) -> None:
+    item = keyed("Box", animation)
+    animation.key_set(item, "location", 10, ease_to=0.0)
+    animation.choose(item, "location", method="CATMULL_ROM", cycle="REPEAT")
+    animation.bake(item, output="HANDLES")
+    long_scene()
+    position = give().nodes[0].track("POSITION")
+    assert position.frames.tolist() == list(LONG)
+    for frame, place in zip(LONG, position.values, strict=True):
+        assert world("Box", frame)[:3, 3] == pytest.approx(place, abs=1e-5), frame
+
+
+def test_a_lens_and_visibility_that_go_on_outside_their_keys_are_sampled(
+    give: Export, animation, tmp_path: Path
+) -> None:
+    camera, item = new_object("Eye", data=bpy.data.cameras.new("Eye")), new_object("Box")
+    key(camera.data, "lens", [(0, 20.0), (10, 50.0)])
+    key(item, "hide_render", [(0, 0.0), (7, 1.0), (10, 0.0)])
+    for curve in (*fcurves(camera.data), *fcurves(item)):
+        cyclic(curve)
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT" if curve.data_path == "hide_render" else "LINEAR"
+    long_scene()
+    given, seen, hidden = give(), [], []
+    for frame in LONG:
+        bpy.context.scene.frame_set(frame)
+        seen.append(math.degrees(camera.data.angle_x))
+        hidden.append(item.hide_render)
+    nodes = {(node.kind, node.name): node for node in given.nodes}
+    fov = nodes["CAMERA", b"Eye"].track("FOV")
+    assert (fov.frames.tolist(), fov.values[:, 0]) == (list(LONG), pytest.approx(seen, rel=1e-6))
+    turns = [frame for frame in LONG[1:] if hidden[frame] != hidden[frame - 1]]
+    assert len(turns) == 12
+    assert nodes["OBJECT", b"Box"].track("HIDE").frames.tolist() == turns
+
+
+def test_curves_of_samples_are_sampled(give: Export, animation, tmp_path: Path) -> None:
+    item = keyed("Box", animation, tcb=False)
+    for curve in fcurves(item):
+        curve.convert_to_samples(0, 31)
+    moves_as(give(), item, FRAMES, tmp_path)
 
 
 def led() -> bpy.types.Object:
