@@ -44,7 +44,8 @@ _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_
 _DONE_WITH_FAULTS = 3
 """Exit status."""
 Status = Literal["done", "faults", "failed", "skipped", "before"]
-"""done; done with faults: something was refused; failed; skipped: nothing to do in it; done by a run before."""
+"""done; done with faults: something was refused, or lost as the file is damaged; failed; skipped: nothing to do in it;
+done by a run before."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 

@@ -55,8 +55,8 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
     """Run the command and return its exit status.
 
     It is 0 if all went well, 1 if a file failed, 2 if the arguments make no sense, 3 if all files are done, but
-    something in one was refused. `start`: the command line, without arguments, that starts the command in another
-    process.
+    something in one was refused, or lost as the file is damaged. `start`: the command line, without arguments, that
+    starts the command in another process.
     """
     seconds = time.process_time()
     try:

@@ -53,6 +53,8 @@ class Exchanged:
     """New objects of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)
     """Nodes, and the objects that took their animation."""
+    damage: list[str] = field(default_factory=list)
+    """What could not be read of a damaged file."""
     notes: list[str] = field(default_factory=list)
     """What was left out, or differs from the file, and why."""
     items: list[bpy.types.Object] = field(default_factory=list)
@@ -69,6 +71,7 @@ class Exchanged:
         self.in_scene += other.in_scene
         self.made += other.made
         self.matched |= other.matched
+        self.damage += other.damage
         self.notes += other.notes
         self.animated += other.animated
         self.items += other.items

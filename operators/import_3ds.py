@@ -224,6 +224,7 @@ def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Report what was done and the notes, with all of these in the console."""
     for line in report.lines():
         operator.report({"INFO"}, line)
+    report_notes(operator, report.damage, "WARNING")
     report_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import bpy
 
@@ -97,18 +97,20 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
 
 
-def report_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
+def report_notes(
+    operator: bpy.types.Operator, notes: Sequence[str], level: Literal["INFO", "WARNING"] = "INFO"
+) -> None:
     """Show one note of each kind; where there are more, the console has all."""
     kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:
-        operator.report({"INFO"}, note)
+        operator.report({level}, note)
     if len(kinds) > SHOWN_NOTES:
         rest = len(kinds) - SHOWN_NOTES
         one, more = (
             n_("… and {:d} note more, which the console has"),
             n_("… and {:d} notes more, which the console has"),
         )
-        operator.report({"INFO"}, counted(rest, one, more))
+        operator.report({level}, counted(rest, one, more))
     if kinds[:SHOWN_NOTES] != list(notes):
         _print(notes)
 

@@ -232,7 +232,8 @@ def _targets(
 def _epilog() -> str:
     text = rpt_(
         "exit status: 0 if all went well; 1 if a file failed; 2 if the command makes no sense; "
-        "3 if all files are done, but something in one was refused, and is as it was"
+        "3 if all files are done, but something in one was refused, and is as it was, or is lost, as the file is "
+        "damaged"
     )
     return f"{text}\n"
 

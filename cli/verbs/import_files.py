@@ -43,11 +43,15 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
     done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
     set_range(context.scene, [read], options.conversion, None if given["keep_time"] else given["rate"])
     outcome.notes += [*done.lines(), *done.notes]
-    outcome.errors += done.baked.refused
+    outcome.errors += [*done.damage, *done.baked.refused]
     outcome.report = done.summed()
     source = Source(compressed=False, version=version, libraries={})
-    save(source, target, False, functools.partial(write_result, job, number, outcome, source))
     outcome.output = target
+    try:
+        save(source, target, False, functools.partial(write_result, job, number, outcome, source))
+    except UnusableError:
+        outcome.output = None
+        raise
 
 
 def _options(given: dict[str, Any], scene: bpy.types.Scene) -> ImportOptions:

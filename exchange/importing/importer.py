@@ -109,9 +109,13 @@ def import_steps(
     made = Made(collection)
     try:
         for name, scene in scenes.items():
-            done = Exchanged(notes=[translated(warning) for warning in scene.warnings])
+            done = Exchanged(
+                damage=[translated(warning) for warning in scene.warnings if warning.lost],
+                notes=[translated(warning) for warning in scene.warnings if not warning.lost],
+            )
             yield from _import(scene, into, made, options, done)
             if len(scenes) > 1:
+                done.damage = [rpt_("{:s}: {:s}", name, text) for text in done.damage]
                 done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:

@@ -65,10 +65,14 @@ class ReadWarning:
         Position in bytes from the start of the file.
     message : str
         Names the node or object, the chunk and what became of it.
+    lost : bool
+        The file is damaged there, and what it had is not read. Else it is only strange: all of it is read, or what no
+        reader needs is skipped.
     """
 
     offset: int
     message: str
+    lost: bool = False
 
     def __str__(self) -> str:
         return _at(self.offset, self.message)

@@ -97,7 +97,7 @@ def read(data: bytes) -> Scene:
         text = n_(
             "{:s} claims {:d} bytes, but the file has {:d}; what is there is read", chunk_name(ident), length, len(data)
         )
-        source.warn(0, text)
+        source.warn(0, text, lost=True)
     elif length < len(data):
         text = n_("{:d} bytes after the end of {:s} are skipped", len(data) - length, chunk_name(ident))
         source.warn(length, text)
@@ -125,25 +125,27 @@ class _Source:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.warnings: list[ReadWarning] = []
-        self.left_out = 0
+        self.left_out: list[bool] = []
+        """Of each warning that is one too many: whether something was lost."""
         self.chunks = 0
 
-    def warn(self, offset: int, message: Text) -> None:
+    def warn(self, offset: int, message: Text, lost: bool = False) -> None:
         if len(self.warnings) < MOST_WARNINGS:
-            self.warnings.append(ReadWarning(offset, message))
+            self.warnings.append(ReadWarning(offset, message, lost))
         else:
-            self.left_out += 1
+            self.left_out.append(lost)
 
     def name_owner(self, since: int, owner: Text) -> None:
         """Put a node's or object's name before the warnings from number `since` on."""
         for index in range(since, len(self.warnings)):
             warning = self.warnings[index]
-            self.warnings[index] = ReadWarning(warning.offset, n_("{:s}: {:s}", owner, warning.message))
+            self.warnings[index] = replace(warning, message=n_("{:s}: {:s}", owner, warning.message))
 
     def all_warnings(self) -> tuple[ReadWarning, ...]:
         if not self.left_out:
             return tuple(self.warnings)
-        return (*self.warnings, ReadWarning(len(self.data), n_("{:d} more warnings are left out", self.left_out)))
+        text = n_("{:d} more warnings are left out", len(self.left_out))
+        return (*self.warnings, ReadWarning(len(self.data), text, any(self.left_out)))
 
     def numbers(self, layout: struct.Struct, span: _Span, at: int) -> tuple[Any, ...]:
         if span.end - at < layout.size:
@@ -194,7 +196,8 @@ class _Source:
                     chunk_name(parent.ident),
                     left,
                 )
-                self.warn(at, text)
+                # Zeros fill a chunk up.
+                self.warn(at, text, lost=any(self.data[at : parent.end]))
                 return
             yield _Span(ident, at, at + min(length, left), max(0, length - left))
             at += length
@@ -241,19 +244,21 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
             text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; it is skipped", *known)
             if taken:
                 text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; what is there is read", *known)
-            source.warn(span.start, text)
+            source.warn(span.start, text, lost=True)
         if span.missing and not taken:
             continue
         if part is None:
             chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
             continue
         if part.field in values:
-            source.warn(span.start, n_("{:s} is there a second time, and is skipped", chunk_name(span.ident)))
+            text = n_("{:s} is there a second time, and is skipped", chunk_name(span.ident))
+            source.warn(span.start, text, lost=part.holds_chunks)
             continue
         try:
             value = part.read(source, span)
         except ChunkError as error:
-            source.warn(error.offset, n_("{:s} {:s}; it is skipped", chunk_name(span.ident), error.message))
+            text = n_("{:s} {:s}; it is skipped", chunk_name(span.ident), error.message)
+            source.warn(error.offset, text, lost=True)
             continue
         if value is None:
             continue
@@ -445,7 +450,8 @@ def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
         if header is None:
             # It is kept, so that the nodes after it keep their numbers where the file gives no ids.
             names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
-            source.warn(span.start, n_("{:s} has no {:s}: without a name, its tracks are skipped", *names))
+            text = n_("{:s} has no {:s}: without a name, its tracks are skipped", *names)
+            source.warn(span.start, text, lost=True)
             return span.start, Node(kind, b"")
         node = Node(kind, **header, **parts.values, tracks=parts.many, chunks=parts.chunks)
         for track_kind, count in Counter(track.kind for track in node.tracks).items():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import bpy
@@ -49,6 +50,35 @@ def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_pat
     assert ran.status == 1
     assert "byte 0: not a .3ds file" in ran.errors[0]
     assert not (tmp_path / "none.blend").exists()
+
+
+def two_boxes(folder: Path) -> bytes:
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), (20, 6, 1, 2))
+    nodes = [three_ds.Node("OBJECT", name, tracks=(places,)) for name in (b"First", b"Second")]
+    return Path(save(folder / "two.3ds", scene(*nodes, segment=(0, 20)))).read_bytes()
+
+
+def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, tmp_path):
+    whole = two_boxes(tmp_path)
+    (tmp_path / "two.3ds").write_bytes(whole[:-20])
+    log = tmp_path / "log.jsonl"
+    ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json", "--log", log)
+    (line,) = ran.lines
+    assert (ran.status, line["status"], line["counts"]["tracks"]) == (3, "faults", 1)
+    assert len(line["errors"]) == 2
+    assert f"M3DMAGIC 4D4D claims {len(whole)} bytes, but the file has {len(whole) - 20}" in line["errors"][0]
+    assert "node 'Second': POS_TRACK_TAG B020 claims" in line["errors"][1]
+    assert not any("claims" in note for note in line["notes"])
+    assert json.loads(log.read_text())["status"] == "faults"
+    load(tmp_path / "two.blend")
+    assert [item.animation_data is not None for item in map(bpy.data.objects.get, ("First", "Second"))] == [True, False]
+
+
+def test_what_is_only_strange_in_a_file_is_a_note(tcb, tmp_path):
+    (tmp_path / "two.3ds").write_bytes(two_boxes(tmp_path) + b"after")
+    ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json")
+    assert (ran.status, ran.errors, ran.lines[0]["counts"]["tracks"]) == (0, [], 2)
+    assert any("5 bytes after the end of M3DMAGIC 4D4D are skipped" in note for note in ran.lines[0]["notes"])
 
 
 def test_cycles_of_more_samples_than_the_limit_are_told(tcb, tmp_path):

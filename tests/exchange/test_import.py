@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import itertools
 import math
+import re
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
@@ -681,7 +682,13 @@ def test_what_is_damaged_is_told_with_its_place(bring: Import, tmp_path: Path, s
     data = three_ds.write(scene_of(b"One"))
     (tmp_path / "cut.3ds").write_bytes(data[:-20])
     bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "cut.3ds"))
-    assert "Info: byte 0: " in said()
+    assert "Warning: byte 0: " in said()
+
+
+def test_what_is_strange_and_not_lost_is_a_note(bring: Import, tmp_path: Path, said) -> None:
+    (tmp_path / "long.3ds").write_bytes(three_ds.write(scene_of(b"One")) + b"after")
+    bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "long.3ds"))
+    assert re.search(r"Info: byte \d+: 5 bytes after the end", said())
 
 
 def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:

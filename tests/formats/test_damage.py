@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from formats import three_ds
+from formats.three_ds.reading import MOST_WARNINGS
 from tests.formats import layout
 from tests.formats.layout import Key, chunk, keyframes, node, objects
 
@@ -72,6 +73,7 @@ def test_a_file_may_be_cut_off_anywhere() -> None:
     for length in range(6, len(whole)):
         warnings = three_ds.read(whole[:length]).warnings
         assert warnings[0].offset == 0
+        assert warnings[0].lost
         assert all(warning.offset <= length for warning in warnings)
 
 
@@ -120,7 +122,7 @@ def test_a_track_that_claims_more_keys_than_it_has_bytes_for_is_skipped(count: i
     tracemalloc.stop()
     assert kinds(scene.nodes[0]) == ["SCALE"]
     claim = f"POS_TRACK_TAG B020 claims {count} keys, but 36 bytes hold 2 at most; it is skipped"
-    assert scene.warnings == (three_ds.ReadWarning(data.index(broken) + 16, f"node 'Box': {claim}"),)
+    assert scene.warnings == (three_ds.ReadWarning(data.index(broken) + 16, f"node 'Box': {claim}", lost=True),)
     assert peak < 1 << 20
 
 
@@ -188,7 +190,9 @@ def test_a_morph_key_whose_parameters_have_no_room_loses_its_track(left: int) ->
     broken = layout.track(layout.MORPH, [Key(0, 0, (), b"Open\0" + last[:left])], count=2)
     data = keyframes(node(b"Mouth", broken))
     assert only_warning(data) == three_ds.ReadWarning(
-        data.index(last[:left]), "node 'Mouth': MORPH_TRACK_TAG B026 has no room for its key 1; it is skipped"
+        data.index(last[:left]),
+        "node 'Mouth': MORPH_TRACK_TAG B026 has no room for its key 1; it is skipped",
+        lost=True,
     )
 
 
@@ -221,6 +225,40 @@ def test_bytes_that_are_too_few_or_too_many_are_said() -> None:
         f"byte {data.index(short) + 6}: node 'Box': PIVOT B013 claims 1 times 12 bytes, and has 11; it is skipped",
         f"byte {data.index(b'tail')}: node 'Box': OBJECT_NODE_TAG B002: the last 4 bytes are no chunk, and are skipped",
     ]
+
+
+NOT_FINITE = layout.track(layout.POSITION, [Key(0, 0, (1, 2, math.nan))])
+
+
+@pytest.mark.parametrize(
+    ("data", "lost"),
+    [
+        (keyframes(node(b"Box", with_length(SCALE, HUGE))), True),
+        (keyframes(with_length(node(b"Box", SCALE), HUGE)), True),
+        (keyframes(node(b"Box", with_length(SCALE, 3), POSITION)), True),
+        (keyframes(node(b"Box", layout.track(layout.POSITION, KEYS, count=3))), True),
+        (keyframes(chunk(layout.OBJECT_NODE, POSITION)), True),
+        (keyframes(node(b"Box", chunk(layout.PIVOT, bytes(11)))), True),
+        (chunk(layout.MAIN, *(chunk(layout.KEYFRAMER, node(name, SCALE)) for name in (b"A", b"B"))), True),
+        (keyframes(node(b"Box", SCALE), bytes(100)), False),
+        (keyframes(node(b"Box", SCALE, b"tail")), False),
+        (keyframes(node(b"Box", SCALE)) + b"after", False),
+        (keyframes(node(b"Box", chunk(layout.PIVOT, bytes(15)))), False),
+        (keyframes(node(b"Box", SCALE, SCALE)), False),
+        (keyframes(node(b"Box", NOT_FINITE)), False),
+        (keyframes(node(b"Box", SCALE, parent=900)), False),
+    ],
+)
+def test_warnings_tell_what_is_lost_from_what_is_only_strange(data: bytes, lost: bool) -> None:
+    assert [warning.lost for warning in three_ds.read(data).warnings] == [lost]
+
+
+def test_that_something_is_lost_is_told_after_the_most_warnings() -> None:
+    nodes = [node(b"Box", NOT_FINITE)] * (MOST_WARNINGS + 5)
+    for more, lost in (((), False), ((node(b"Box", with_length(SCALE, HUGE)),), True)):
+        last = three_ds.read(keyframes(*nodes, *more)).warnings[-1]
+        assert "more warnings are left out" in last.message
+        assert last.lost == lost
 
 
 def test_a_part_that_is_there_twice_is_read_once() -> None:
