@@ -70,14 +70,6 @@ def _whole(text: str) -> int:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a whole number", text)) from None
 
 
-def count(text: str) -> int:
-    """Parse a whole number of at least 0."""
-    value = _whole(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
-    return value
-
-
 def at_least_one(text: str) -> int:
     """Parse a whole number of at least 1."""
     value = _whole(text)

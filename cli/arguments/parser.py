@@ -27,7 +27,7 @@ from .exchange import (
     add_import_options,
     exchange_options,
 )
-from .numbers import above_two, at_least_one, count, distance, frame_range, frames, number, positive, within
+from .numbers import above_two, at_least_one, distance, frame_range, frames, number, positive, within
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
     IMPORT_TABLE_EXAMPLES,
@@ -144,7 +144,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "is_strict": getattr(given, "strict", False),
         "copies_skipped": getattr(given, "copy_skipped", False),
         "as_json": given.json,
-        "processes": min(max(given.jobs, 1), len(files)),
+        "processes": min(given.jobs, len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
         "exchange": {**exchange_options(given), **table_options(verb, given)},
@@ -396,7 +396,7 @@ def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
     )
     verb.add_argument(
         "--jobs",
-        type=count,
+        type=at_least_one,
         default=1,
         metavar="N",
         help=rpt_(
