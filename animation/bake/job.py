@@ -66,7 +66,10 @@ def collected_jobs(
             original = baked_from.get(channels.action)
             if original is not None and not read_table(channels.action).rows_of_tracks:
                 # Its keys are no longer TCB: enabled anew they would play another motion.
-                text = rpt_('its action was baked from "{:s}": go Back to Original, then bake', original.name)
+                text = rpt_(
+                    'its action was baked from "{:s}": go Back to Original (command: back-to-original), then bake',
+                    original.name,
+                )
                 raise AnimationError(name_of(datablock), text)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except AnimationError as refusal:
@@ -202,7 +205,7 @@ def _why_left(track: Track) -> str:
     fault = error_of_numbers(track, own)
     if fault is not None:
         return track.note(fault.reason, fault.frame)
-    return track.note(rpt_("not TCB, so left as it is; Enable it to bake it too"))
+    return track.note(rpt_("not TCB, so left as it is; Enable it (command: --enable) to bake it too"))
 
 
 def too_near_keys(step: float) -> str:

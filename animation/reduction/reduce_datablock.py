@@ -43,7 +43,7 @@ _MENDS = 24
 
 
 _TCB = n_("it is TCB already; apply or remove that first")
-_REDUCED = n_("it is TCB already: go Back to Original first")
+_REDUCED = n_("it is TCB already: go Back to Original (command: back-to-original) first")
 _FREED = n_(
     "automatic handles of keys beside the range are Free, where they are: Blender would place them by the new keys"
 )

@@ -194,7 +194,7 @@ class Tracks:
         """Return the splines of the track's components; none where something else plays it."""
         reason = _reason_to_sample(track)
         if reason and not self.samples_others:
-            raise track.error(rpt_("{:s}; let it be sampled, or make it TCB", reason))
+            raise track.error(rpt_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB", reason))
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.

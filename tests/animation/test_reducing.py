@@ -149,7 +149,7 @@ def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_chang
 
 def test_what_was_reduced_is_refused_with_the_way_back(animation, ball):
     animation.reduce(ball, error=0.01)
-    with pytest.raises(animation.AnimationError, match="go Back to Original first"):
+    with pytest.raises(animation.AnimationError, match=r"go Back to Original \(command: back-to-original\) first"):
         animation.reduce(ball)
     animation.back_to_original(ball)
     assert animation.reduce(ball, error=0.02).reached

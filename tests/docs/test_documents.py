@@ -107,6 +107,13 @@ def test_a_message_in_the_table_is_one_that_is_said():
     assert len(rows) > 30
 
 
+def test_what_a_message_says_of_the_command_is_a_verb_or_an_option_of_its():
+    said = texts()
+    named = {name for text in said for name in re.findall(r"\(command: ([a-z-]+)", text)}
+    assert sorted(named - said) == []
+    assert named
+
+
 def test_the_presets_are_those_of_the_table():
     rows = re.findall(r"^\| ([\w ]+) ((?:\| -?[\d.]+ ){5})\|$", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
     told = {name: [float(number) for number in numbers.split("|")[1:]] for name, numbers in rows}
