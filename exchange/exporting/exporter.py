@@ -15,6 +15,7 @@ import numpy as np
 
 from ...animation import AnimationError
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.properties import curves_of
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds
@@ -41,7 +42,7 @@ from .nodes import (
     upright_spaces,
     width_seen,
 )
-from .played_frames import curves_of, frames_of
+from .played_frames import frames_of
 from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
@@ -193,7 +194,7 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     lost = ("scale",) if _kind(parent) in three_ds.TARGET_KINDS else ("scale", "rotation")
     scales = not np.allclose(parent.scale, 1.0)
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
-    if scales or turns or any(curve.data_path.startswith(lost) for curve in curves_of(parent)):
+    if scales or turns or any(path.startswith(lost) for path, _ in curves_of(parent)):
         if "rotation" in lost:
             node.add_note(
                 rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name)
@@ -214,7 +215,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     find_source(node, options.conversion)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
-    is_keyed = any(curve.data_path == "color" for curve in curves_of(world))
+    is_keyed = any(path == "color" for path, _ in curves_of(world))
     if path is None or is_keyed or node.source is not None:
         node.colored = world, "color"
     else:
@@ -222,7 +223,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     if background is not None and path is None and not is_keyed and node.source is None:
         node.add_note(rpt_("its nodes make the color of its background: the ambient light has its viewport color"))
     if world.node_tree is not None:
-        left = ", ".join(sorted({curve.data_path for curve in curves_of(world.node_tree)} - {node.colored[1]}))
+        left = ", ".join(sorted({path for path, _ in curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
             node.add_note(rpt_("its nodes are animated, which is left: {:s}", left))
     return [node]

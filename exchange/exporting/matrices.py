@@ -11,9 +11,10 @@ import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.properties import curves_of, driven_components
 from ...animation.translation import rpt_
 from ...interp import rotations
-from .played_frames import curves_of, frames_of, plays
+from .played_frames import frames_of
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
@@ -54,10 +55,7 @@ def _is_enabled(constraint: bpy.types.Constraint) -> bool:
     """Return whether the constraint acts now, or F-curves or drivers may enable it."""
     obj: Any = constraint.id_data
     switches = [constraint.path_from_id(name) for name in ("enabled", "mute")]
-    drivers = obj.animation_data.drivers if obj.animation_data else ()
-    return constraint.enabled or any(
-        fcurve.data_path in switches and plays(fcurve) for fcurve in (*curves_of(obj), *drivers)
-    )
+    return constraint.enabled or any(path in switches for path, _ in (*curves_of(obj), *driven_components(obj)))
 
 
 def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
@@ -65,9 +63,9 @@ def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
     if any(tuple(getattr(obj, path)) != none for path, none in _NO_DELTAS.items()):
         return True
     return any(
-        fcurve.evaluate(frame) != _NO_DELTAS[fcurve.data_path][fcurve.array_index]
-        for fcurve in curves_of(obj)
-        if fcurve.data_path in _NO_DELTAS and plays(fcurve)
+        fcurve.evaluate(frame) != _NO_DELTAS[path][index]
+        for (path, index), fcurve in curves_of(obj).items()
+        if path in _NO_DELTAS
         for frame in frames_of(scene).tolist()
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.properties import curves_of
 from ...animation.translation import rpt_
 from ...formats import three_ds
 from ...interp import rotations
@@ -24,7 +25,7 @@ from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name
 from .file_tracks import numbers_track, turns_track
 from .matrices import Matrices, inverse_of
-from .played_frames import curves_of, frames_between_keys, go_on, plays, with_frames_of
+from .played_frames import frames_between_keys, go_on, with_frames_of
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
@@ -315,16 +316,16 @@ def _same(now: Keys, then: Keys) -> bool:
 
 def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene) -> Keys:
     """Return keys, or samples where it goes on outside its keys, that are 1 where the object is hidden in renders."""
-    curves = [fcurve for fcurve in curves_of(obj) if fcurve.data_path == "hide_render" and plays(fcurve)]
-    if not curves:
+    fcurve = curves_of(obj).get(("hide_render", 0))
+    if fcurve is None:
         return still(np.array([float(obj.hide_render)]))
-    frames = frames_between_keys(curves)
-    if go_on(curves, frames, scene):
+    frames = frames_between_keys([fcurve])
+    if go_on([fcurve], frames, scene):
         frames = with_frames_of(scene, frames)
         # Anything below 1 is off for Blender.
-        values = np.array([[float(curves[0].evaluate(frame) >= 1.0)] for frame in frames.tolist()])
+        values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])
         return Keys(frames, values, np.zeros((5, len(frames))))
-    co = np.array([point.co for point in curves[0].keyframe_points])
+    co = np.array([point.co for point in fcurve.keyframe_points])
     return Keys(co[:, 0], co[:, 1:].round(), np.zeros((5, len(co))))
 
 

@@ -4,30 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import bpy
 import numpy as np
 
-from ...animation import AnimationError
-from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 
 SAME = 1e-6
 """Values within this of each other, times their size, are one value, rounded to float32."""
-
-
-def curves_of(datablock: Any) -> list[bpy.types.FCurve]:
-    """Return the datablock's F-curves; none where nothing animates it."""
-    try:
-        return list(channels_of(datablock))
-    except AnimationError:
-        return []
-
-
-def plays(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether Blender plays the curve: it is not muted, and has keys or what makes values without them."""
-    return not (fcurve.mute or fcurve.is_empty or (fcurve.group is not None and fcurve.group.mute))
 
 
 def frames_of(scene: bpy.types.Scene) -> Float64Array:

@@ -16,6 +16,7 @@ from ...animation.checks.track_state import state
 from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.table.settings import Settings
@@ -27,7 +28,7 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_keys import ModeKeys
-from .played_frames import SAME, frames_between_keys, go_on, plays, with_frames_of
+from .played_frames import SAME, frames_between_keys, go_on, with_frames_of
 from .segments import joined_keys
 
 _NOT_PLAYED = {

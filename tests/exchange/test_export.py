@@ -257,11 +257,16 @@ def test_delta_transforms_that_are_keyed_to_none_leave_the_keys_as_they_are(give
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
 
 
-def test_a_constraint_that_is_keyed_to_act_later_is_sampled(give: Export, animation, said, tmp_path: Path) -> None:
+@pytest.mark.parametrize("driven", [False, True])
+def test_a_constraint_that_acts_later_is_sampled(give: Export, animation, said, tmp_path: Path, driven: bool) -> None:
     item = keyed("Box", animation)
     item.constraints.new("COPY_LOCATION").target = new_object("Leader")
     bpy.data.objects["Leader"].location = (3, 4, 5)
-    key(item, 'constraints["Copy Location"].enabled', [(0, 0), (12, 1), (25, 0)])
+    switch = item.constraints["Copy Location"]
+    if driven:
+        switch.driver_add("enabled").driver.expression = "frame > 11"
+    else:
+        key(item, switch.path_from_id("enabled"), [(0, 0), (12, 1), (25, 0)])
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
     bpy.context.scene.frame_set(0)
     given = give()
