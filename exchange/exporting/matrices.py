@@ -14,7 +14,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of, driven_components
 from ...animation.translation import rpt_
 from ...interp import rotations
-from .played_frames import frames_of
+from .played_frames import frames_of, plays_strips
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
@@ -42,7 +42,7 @@ def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types
         return rpt_("hangs from what is not in the file")
     if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
         return rpt_("has drivers")
-    if data is not None and any(track.strips and not track.mute for track in data.nla_tracks):
+    if plays_strips(obj):
         return rpt_("has NLA strips")
     if _has_deltas(obj, scene):
         return rpt_("has delta transforms")

@@ -135,7 +135,7 @@ class Writer:
             return
         if gathered.colored is not None:
             datablock, path = gathered.colored
-            self._color(gathered, self._tracks(datablock), path)
+            self._color(gathered, self._tracks(datablock, None), path)
             return
         self._place(gathered, reason)
         if kind == "OBJECT":
@@ -145,15 +145,15 @@ class Writer:
             self._view(gathered)
             self._roll(gathered)
         elif kind == "LIGHT":
-            self._color(gathered, self._tracks(gathered.obj.data))
+            self._color(gathered, self._tracks(gathered.obj.data, gathered.obj))
         elif kind == "SPOTLIGHT":
-            tracks = self._tracks(gathered.obj.data)
+            tracks = self._tracks(gathered.obj.data, gathered.obj)
             self._color(gathered, tracks)
             self._cones(gathered, tracks)
             self._roll(gathered)
 
-    def _tracks(self, datablock: bpy.types.ID) -> Tracks:
-        return Tracks(datablock, self.scene, self.samples_others, self.limit, self.conversion)
+    def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> Tracks:
+        return Tracks(datablock, obj, self.scene, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: Float64Array) -> None:
         """Add the track as it was read, if the keys have not changed since; else that of these values, the file's."""
@@ -179,7 +179,7 @@ class Writer:
                 gathered.tracks.append(turns_track(rotation, self.conversion, add_note))
                 self._add(gathered, "SCALE", "", scale, frame.scales_in_file(scale.values))
             return
-        tracks = self._tracks(obj)
+        tracks = self._tracks(obj, obj)
         inverse = None if gathered.parent is None else inverse_of(obj)
         place, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
         location = tracks.numbers("location", add_note)
@@ -245,17 +245,15 @@ class Writer:
 
     def _view(self, gathered: Gathered) -> None:
         camera, add_note = gathered.obj.data, gathered.add_note
-        tracks = self._tracks(camera)
+        tracks = self._tracks(camera, gathered.obj)
         if tracks.is_keyed('["fov"]') and is_driven(camera, "lens", LENS):
             fov = tracks.numbers('["fov"]', add_note)
-        elif tracks.is_keyed("lens"):
+        elif tracks.moves("lens"):
             frames, lens = tracks.played("lens")
             fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
-            add_note(rpt_("its lens has keys: the field of view is written as {:d} samples of it", len(fov)))
+            add_note(rpt_("its lens moves: the field of view is written as {:d} samples of it", len(fov)))
         else:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
-            if camera.animation_data and any(driver.data_path == "lens" for driver in camera.animation_data.drivers):
-                add_note(rpt_("its lens has a driver: the field of view is written as it is now"))
         if camera.type != "PERSP":
             kind = camera.type.lower()
             add_note(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
@@ -267,8 +265,8 @@ class Writer:
         if gathered.target is None or not gathered.is_upright:
             worlds = self.conversion.axes.T @ self.matrices.world(obj)[:, :3, :3]
             roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
-        elif constraint is not None and self._tracks(obj).is_keyed('["roll"]'):
-            roll = self._tracks(obj).numbers('["roll"]', add_note)
+        elif constraint is not None and self._tracks(obj, obj).moves('["roll"]'):
+            roll = self._tracks(obj, obj).numbers('["roll"]', add_note)
         else:
             roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
         self._add(gathered, "ROLL", "roll", roll, roll.values)
@@ -289,12 +287,12 @@ class Writer:
         light, add_note = gathered.obj.data, gathered.add_note
         if is_driven(light, "spot_size", SIZE) and is_driven(light, "spot_blend", BLEND):
             hotspot, falloff = (tracks.numbers(f'["{name}"]', add_note) for name in ("hotspot", "falloff"))
-        elif tracks.is_keyed("spot_blend") or tracks.is_keyed("spot_size"):
+        elif tracks.moves("spot_blend") or tracks.moves("spot_size"):
             size = tracks.numbers("spot_size", add_note)
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.played("spot_blend", "spot_size")
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
-            add_note(rpt_("its blend or size has keys: the hotspot is written as {:d} samples of them", len(hotspot)))
+            add_note(rpt_("its blend or size moves: the hotspot is written as {:d} samples of them", len(hotspot)))
         else:
             inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
             hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))

@@ -13,9 +13,11 @@ import numpy as np
 from ...animation import AnimationError
 from ...animation.bake.plans.splines import TrackSpline, track_splines
 from ...animation.checks.track_state import state
+from ...animation.datablocks import name_of
 from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.properties import PropertySampler, curves_of, is_driven
 from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
@@ -28,9 +30,10 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_keys import ModeKeys
-from .played_frames import SAME, frames_between_keys, go_on, with_frames_of
+from .played_frames import SAME, frames_between_keys, go_on, plays_strips, with_frames_of
 from .segments import joined_keys
 
+_REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB")
 _NOT_PLAYED = {
     "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
     "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
@@ -87,13 +90,18 @@ class Tracks:
     def __init__(
         self,
         datablock: bpy.types.ID,
+        obj: bpy.types.Object | None,
         scene: bpy.types.Scene,
         samples_others: bool,
         limit: SampleLimit,
         conversion: Conversion,
     ) -> None:
-        """Find the tracks of the datablock. Raises LayeredActionError where that animates it."""
+        """Find the tracks of the datablock, which is the object, its data, or no object's.
+
+        Raises LayeredActionError where that animates it.
+        """
         self.datablock = datablock
+        self.obj = obj
         self.scene = scene
         self.samples_others = samples_others
         self.limit = limit
@@ -109,6 +117,13 @@ class Tracks:
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
         """Return the keys of a property of numbers; one key where nothing animates it. Raises AnimationError."""
+        reason = self._decided_by(path)
+        if reason and self.obj is not None:
+            frames, values = self.played(path)
+            add_note(rpt_("{:s}: {:s}: written as {:d} samples", path, reason, len(frames)))
+            return sampled(frames, values)
+        if reason:
+            add_note(rpt_("{:s}: {:s}, which is left", path, reason))
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
@@ -153,27 +168,34 @@ class Tracks:
         return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
-        """Return the whole frames at which these properties move, and their values, one a column."""
-        tracks = [self._tracks.get(path) for path in paths]
-        keyed = [track for track in tracks if track is not None]
-        fcurves = [fcurve for track in keyed for fcurve in _played_fcurves(track).values()]
+        """Return the whole frames at which these numbers of an object's data move, and their values, one a column."""
+        fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         frames = frames_between_keys(fcurves)
-        if go_on(fcurves, frames, self.scene):
+        reason = next(filter(None, map(self._decided_by, paths)), "")
+        if reason and not self.samples_others:
+            raise AnimationError(name_of(self.datablock), rpt_(_REFUSED, reason), paths[0])
+        if reason or go_on(fcurves, frames, self.scene):
             frames = with_frames_of(self.scene, frames)
-        self.limit.take(len(frames), keyed[0].error)
-        columns = [
-            np.full(len(frames), _value(self.datablock, path)[0])
-            if track is None
-            else self._played(track, [], frames)[:, 0]
-            for path, track in zip(paths, tracks, strict=True)
-        ]
-        return frames, np.column_stack(columns)
+        self.limit.take(len(frames), lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
+        assert self.obj is not None
+        values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
+        return frames, np.column_stack([values[path] for path in paths])
 
     def _rotation(self) -> Track | None:
         return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
 
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
+
+    def moves(self, path: str) -> bool:
+        """Return whether anything animates the property."""
+        return self.is_keyed(path) or bool(self._decided_by(path))
+
+    def _decided_by(self, path: str) -> str:
+        """Return what beside F-curves decides the property; empty where nothing does."""
+        if plays_strips(self.datablock):
+            return rpt_("has NLA strips")
+        return rpt_("driven") if is_driven(self.datablock, path) else ""
 
     def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
@@ -195,7 +217,7 @@ class Tracks:
         """Return the splines of the track's components; none where something else plays it."""
         reason = _reason_to_sample(track)
         if reason and not self.samples_others:
-            raise track.error(rpt_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB", reason))
+            raise track.error(rpt_(_REFUSED, reason))
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.

@@ -18,7 +18,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from formats import three_ds
-from tests.animation.curves import bag_of, fcurves, insert, key, new_object, rotation_path
+from tests.animation.curves import HAS_SLOTS, bag_of, fcurves, insert, key, new_object, rotation_path
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
 from tests.exchange.files import box, save, scene, track
@@ -403,6 +403,63 @@ def test_a_lens_and_visibility_that_go_on_outside_their_keys_are_sampled(
     turns = [frame for frame in LONG[1:] if hidden[frame] != hidden[frame - 1]]
     assert len(turns) == 12
     assert nodes["OBJECT", b"Box"].track("HIDE").frames.tolist() == turns
+
+
+def by_driver(data: bpy.types.ID, path: str, index: int, factor: float) -> None:
+    added = data.driver_add(path, index) if index >= 0 else data.driver_add(path)
+    added.driver.expression = f"{factor} * (1 + frame / 60)"
+
+
+def by_strip(data: bpy.types.ID, path: str, index: int, factor: float) -> None:
+    at = max(index, 0)
+    key(data, path, [(0, (factor,) * (at + 1)), (20, (2 * factor,) * (at + 1))], channels=[at])
+    animation = data.animation_data
+    strip = animation.nla_tracks.new().strips.new("Strip", 5, animation.action)
+    strip.repeat = 2
+    if HAS_SLOTS:
+        strip.action_slot = animation.action_slot
+    animation.action = None
+
+
+@pytest.mark.parametrize("moved", [by_driver, by_strip])
+def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Export, animation, said, moved) -> None:
+    lamp, spot, eye = (
+        new_object(name, data=data)
+        for name, data in (
+            ("Lamp", bpy.data.lights.new("Lamp", "POINT")),
+            ("Spot", bpy.data.lights.new("Spot", "SPOT")),
+            ("Eye", bpy.data.cameras.new("Eye")),
+        )
+    )
+    moved(lamp.data, "color", 1, 0.4)
+    moved(spot.data, "spot_size", -1, 0.5)
+    moved(eye.data, "lens", -1, 30.0)
+    long_scene()
+    nodes = {(node.kind, node.name): node for node in give().nodes}
+    text, seen = said(), []
+    for frame in LONG:
+        bpy.context.scene.frame_set(frame)
+        seen.append([lamp.data.color[1], math.degrees(spot.data.spot_size), math.degrees(eye.data.angle_x)])
+    assert (np.ptp(seen, axis=0) > 0.3).all(), "they move"
+    found = (
+        nodes["LIGHT", b"Lamp"].track("COLOR").values[:, 1],
+        nodes["SPOTLIGHT", b"Spot"].track("FALLOFF").values[:, 0],
+        nodes["CAMERA", b"Eye"].track("FOV").values[:, 0],
+    )
+    assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
+    reason = "driven" if moved is by_driver else "has NLA strips"
+    assert f'"Lamp": color: {reason}: written as 61 samples' in text
+    with pytest.raises(RuntimeError, match=f"{reason}; let it be sampled"):
+        give(others="REFUSE")
+
+
+def test_a_world_that_a_driver_colors_is_told(give: Export, animation, said) -> None:
+    world_now = bpy.data.worlds.new("World")
+    bpy.context.scene.world = world_now
+    key(world_now, "color", [(0, (0, 0, 0)), (10, (1, 1, 1))])
+    world_now.driver_add("color", 0).driver.expression = "frame / 60"
+    give()
+    assert '"World": color: driven, which is left' in said()
 
 
 def test_curves_of_samples_are_sampled(give: Export, animation, tmp_path: Path) -> None:
