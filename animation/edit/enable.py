@@ -36,7 +36,7 @@ _VISIBLE_CHANGE = 0.01
 _VISIBLE_ANGLE = math.radians(1.0)
 _ALL_LINEAR = n_(
     "all its keys were linear: TCB curves through them now, up to {:s} away; to have lines choose Linear in Set"
-    " Parameters"
+    " Parameters (script: key_set)"
 )
 
 

@@ -426,7 +426,7 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
     if has and not how.replace:
-        raise track.error(rpt_("it has keys already; Replace Keys takes them away"))
+        raise track.error(rpt_("it has keys already; Replace Keys (command: --replace) takes them away"))
 
 
 def _write(

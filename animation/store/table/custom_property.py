@@ -370,7 +370,7 @@ def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
 _MADE, _EDITED = 1, 2
 _BAKED, _APPROXIMATE = 1, 2
-_DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
+_DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away")
 
 
 def _checksum(array: npt.NDArray[np.generic]) -> int:
