@@ -232,6 +232,77 @@ def test_lengths_and_rates_are_real_numbers(wrong):
             call(wrong)
 
 
+def test_frames_lengths_and_rates_are_finite_and_the_first_that_is_not_is_named():
+    arc, function = ArcLength([SPLINE]), ConstantSpeed([SPLINE])
+    for name, call in (
+        ("frames", SPLINE),
+        ("frames", SPLINE.to_ppoly()),
+        ("frames", lambda frames: evaluate_many([SPLINE], frames)),
+        ("frames", lambda frames: retimed(SPLINE, frames)),
+        ("frames", arc.at),
+        ("frames", arc.speed),
+        ("frames", function),
+        ("frames", function.pace),
+        ("lengths", arc.frames),
+        ("rates", lambda rates: retimed(SPLINE, [0.0, 1.0, 2.0], 1, rates)),
+        ("changes", lambda changes: retimed(SPLINE, [0.0, 1.0, 2.0], 2, 1.0, changes)),
+    ):
+        for wrong in (np.nan, np.inf, -np.inf):
+            with pytest.raises(ValueError, match=f"^{name} must be finite, not {wrong} at index 1$"):
+                call([0.0, wrong, np.nan])
+    for call in (SPLINE, SPLINE.to_ppoly(), function, function.pace, arc.at, arc.frames):
+        with pytest.raises(ValueError, match=r"must be finite, not nan$"):
+            call(np.nan)
+        with pytest.raises(ValueError, match=r"must be finite, not nan at index \(1, 0\)$"):
+            call([[0.0, 1.0], [np.nan, 2.0]])
+
+
+@pytest.mark.parametrize("made", [ArcLength, ConstantSpeed])
+def test_what_is_timed_is_at_least_one_spline(made):
+    with pytest.raises(ValueError, match=r"^splines must be at least one$"):
+        made([])
+
+
+@pytest.mark.parametrize("wrong", [[1.0, 2.0, 3.0], [], [[1.0, 2.0]]], ids=["three", "none", "two dimensions"])
+def test_rates_are_as_many_as_frames(wrong):
+    with pytest.raises(ValueError, match=r"^rates must be a number, or one for each of 2 frames, not the shape \("):
+        retimed(SPLINE, [1.0, 2.0], 1, wrong)
+    with pytest.raises(ValueError, match=r"^changes must be a number, or one for each of 2 frames, not the shape \("):
+        retimed(SPLINE, [1.0, 2.0], 2, 1.0, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "x", [1.0], None])
+def test_a_tolerance_is_a_number_above_0(wrong):
+    function = ConstantSpeed([SPLINE])
+    for name, call in (
+        ("tolerance", lambda wrong: ArcLength([SPLINE], tolerance=wrong)),
+        ("tolerance", lambda wrong: ConstantSpeed([SPLINE], tolerance=wrong)),
+        ("position", lambda wrong: function.keys(position=wrong)),
+        ("speed", lambda wrong: function.keys(speed=wrong)),
+    ):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be (a number|finite|above 0)"):
+            call(wrong)
+
+
+@pytest.mark.parametrize("wrong", [[0, 1], np.array([1.0]), "x", None, 1j, {}], ids=repr)
+def test_an_integral_is_from_one_number_to_another(wrong):
+    for call in (SPLINE.integrate, SPLINE.to_ppoly().integrate):
+        with pytest.raises(TypeError, match=r"^a must be a number, not "):
+            call(wrong, 2)
+        with pytest.raises(TypeError, match=r"^b must be a number, not "):
+            call(0, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"), [(np.nan, "be finite, not nan"), (1e101, "not be farther"), (10**400, "not be")]
+)
+def test_the_ends_of_an_integral_are_finite(wrong, words):
+    with pytest.raises(ValueError, match=f"^a must {words}"):
+        SPLINE.integrate(wrong, 2)
+    with pytest.raises(ValueError, match=f"^b must {words}"):
+        SPLINE.integrate(0, wrong)
+
+
 PLAIN = {
     "p": Q,
     "q": Q,
