@@ -80,8 +80,9 @@ def finite(name: str, data: npt.ArrayLike) -> Float64Array:
     array = numbers(name, data)
     if not (is_finite := np.isfinite(array)).all():
         index = tuple(np.argwhere(~is_finite)[0].tolist())
-        where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
-        raise ValueError(f"{name} must be finite, not {array[index]}{where}")
+        if not index:
+            raise ValueError(f"{name} must be finite, not {array[()]}")
+        raise ValueError(f"{name} must be finite, not {array[index]} at index {index[0] if len(index) == 1 else index}")
     return array
 
 
