@@ -81,9 +81,9 @@ def retimed(
 
     Returns
     -------
-    ndarray, shape (m, d)
-        The components of values, w, x, y, z of quaternions, or x, y, z of angular velocities and accelerations, in the
-        parent's frame, radians a frame and a frame squared.
+    ndarray
+        A row for each of `frames`: the components of values, w, x, y, z of quaternions, or x, y, z of angular
+        velocities and accelerations, in the parent's frame, radians a frame and a frame squared.
 
     Raises
     ------
@@ -374,6 +374,7 @@ class ConstantSpeed:
         Returns
         -------
         FunctionKeys
+            From the first key of the motion to its last.
 
         Raises
         ------
@@ -440,7 +441,7 @@ class FunctionKeys:
     frames, values : ndarray, shape (k,)
         The keys.
     incoming, outgoing : ndarray, shape (k,)
-        Derivatives a frame on both sides; handles stand at thirds: see `fitting.curves.handles`.
+        Derivatives a frame on both sides; handles stand at thirds: see `curves.handles`.
     """
 
     frames: Float64Array

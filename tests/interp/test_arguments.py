@@ -15,6 +15,8 @@ from scipy.spatial.transform import Rotation
 
 import interp
 from interp import Keys, KeysError, evaluate_many, rotations
+from interp.fitting import curves, handles
+from interp.fitting.reduction import Part, low_pass, reduce_tracks
 from interp.piecewise import PiecewiseSpline
 from interp.retiming import ArcLength, ConstantSpeed, retimed
 from interp.splines import METHODS, tcb
@@ -301,6 +303,85 @@ def test_the_ends_of_an_integral_are_finite(wrong, words):
         SPLINE.integrate(wrong, 2)
     with pytest.raises(ValueError, match=f"^b must {words}"):
         SPLINE.integrate(0, wrong)
+
+
+TURNING = tcb.RotationSpline(TURNS)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, SPLINE, "x"])
+def test_what_is_fitted_are_requests_with_splines(wrong):
+    for fit in (curves.fit_many, handles.fit_handles):
+        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not "):
+            fit([wrong])
+    if wrong is SPLINE:
+        return
+    for call in (
+        lambda: curves.fit_many([curves.Request(wrong, 1.0)]),
+        lambda: handles.fit_handles([handles.Request(wrong)]),
+    ):
+        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not Request"):
+            call()
+
+
+def test_rotations_are_fitted_in_a_representation():
+    for fit in (
+        lambda name: curves.fit_many([curves.Request(TURNING, 0.1, name)]),
+        lambda name: handles.fit_handles([handles.Request(TURNING, name)]),
+    ):
+        with pytest.raises(ValueError, match=r"^a rotation needs a representation"):
+            fit(None)
+        with pytest.raises(ValueError, match=r"^a rotation representation is QUATERNION, .* not 'X'"):
+            fit("X")
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, [0.1, 0.1], "x", None])
+def test_the_tolerance_of_a_fit_is_above_0_for_each_channel(wrong):
+    with pytest.raises((TypeError, ValueError), match="tolerance must be"):
+        curves.fit_many([curves.Request(SPLINE, wrong)])
+
+
+def test_handles_are_of_as_many_numbers_as_there_are_keys():
+    given = {"frames": [0, 1, 2], "values": [0, 1, 0], "incoming": [0, 0, 0], "outgoing": [0, 0, 0]}
+    curves.handles(**given)
+    for name in ("values", "incoming", "outgoing"):
+        with pytest.raises(ValueError, match=f"^{name} must have"):
+            curves.handles(**{**given, name: [0, 1]})
+
+
+SAMPLES = np.sin(np.arange(40.0) / 9.0)[np.newaxis, :, np.newaxis]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([], "parts must be at least one"),
+        ([Part(SAMPLES[0], np.array([0.1]))], r"samples of part 0 must have the shape \(tracks, frames, d\)"),
+        ([Part(SAMPLES[:, :0], np.array([0.1]))], "samples of part 0 must have the shape"),
+        (
+            [Part(SAMPLES, np.array([0.1])), Part(SAMPLES[:, 1:], np.array([0.1]))],
+            "samples of part 1 must have the shape",
+        ),
+        ([Part(SAMPLES * np.nan, np.array([0.1]))], "samples of part 0 must be finite"),
+        ([Part(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one a track"),
+    ],
+)
+def test_what_can_not_be_reduced_is_named(parts, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        reduce_tracks(parts)
+
+
+def test_a_method_of_reduction_that_there_is_not_is_named():
+    with pytest.raises(ValueError, match=r"^method must be one of HERMITE, TCB, TCB_EASE, not 'X'"):
+        reduce_tracks([Part(SAMPLES, np.array([0.1]))], method="X")
+
+
+@pytest.mark.parametrize("wrong", ["x", [1.0, 2.0], [[np.nan]], None])
+def test_samples_to_be_filtered_are_rows_of_finite_numbers(wrong):
+    with pytest.raises((TypeError, ValueError), match=r"^samples must "):
+        low_pass(wrong, 5.0)
 
 
 PLAIN = {
