@@ -113,7 +113,8 @@ class BaseSpline(ABC):
         TypeError
             If `frames` are not real numbers or `nu` is no integer.
         ValueError
-            For frames that are not finite or beyond 1e100, and a derivative that the spline has not.
+            For frames that are not finite, of which the index is named, or beyond 1e100, and a derivative that the
+            spline has not.
         """
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):
@@ -206,5 +207,8 @@ class ComponentSpline(BaseSpline):
         return self.to_ppoly().antiderivative(n)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral from frame a to b, shape (d,); held, repeated or extrapolated outside the keys."""
+        """Return the integral from frame a to b, both numbers, shape (d,).
+
+        Outside the keys it is that of what is held, repeated or extrapolated there.
+        """
         return self.to_ppoly().integrate(a, b, extrapolate)

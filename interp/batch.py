@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ease
-from .keys import FARTHEST, Float64Array, Keys, numbers
+from .keys import FARTHEST, Float64Array, Keys, finite
 
 if TYPE_CHECKING:
     from typing import Self
@@ -268,8 +268,8 @@ def evaluate_many(
     TypeError
         If `splines` is no sequence of splines, `frames` are not numbers, or `nu` is no integer.
     ValueError
-        For frames that are not finite or beyond 1e100, a number of arrays that is not the number of splines, and a
-        derivative that a spline has not.
+        For frames that are not finite, of which the index is named, or beyond 1e100, a number of arrays that is not the
+        number of splines, and a derivative that a spline has not.
 
     Examples
     --------
@@ -352,7 +352,7 @@ def _checked_frames(
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return _checked_row("frames", cast(npt.ArrayLike, frames)), None
+        return checked_row("frames", cast(npt.ArrayLike, frames)), None
     several = list(cast(Sequence[npt.ArrayLike], frames))
     if len(several) != count:
         raise ValueError(f"frames are {len(several)} arrays, for {count} splines")
@@ -360,11 +360,11 @@ def _checked_frames(
     rows: dict[int, Float64Array] = {}
     for index, each in enumerate(several):
         if id(each) not in rows:
-            rows[id(each)] = _checked_row(f"frames[{index}]", each)
+            rows[id(each)] = checked_row(f"frames[{index}]", each)
     return np.empty(0), [rows[id(each)] for each in several]
 
 
-def _checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
+def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames of one dimension to evaluate at, or raise ValueError."""
     checked = checked_sample_frames(name, frames)
     if checked.ndim != 1:
@@ -376,12 +376,21 @@ def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate at as float64, or raise TypeError or ValueError."""
     if isinstance(frames, int) and abs(frames) > FARTHEST:
         raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
-    checked = numbers(name, frames)
-    if not np.isfinite(checked).all():
-        raise ValueError(f"{name} must be finite")
+    checked = finite(name, frames)
     if np.abs(checked).max(initial=0.0) > FARTHEST:
         raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
     return checked
+
+
+def checked_sample_frame(name: str, frame: float) -> float:
+    """Return one frame to evaluate at, or raise TypeError or ValueError."""
+    try:
+        checked = checked_sample_frames(name, frame)
+    except TypeError as error:
+        raise TypeError(f"{name} must be a number, not {frame!r}") from error
+    if checked.ndim:
+        raise TypeError(f"{name} must be a number, not {frame!r}")
+    return float(checked)
 
 
 def _holds_arrays(frames: object) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .batch import IndexArray, KeyBatch, Timing, checked_sample_frames, checked_whole, wrapped
-from .keys import Float64Array, numbers
+from .batch import IndexArray, KeyBatch, Timing, checked_sample_frame, checked_sample_frames, checked_whole, wrapped
+from .keys import Float64Array
 
 if TYPE_CHECKING:
     from typing import Self
@@ -167,8 +167,8 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral from frame a to b, shape (d,), of what is played there, cycles included."""
-        ends = numbers("a, b", [a, b])
+        """Return the integral from frame a to b, both numbers, of what is played there, cycles included: shape (d,)."""
+        ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
         inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:
             start, end = inner(ends, 0, extrapolate)

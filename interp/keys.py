@@ -67,6 +67,25 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     return array
 
 
+def finite(name: str, data: npt.ArrayLike) -> Float64Array:
+    """Return an argument that must be an array of finite numbers as float64.
+
+    Raises
+    ------
+    TypeError
+        As of `numbers`.
+    ValueError
+        For NaN and infinity; it names the index of the first.
+    """
+    array = numbers(name, data)
+    if not (is_finite := np.isfinite(array)).all():
+        index = tuple(np.argwhere(~is_finite)[0].tolist())
+        if not index:
+            raise ValueError(f"{name} must be finite, not {array[()]}")
+        raise ValueError(f"{name} must be finite, not {array[index]} at index {index[0] if len(index) == 1 else index}")
+    return array
+
+
 def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError, which names what they are instead."""
     if type(data) is np.ndarray and data.dtype == np.float64:

@@ -15,8 +15,18 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .batch import BoolArray, IndexArray, Spline, SplineBatch, checked_choice, evaluate_many
-from .keys import Float64Array, numbers
+from .batch import (
+    BoolArray,
+    IndexArray,
+    Spline,
+    SplineBatch,
+    checked_choice,
+    checked_row,
+    checked_sample_frame,
+    checked_sample_frames,
+    evaluate_many,
+)
+from .keys import Float64Array, finite
 
 Between = Literal["ENDS", "KEYS"]
 
@@ -66,33 +76,64 @@ def retimed(
     nu : 0, 1 or 2
         Values, or their derivatives a frame of t; of rotations the angular velocity and acceleration.
     rates, changes : array_like, shape (m,), or a number
-        The first and second derivative of F at t; those that `nu` does not need are ignored.
+        The first and second derivative of F at t, finite, in frames a frame and frames a frame squared; those that
+        `nu` does not need are ignored.
 
     Returns
     -------
-    ndarray, shape (m, d)
+    ndarray
+        A row for each of `frames`: the components of values, w, x, y, z of quaternions, or x, y, z of angular
+        velocities and accelerations, in the parent's frame, radians a frame and a frame squared.
 
     Raises
     ------
+    TypeError
+        If `spline` is no spline, `frames`, `rates` or `changes` are not numbers, or `nu` is no integer.
     ValueError
-        For frames that are not finite, and a derivative that the spline has not.
+        For frames, rates and changes that are not finite or not of one dimension, rates and changes of another number
+        than frames, and a derivative that the spline has not.
 
     Notes
     -----
     Where p has a derivative on both sides of a key, it is of the side that F runs to. Angular velocities and
     accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
-    same axis while F passes (docs/formulas.md, "Frame functions").
+    same axis while F passes. Source: docs/formulas.md, "Frame functions".
+
+    Examples
+    --------
+    Half as fast, and backwards:
+
+    >>> spline = tcb.VectorSpline(Keys([0, 10], [0, 20]))
+    >>> t = np.array([0, 10, 20])
+    >>> retiming.retimed(spline, 10 - t / 2).ravel(), retiming.retimed(spline, 10 - t / 2, 1, rates=-0.5).ravel()
+    (array([20., 10.,  0.]), array([-1., -1., -1.]))
     """
-    at = numbers("frames", frames)
+    at = checked_row("frames", frames)
     if nu == 0:
         return evaluate_many([spline], at)[0]
-    pace = np.broadcast_to(numbers("rates", rates), at.shape)
+    pace = _each("rates", rates, at)
     at = np.where(pace < 0.0, np.nextafter(at, -np.inf), at)
     first = evaluate_many([spline], at, 1)[0]
     if nu == 1:
         return first * pace[:, np.newaxis]
-    bend = np.broadcast_to(numbers("changes", changes), at.shape)
+    bend = _each("changes", changes, at)
     return evaluate_many([spline], at, nu)[0] * (pace**2)[:, np.newaxis] + first * bend[:, np.newaxis]
+
+
+def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
+    """Return a finite number for each of the frames, or raise TypeError or ValueError."""
+    given = finite(name, data)
+    if given.ndim and given.shape != frames.shape:
+        raise ValueError(
+            f"{name} must be a number, or one for each of {len(frames)} frames, not the shape {given.shape}"
+        )
+    return np.broadcast_to(given, frames.shape)
+
+
+def _checked_tolerance(name: str, tolerance: float) -> None:
+    """Raise TypeError or ValueError for what is no number above 0."""
+    if not checked_sample_frame(name, tolerance) > 0.0:
+        raise ValueError(f"{name} must be above 0, not {tolerance!r}")
 
 
 class ArcLength:
@@ -111,16 +152,32 @@ class ArcLength:
     first, last : float
         The first and the last frame of all keys.
     length : float
-        The whole length, 0 without motion.
+        The whole length, in units of values or radians; 0 without motion.
+
+    Raises
+    ------
+    TypeError
+        If `splines` is no sequence of splines, and `tolerance` no number.
+    ValueError
+        Without splines, and for a tolerance that is not above 0.
 
     Notes
     -----
     Gauss-Legendre quadrature of ten nodes, halved until both halves agree with the polynomial through the nodes of the
-    whole. Panels begin at keys and where eases end.
+    whole. Panels begin at keys and where eases end. Source: docs/formulas.md, "Arc length".
+
+    Examples
+    --------
+    >>> arc = retiming.ArcLength([tcb.VectorSpline(Keys([0, 10], [[0, 0], [3, 4]], ease_to=1))])
+    >>> arc.length, arc.at([5, 10]), arc.frames([2.5])
+    (5.0, array([3.75, 5.  ]), array([2.928932]))
     """
 
     def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
         self._splines = SplineBatch(splines)
+        if not len(self._splines):
+            raise ValueError("splines must be at least one")
+        _checked_tolerance("tolerance", tolerance)
         edges = _smooth_parts(self._splines)
         self.first, self.last = float(edges[0]), float(edges[-1])
         start, panels = self._panels(edges[:-1], edges[1:], tolerance)
@@ -132,14 +189,15 @@ class ArcLength:
         self._before = np.append(0.0, ends)
 
     def speed(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the length a frame, shape (m,)."""
-        rates = evaluate_many(self._splines, numbers("frames", frames), 1)
-        squares: Float64Array = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(np.shape(frames)))
+        """Return the length a frame, shape (m,), at frames (m,)."""
+        at = checked_row("frames", frames)
+        rates = evaluate_many(self._splines, at, 1)
+        squares: Float64Array = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(at.shape))
         return np.sqrt(squares)
 
     def at(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the length from the first key to each of the frames, shape (m,); outside the keys nothing is added."""
-        inside = np.clip(numbers("frames", frames), self.first, self.last)
+        inside = np.clip(checked_sample_frames("frames", frames), self.first, self.last)
         if not self.length:
             return np.zeros_like(inside)
         panel = np.clip(np.searchsorted(self._start, inside, side="right") - 1, 0, None)
@@ -149,9 +207,10 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        If it rests there, the last such frame; of the whole length, the first.
+        If it rests there, the last such frame; of the whole length, the first. Below 0 and above the whole length those
+        of the ends.
         """
-        wanted = np.clip(numbers("lengths", lengths), 0.0, self.length)
+        wanted = np.clip(finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
         if not len(moving):
             return np.full_like(wanted, self.first)
@@ -233,17 +292,36 @@ class ConstantSpeed:
     tolerance : float
         The largest error of lengths, as a part of the whole.
 
+    Attributes
+    ----------
+    arc : ArcLength
+        The lengths of the motion.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of `ArcLength`; and for another `between`.
+
     Notes
     -----
     Rests in the motion take no time, unless they stand between keys that keep their frames. Outside the keys F(t) is t.
+    Source: docs/formulas.md, "Constant speed".
+
+    Examples
+    --------
+    >>> eased = tcb.VectorSpline(Keys([0, 10], [[0, 0], [3, 4]], ease_to=1))
+    >>> function = retiming.ConstantSpeed([eased])
+    >>> function([0, 5, 10]), retiming.retimed(eased, function([0, 5, 10]))[:, 0]
+    (array([ 0.      ,  2.928932, 10.      ]), array([0. , 1.5, 3. ]))
     """
 
     def __init__(
         self, splines: Sequence[Spline], between: Between = "ENDS", tolerance: float = LENGTH_TOLERANCE
     ) -> None:
         checked_choice("between", between, get_args(Between))
-        self.arc = ArcLength(splines, tolerance)
-        keys = np.unique(np.concatenate([spline.keys.frames for spline in splines]))
+        batch = SplineBatch(splines)
+        self.arc = ArcLength(batch, tolerance)
+        keys = np.unique(np.concatenate([spline.keys.frames for spline in batch]))
         self._marks = keys if between == "KEYS" else np.unique(keys[[0, -1]])
         self._lengths = self.arc.at(self._marks)
         bounds = self.arc.at(keys)
@@ -251,8 +329,8 @@ class ConstantSpeed:
         self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return F(t), shape (m,)."""
-        at = numbers("frames", frames)
+        """Return F(t), shape (m,), at frames t, finite: the frames of the motion that are played then."""
+        at = checked_sample_frames("frames", frames)
         part, pace = self._part(at)
         wanted = self._lengths[part] + (at - self._marks[part]) * pace
         outside = (at < self.arc.first) | (at > self.arc.last)
@@ -260,7 +338,7 @@ class ConstantSpeed:
 
     def pace(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the speed that the motion has with it, shape (m,); 0 in parts without length, and outside."""
-        at = numbers("frames", frames)
+        at = checked_sample_frames("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
 
@@ -296,7 +374,15 @@ class ConstantSpeed:
         Returns
         -------
         FunctionKeys
+            From the first key of the motion to its last.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For tolerances that are not numbers above 0.
         """
+        _checked_tolerance("position", position)
+        _checked_tolerance("speed", speed)
         # Breaks nearer than the time in which a frame function passes over a rest count as one.
         edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
         if len(edges) == 1:
@@ -355,7 +441,7 @@ class FunctionKeys:
     frames, values : ndarray, shape (k,)
         The keys.
     incoming, outgoing : ndarray, shape (k,)
-        Derivatives a frame on both sides; handles stand at thirds: see `fitting.curves.handles`.
+        Derivatives a frame on both sides; handles stand at thirds: see `curves.handles`.
     """
 
     frames: Float64Array

@@ -29,6 +29,7 @@ _STATE_ICONS = {
     "HANDLES": "HANDLE_FREE",
     "BAKED": "KEYFRAME_HLT",
     "OUT_OF_DATE": "FILE_REFRESH",
+    "OTHER_MODE": "ORIENTATION_GIMBAL",
 }
 _KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key after")}
 

@@ -37,6 +37,16 @@ CHECKED = {
     "Progress": "Callable[[int, int], None]",
 }
 """What annotations are called where arguments are checked, and what that means."""
+TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
+"""What docs/api_interp.md has of `interp.retiming`."""
+FITS = {
+    "curves": ("fit_many", "handles", "Request", "Fit", "Knots"),
+    "handles": ("fit_handles", "Request", "Handles"),
+    "reduction": ("reduce_tracks", "low_pass", "Part", "Reduced"),
+}
+"""What it has of the modules of `interp.fitting`."""
+FUNCTIONS = {"retiming.ConstantSpeed"}
+"""Classes that are called, and are no splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """What splines have for `interp.batch`."""
 CITED = re.compile(r'docs/formulas\.md,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
@@ -78,7 +88,8 @@ The examples begin with
 
 ```pycon
 >>> import numpy as np
->>> from interp import Keys, SplineBatch, evaluate_many, rotations, tcb
+>>> from interp import Keys, SplineBatch, evaluate_many, retiming, rotations, tcb
+>>> from interp.fitting import curves, handles, reduction
 >>> np.set_printoptions(precision=6, suppress=True)
 
 ```
@@ -106,8 +117,23 @@ def interp_page() -> str:
             {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__},
             text_of(rotations),
         ),
+        *chapter(
+            "interp.retiming", named("retiming", interp_module("retiming"), TIMING), text_of(interp_module("retiming"))
+        ),
     ]
+    for name, wanted in FITS.items():
+        module = interp_module(f"fitting.{name}")
+        parts += chapter(module.__name__, named(name, module, wanted), text_of(module))
     return "\n".join(parts)
+
+
+def interp_module(name: str) -> ModuleType:
+    return importlib.import_module(f"interp.{name}")
+
+
+def named(prefix: str, module: ModuleType, names: Sequence[str]) -> dict[str, Any]:
+    """Return what a module has of these names, by the names that the page has for them."""
+    return {f"{prefix}.{name}": getattr(module, name) for name in names}
 
 
 def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
@@ -160,7 +186,8 @@ def _described(name: str, each: Any) -> Iterator[str]:
             function = getattr(each, member)
             title = f"{name}(…)" if member == "__call__" else f"{name}.{member}"
             yield f"#### `{title}`\n"
-            yield _signature("spline" if member == "__call__" else f"{name}.{member}", function)
+            called = "function" if name in FUNCTIONS else "spline"
+            yield _signature(called if member == "__call__" else f"{name}.{member}", function)
             yield text_of(function)
 
 

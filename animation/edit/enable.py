@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
-from ...interp import evaluate_many, rotations
-from ...interp.fitting.tcb_parameters import FLOAT32, Part, fit_parameters, sample_frames
+from ...interp.fitting.tcb_parameters import fit_parameters
 from ..arguments import Parameters, checked
-from ..bake.plans.splines import TrackSpline, last_place, track_splines
+from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
@@ -21,6 +20,7 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..report import Report
+from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
 from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
@@ -224,25 +224,29 @@ def _keep_look(
     ]
     shaped = [place for place, each in enumerate(splines) if each]
     parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
-    looks = {place: own for place, own in zip(shaped, parts, strict=True) if own}
+    looks = {
+        place: Look(tracks[place], originals[place], splines[place], own)
+        for place, own in zip(shaped, parts, strict=True)
+        if own
+    }
     fitted = [place for place in looks if place not in linear]
     # Rounded as in the table.
     found = {
         place: each.astype(np.float32).astype(np.float64)
-        for place, each in zip(fitted, fit_parameters([looks[place] for place in fitted]), strict=True)
+        for place, each in zip(fitted, fit_parameters([looks[place].parts for place in fitted]), strict=True)
     }
     numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
     for place, parameters in found.items():
         numbers[place] = _of_channels(originals[place], parameters, defaults)
-    every = [
-        part.with_parameters(found[place]) if place in found else part.spline
-        for place, own in looks.items()
-        for part in own
-    ]
-    frames = [sample_frames(spline.keys.frames).ravel() for spline in every]
-    samples = iter(zip(frames, evaluate_many(every, frames), strict=True))
-    for place, own in looks.items():
-        report.add(_compared(tracks[place], [(part, *next(samples)) for part in own], place in linear))
+    measure_changes(
+        list(looks.values()),
+        [
+            [part.with_parameters(found[place]) if place in found else part.spline for part in look.parts]
+            for place, look in looks.items()
+        ],
+    )
+    for place, look in looks.items():
+        report.add(_compared(look, place in linear))
     return numbers
 
 
@@ -280,36 +284,9 @@ def _splines(track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[s
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
 
 
-def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
-    """Return the rounding error of differences at the frames.
-
-    It comes from the float32 values, and from the float32 frames of keys, handles and samples where values change.
-    """
-    ahead = np.diff(frames.reshape(len(part.samples), -1), axis=1)
-    steps = np.diff(part.samples, axis=1)
-    # The length of a quaternion's chord is half the rotation's angle.
-    size = 2.0 if track.is_rotation else 1.0
-    steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
-    speed = np.repeat((steps / ahead).max(axis=1), part.samples.shape[1])
-    # A fit ends once its mean error is within rounding.
-    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.samples).max() + last_place(frames) * speed
-    return rounding
-
-
-def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]], was_linear: bool) -> Report:
-    """Report how much a track's splines, sampled at frames, differ from what was played."""
-    change, at, spread = 0.0, 0.0, 0.0
-    for part, frames, values in samples:
-        played = part.samples.reshape(values.shape)
-        if track.is_rotation:
-            difference = rotations.angle_between(values, played)
-        else:
-            difference = np.abs(values - played).max(axis=1)
-            spread = max(spread, float(np.ptp(np.concatenate([part.spline.keys.values, played]), axis=0).max()))
-        difference = np.where(difference > _rounding(track, part, frames), difference, 0.0)
-        worst = int(np.argmax(difference))
-        if difference[worst] >= change:
-            change, at = float(difference[worst]), round(float(frames[worst]), 1)
+def _compared(look: Look, was_linear: bool) -> Report:
+    """Report how much a track's splines differ from what was played."""
+    track, change, at = look.track, look.change, round(look.frame, 1)
     report = Report(looks_kept=int(not was_linear))
     place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
     if track.is_rotation:
@@ -317,7 +294,7 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         visible, words = change > _VISIBLE_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
     else:
         report.value_change, report.value_change_at = change, place
-        visible, words = change > _VISIBLE_CHANGE * spread, f"{change:.2g}"
+        visible, words = change > _VISIBLE_CHANGE * look.spread, f"{change:.2g}"
     if visible:
         report.looks_changed = 1
     if was_linear and change > 0.0:

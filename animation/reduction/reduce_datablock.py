@@ -421,7 +421,8 @@ def _reducible(
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
     found, refused = [], {}
     present = _REDUCED if channels.action in originals() else _TCB
-    for track in find_tracks(datablock, channels, prefixes):
+    tracks = find_tracks(datablock, channels, prefixes)
+    for track in tracks:
         is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
         reason = rpt_(present) if track.enabled else blocking_reason(track)
         reason = reason or _modified(track)
@@ -434,7 +435,9 @@ def _reducible(
         text = rpt_("it has no three keys of a track from frame {:g} to {:g}", *frame_range)
         raise AnimationError(name_of(datablock), text, nothing_to_do=True)
     if not found:
-        raise AnimationError(name_of(datablock), rpt_("it has no keys to reduce"), nothing_to_do=True)
+        are_keyed = any(_keys_in(fcurve, None) for track in tracks for fcurve in track.channels.values())
+        few, none = n_("it has too few keys to reduce: no curve has more than two"), n_("it has no keys to reduce")
+        raise AnimationError(name_of(datablock), rpt_(few if are_keyed else none), nothing_to_do=True)
     return found
 
 

@@ -20,6 +20,10 @@ from ..store.tracks import Track
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
 """A track with the animator's keys, and its splines of two keys or more, without segments that Blender plays."""
+_Sampled = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
+"""A track with the animator's keys, one of these splines, and frames between its keys."""
+_NO_ROTATION = 1e-5
+"""The length of a quaternion of which float32 does not tell the rotation."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
@@ -27,8 +31,23 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
 
     The list is empty for a track whose values are not finite, or no rotation.
     """
-    raw = iter(_raw(tracks))
+    samples = [
+        (track, originals, spline, sample_frames(spline.frames.astype(np.float64)).ravel())
+        for track, originals, splines in tracks
+        for spline in splines
+    ]
+    raw = iter(_raw(samples))
     return [_parts(track, originals, splines, [next(raw) for _ in splines]) for track, originals, splines in tracks]
+
+
+def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
+    """Return the unit quaternions (m, 4) that F-curves of rotations play at the frames of each spline, or NaN."""
+    played = []
+    for (track, *_), raw in zip(samples, _raw(samples), strict=True):
+        quaternions = quaternions_of(track, raw)
+        length = np.linalg.norm(quaternions, axis=1, keepdims=True)
+        played.append(quaternions / np.where(length > _NO_ROTATION, length, np.nan))
+    return played
 
 
 def _parts(
@@ -74,20 +93,19 @@ class _Channel:
         return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
 
 
-def _raw(tracks: Sequence[_Splines]) -> list[Float64Array]:
-    """Return the channels' values at the sample frames of each spline of each track, shape (samples, components)."""
+def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
+    """Return the channels' values at the frames of each spline, shape (m, components)."""
     result, channels = [], []
-    for track, originals, splines in tracks:
-        for spline in splines:
-            frames = sample_frames(spline.frames.astype(np.float64)).ravel().astype(np.float32)
-            raw = np.empty((len(frames), len(spline.components)))
-            for values, index in zip(raw.T, spline.components, strict=True):
-                original = originals.get(index)
-                if original is None:
-                    values[:] = track.component(index)
-                else:
-                    channels.append(_Channel(track, index, original, frames, values))
-            result.append(raw)
+    for track, originals, spline, at in samples:
+        frames = at.astype(np.float32)
+        raw = np.empty((len(frames), len(spline.components)))
+        for values, index in zip(raw.T, spline.components, strict=True):
+            original = originals.get(index)
+            if original is None:
+                values[:] = track.component(index)
+            else:
+                channels.append(_Channel(track, index, original, frames, values))
+        result.append(raw)
     _evaluate(channels)
     return result
 

@@ -427,9 +427,14 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
                 continue
             other = _track(user, name_of(user), track.path)
             played = track.in_use or (other is not None and other.in_use)
-            if other is not None and played and (other.in_use, other.order) != (track.in_use, track.order):
+            if other is not None and played and is_of_another_mode(other, track):
                 notes.append(other.note(rpt_(text, track.name)))
     return notes
+
+
+def is_of_another_mode(track: Track, other: Track) -> bool:
+    """Return whether the same F-curves of rotations mean something else for another datablock."""
+    return (track.in_use, track.order) != (other.in_use, other.order)
 
 
 NOT_IN_USE = n_("not in use: the rotation mode is another")

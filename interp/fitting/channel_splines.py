@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..batch import Curve, IndexArray, KeyBatch, Spline, end_to_end
 from ..keys import Float64Array
 from ..piecewise import PiecewiseSpline
+from ..rotations.orientations import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 
 
@@ -48,6 +49,8 @@ def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]],
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
+        if not hasattr(type(getattr(request, "spline", None)), "curve"):
+            raise TypeError(f"requests must be requests with splines, not {request!r}")
         groups.setdefault((request.spline.batch, request.representation), []).append(index)
     for indices in groups.values():
         results.update(zip(indices, fit([requests[index] for index in indices]), strict=True))
@@ -72,10 +75,12 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     ValueError
-        For numbers that are not the keys', and an unknown representation of rotations.
+        For numbers that are not the keys', and an unknown representation of rotations, or none.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
+    if name is None and isinstance(splines[0], OrientationSpline):
+        raise ValueError("a rotation needs a representation: QUATERNION, AXIS_ANGLE or an Euler order")
     tracks = end_to_end(splines)
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):

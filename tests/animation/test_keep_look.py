@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 
 import bpy
 import numpy as np
@@ -110,6 +111,51 @@ def test_a_rotation_comes_nearer_to_what_it_was(animation, mode) -> None:
     assert angles[True] < 0.6 * angles[False]
     assert angles[True] <= report.rotation_change + 2e-3
     assert report.looks_kept == 2
+
+
+def turn_far(mode, seed):
+    """An object with keys far apart, whose numbers often change their sign or name another way round."""
+    generator = np.random.default_rng(seed)
+    thing = new_object(mode=mode)
+    count = 4 if mode in ("QUATERNION", "AXIS_ANGLE") else 3
+    turns = generator.uniform(-3.0, 3.0, (5, count))
+    insert(
+        thing,
+        rotation_path(mode),
+        [(frame, tuple(turn)) for frame, turn in zip((1, 15, 37, 58, 80), turns, strict=True)],
+    )
+    return thing
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("mode", MODES)
+def test_the_largest_change_of_a_far_turn_is_found_between_the_samples_of_the_fit(animation, mode, seed) -> None:
+    quarters = np.arange(1.0, 80.1, 0.25)
+    thing = turn_far(mode, seed)
+    before = orientations(thing, quarters)
+    report = animation.enable(thing, keep_look=True)
+    animation.bake(thing, output="SAMPLES", step=0.25)
+    assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
+
+
+def test_quaternions_that_change_their_sign_turn_half_round_in_a_moment(animation) -> None:
+    """Between the samples of the fit, beside which the change is small."""
+    turn = math.radians(4.0)
+    thing = new_object(mode="QUATERNION")
+    keys = [(1, (1.0, 0.0, 0.0, 0.0)), (41, (-math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)))]
+    insert(thing, "rotation_quaternion", keys)
+    report = animation.enable(thing, keep_look=True)
+    # Halfway the numbers are those of a rotation by nearly half a turn, from the middle of both.
+    assert report.rotation_change == pytest.approx(math.pi, abs=0.01)
+    assert report.rotation_change_at == "Thing: rotation_quaternion: frame 21"
+
+
+def test_numbers_that_pass_through_no_rotation_are_no_change(animation) -> None:
+    thing = new_object(mode="QUATERNION")
+    insert(thing, "rotation_quaternion", [(1, (0.6, 0.0, 0.8, 0.0)), (41, (-0.6, 0.0, -0.8, 0.0))])
+    report = animation.enable(thing, keep_look=True)
+    assert report.rotation_change < 1e-3
+    assert report.looks_changed == 0
 
 
 def test_the_report_says_the_largest_change_and_where(animation) -> None:

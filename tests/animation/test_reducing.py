@@ -14,7 +14,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import butter, sosfiltfilt
 from scipy.spatial.transform import Rotation
 
-from tests.animation.curves import Bone, bags_in, bits, channels, fcurves, key_densely, new_object, new_rig
+from tests.animation.curves import Bone, bags_in, bits, channels, fcurves, key, key_densely, new_object, new_rig
 
 
 def state(action):
@@ -145,6 +145,19 @@ def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_chang
         animation.reduce(ball)
     assert ball.animation_data.action is action
     assert state(action) == before
+
+
+def test_too_few_keys_are_not_said_to_be_none(animation, scene):
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3))])
+    key(thing, "scale", [(1, (1, 1, 1))])
+    with pytest.raises(animation.AnimationError, match=r"too few keys to reduce: no curve has more than two$") as few:
+        animation.reduce(thing)
+    assert few.value.nothing_to_do
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points.clear()
+    with pytest.raises(animation.AnimationError, match="without keys"):
+        animation.reduce(thing)
 
 
 def test_what_was_reduced_is_refused_with_the_way_back(animation, ball):
@@ -613,8 +626,8 @@ def test_what_is_restored_or_removed_plays_the_same_and_the_way_back_is_exact(an
     played = {key: [curve.evaluate(frame) for frame in frames] for key, curve in channels(obj).items()}
     for verb in (animation.restore, animation.remove):
         verb(obj)
-        for key, curve in channels(obj).items():
-            assert [curve.evaluate(frame) for frame in frames] == pytest.approx(played[key], abs=1e-6)
+        for place, curve in channels(obj).items():
+            assert [curve.evaluate(frame) for frame in frames] == pytest.approx(played[place], abs=1e-6)
     animation.back_to_original(obj)
     assert obj.animation_data.action is original
     assert state(original) == kept

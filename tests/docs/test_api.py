@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import interp
-from interp import rotations
+from interp import retiming, rotations
+from interp.fitting import curves, handles, reduction
 from interp.splines import tcb
 from tools import api_pages
 
@@ -110,6 +111,12 @@ def test_the_page_of_the_mathematics_has_every_name_with_an_example():
     names = {name: getattr(interp, name) for name in interp.__all__}
     names |= {f"tcb.{name}": getattr(tcb, name) for name in ("VectorSpline", "RotationSpline")}
     names |= {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__}
+    names |= {f"retiming.{name}": getattr(retiming, name) for name in ("retimed", "ArcLength", "ConstantSpeed")}
+    for module in (curves, handles, reduction):
+        prefix = module.__name__.rpartition(".")[2]
+        shown = api_pages.named(prefix, module, api_pages.FITS[prefix])
+        names |= {name: each for name, each in shown.items() if inspect.isfunction(each)}
+        assert [name for name in shown if name not in sections] == []
     for name, each in names.items():
         if not inspect.ismodule(each):
             text = sections[name]

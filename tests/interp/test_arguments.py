@@ -15,6 +15,8 @@ from scipy.spatial.transform import Rotation
 
 import interp
 from interp import Keys, KeysError, evaluate_many, rotations
+from interp.fitting import curves, handles
+from interp.fitting.reduction import Part, low_pass, reduce_tracks
 from interp.piecewise import PiecewiseSpline
 from interp.retiming import ArcLength, ConstantSpeed, retimed
 from interp.splines import METHODS, tcb
@@ -230,6 +232,156 @@ def test_lengths_and_rates_are_real_numbers(wrong):
     ):
         with pytest.raises(TypeError, match=f"^{name} must be an array of numbers"):
             call(wrong)
+
+
+def test_frames_lengths_and_rates_are_finite_and_the_first_that_is_not_is_named():
+    arc, function = ArcLength([SPLINE]), ConstantSpeed([SPLINE])
+    for name, call in (
+        ("frames", SPLINE),
+        ("frames", SPLINE.to_ppoly()),
+        ("frames", lambda frames: evaluate_many([SPLINE], frames)),
+        ("frames", lambda frames: retimed(SPLINE, frames)),
+        ("frames", arc.at),
+        ("frames", arc.speed),
+        ("frames", function),
+        ("frames", function.pace),
+        ("lengths", arc.frames),
+        ("rates", lambda rates: retimed(SPLINE, [0.0, 1.0, 2.0], 1, rates)),
+        ("changes", lambda changes: retimed(SPLINE, [0.0, 1.0, 2.0], 2, 1.0, changes)),
+    ):
+        for wrong in (np.nan, np.inf, -np.inf):
+            with pytest.raises(ValueError, match=f"^{name} must be finite, not {wrong} at index 1$"):
+                call([0.0, wrong, np.nan])
+    for call in (SPLINE, SPLINE.to_ppoly(), function, function.pace, arc.at, arc.frames):
+        with pytest.raises(ValueError, match=r"must be finite, not nan$"):
+            call(np.nan)
+        with pytest.raises(ValueError, match=r"must be finite, not nan at index \(1, 0\)$"):
+            call([[0.0, 1.0], [np.nan, 2.0]])
+
+
+@pytest.mark.parametrize("made", [ArcLength, ConstantSpeed])
+def test_what_is_timed_is_at_least_one_spline(made):
+    with pytest.raises(ValueError, match=r"^splines must be at least one$"):
+        made([])
+
+
+@pytest.mark.parametrize("wrong", [[1.0, 2.0, 3.0], [], [[1.0, 2.0]]], ids=["three", "none", "two dimensions"])
+def test_rates_are_as_many_as_frames(wrong):
+    with pytest.raises(ValueError, match=r"^rates must be a number, or one for each of 2 frames, not the shape \("):
+        retimed(SPLINE, [1.0, 2.0], 1, wrong)
+    with pytest.raises(ValueError, match=r"^changes must be a number, or one for each of 2 frames, not the shape \("):
+        retimed(SPLINE, [1.0, 2.0], 2, 1.0, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "x", [1.0], None])
+def test_a_tolerance_is_a_number_above_0(wrong):
+    function = ConstantSpeed([SPLINE])
+    for name, call in (
+        ("tolerance", lambda wrong: ArcLength([SPLINE], tolerance=wrong)),
+        ("tolerance", lambda wrong: ConstantSpeed([SPLINE], tolerance=wrong)),
+        ("position", lambda wrong: function.keys(position=wrong)),
+        ("speed", lambda wrong: function.keys(speed=wrong)),
+    ):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be (a number|finite|above 0)"):
+            call(wrong)
+
+
+@pytest.mark.parametrize("wrong", [[0, 1], np.array([1.0]), "x", None, 1j, {}], ids=repr)
+def test_an_integral_is_from_one_number_to_another(wrong):
+    for call in (SPLINE.integrate, SPLINE.to_ppoly().integrate):
+        with pytest.raises(TypeError, match=r"^a must be a number, not "):
+            call(wrong, 2)
+        with pytest.raises(TypeError, match=r"^b must be a number, not "):
+            call(0, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"), [(np.nan, "be finite, not nan"), (1e101, "not be farther"), (10**400, "not be")]
+)
+def test_the_ends_of_an_integral_are_finite(wrong, words):
+    with pytest.raises(ValueError, match=f"^a must {words}"):
+        SPLINE.integrate(wrong, 2)
+    with pytest.raises(ValueError, match=f"^b must {words}"):
+        SPLINE.integrate(0, wrong)
+
+
+TURNING = tcb.RotationSpline(TURNS)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, SPLINE, "x"])
+def test_what_is_fitted_are_requests_with_splines(wrong):
+    for fit in (curves.fit_many, handles.fit_handles):
+        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not "):
+            fit([wrong])
+    if wrong is SPLINE:
+        return
+    for call in (
+        lambda: curves.fit_many([curves.Request(wrong, 1.0)]),
+        lambda: handles.fit_handles([handles.Request(wrong)]),
+    ):
+        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not Request"):
+            call()
+
+
+def test_rotations_are_fitted_in_a_representation():
+    for fit in (
+        lambda name: curves.fit_many([curves.Request(TURNING, 0.1, name)]),
+        lambda name: handles.fit_handles([handles.Request(TURNING, name)]),
+    ):
+        with pytest.raises(ValueError, match=r"^a rotation needs a representation"):
+            fit(None)
+        with pytest.raises(ValueError, match=r"^a rotation representation is QUATERNION, .* not 'X'"):
+            fit("X")
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, [0.1, 0.1], "x", None])
+def test_the_tolerance_of_a_fit_is_above_0_for_each_channel(wrong):
+    with pytest.raises((TypeError, ValueError), match="tolerance must be"):
+        curves.fit_many([curves.Request(SPLINE, wrong)])
+
+
+def test_handles_are_of_as_many_numbers_as_there_are_keys():
+    given = {"frames": [0, 1, 2], "values": [0, 1, 0], "incoming": [0, 0, 0], "outgoing": [0, 0, 0]}
+    curves.handles(**given)
+    for name in ("values", "incoming", "outgoing"):
+        with pytest.raises(ValueError, match=f"^{name} must have"):
+            curves.handles(**{**given, name: [0, 1]})
+
+
+SAMPLES = np.sin(np.arange(40.0) / 9.0)[np.newaxis, :, np.newaxis]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([], "parts must be at least one"),
+        ([Part(SAMPLES[0], np.array([0.1]))], r"samples of part 0 must have the shape \(tracks, frames, d\)"),
+        ([Part(SAMPLES[:, :0], np.array([0.1]))], "samples of part 0 must have the shape"),
+        (
+            [Part(SAMPLES, np.array([0.1])), Part(SAMPLES[:, 1:], np.array([0.1]))],
+            "samples of part 1 must have the shape",
+        ),
+        ([Part(SAMPLES * np.nan, np.array([0.1]))], "samples of part 0 must be finite"),
+        ([Part(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one a track"),
+    ],
+)
+def test_what_can_not_be_reduced_is_named(parts, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        reduce_tracks(parts)
+
+
+def test_a_method_of_reduction_that_there_is_not_is_named():
+    with pytest.raises(ValueError, match=r"^method must be one of HERMITE, TCB, TCB_EASE, not 'X'"):
+        reduce_tracks([Part(SAMPLES, np.array([0.1]))], method="X")
+
+
+@pytest.mark.parametrize("wrong", ["x", [1.0, 2.0], [[np.nan]], None])
+def test_samples_to_be_filtered_are_rows_of_finite_numbers(wrong):
+    with pytest.raises((TypeError, ValueError), match=r"^samples must "):
+        low_pass(wrong, 5.0)
 
 
 PLAIN = {

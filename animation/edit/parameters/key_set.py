@@ -55,9 +55,9 @@ def key_set(
     Raises
     ------
     AnimationError
-        There is no such track or key, or a number is out of range. Nothing was changed.
+        There is no such track or key, or a parameter is out of its range. Nothing was changed.
     ValueError
-        There is no such interpolation or parameter. Nothing was changed.
+        There is no such interpolation or parameter, or a number is not finite. Nothing was changed.
 
     Examples
     --------

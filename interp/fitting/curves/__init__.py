@@ -6,11 +6,12 @@ values and derivatives at both keys that cubic is Hermite's. A vector segment wi
 others, eased segments and rotations, are divided by knots; each piece is compared with the spline itself, with handles
 rounded as Blender stores them. The length of a quaternion means nothing, so its knots may have another length where
 that saves one. Source: docs/formulas.md, "Fitting curves".
-
-The steps of a fit: `requests` has the input and the results, `strands` lists the segments of all requests,
-`fewest_pieces` divides them until each piece is good (`cubics` measures, `division` places the knots, `zones` keeps
-them away from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by request.
 """
+
+# The steps of a fit: `requests` has the input and the results, `strands` lists the segments of all requests,
+# `fewest_pieces` divides them until each piece is good (`cubics` measures, `division` places the knots,
+# `knots_near_keys` keeps them away from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by
+# request.
 
 from .fit import fit_many
 from .requests import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, Request

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...batch import BoolArray, Spline
 from ...keys import Float64Array
+from ...keys import numbers as checked_numbers
 
 VALUE_TOLERANCE = 1e-4
 """The default tolerance of values, as a part of a track's range: not visible."""
@@ -31,6 +32,7 @@ class Request:
         frame.
     tolerance : float or array_like, shape (d,)
         The largest difference of a value, for all channels or one each; of a rotation, the angle in radians.
+        `curves.VALUE_TOLERANCE` times the range of values, and `curves.ROTATION_TOLERANCE`, are not visible.
     representation : str or None
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
         such as "XYZ". None for a track of numbers.
@@ -59,10 +61,18 @@ class Request:
 
         Raises
         ------
+        TypeError
+            For a tolerance that is no number.
         ValueError
-            For a tolerance that is not above 0.
+            For a tolerance that is not above 0, or not one for each channel.
         """
-        tolerance = np.broadcast_to(np.asarray(self.tolerance, dtype=np.float64), (channels,))
+        tolerance = checked_numbers("tolerance", self.tolerance)
+        if tolerance.ndim and tolerance.shape not in ((1,), (channels,)):
+            shape = tolerance.shape
+            raise ValueError(
+                f"tolerance must be a number, or one for each of {channels} channels, not the shape {shape}"
+            )
+        tolerance = np.broadcast_to(tolerance, (channels,))
         if not (tolerance > 0.0).all():
             raise ValueError(f"a tolerance must be above 0, not {self.tolerance!r}")
         return tolerance

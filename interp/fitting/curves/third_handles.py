@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ...keys import numbers
+
 
 def handles(
     frames: npt.ArrayLike, values: npt.ArrayLike, incoming: npt.ArrayLike, outgoing: npt.ArrayLike
@@ -26,13 +28,30 @@ def handles(
     left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
         Frame and value. The first left and the last right handle are as long as their neighbours.
 
+    Raises
+    ------
+    TypeError
+        For what are no numbers.
+    ValueError
+        For arrays whose shapes don't agree.
+
     Notes
     -----
     Handles stand at a third of the segment, rounded to float32, and their values belong to the rounded frames: so the
     rounding of a frame by dt changes the value only by dt times the change of the derivative in that time.
+
+    Examples
+    --------
+    >>> left, right = curves.handles([0, 30], [0, 6], incoming=[0, 0.1], outgoing=[0, 0])
+    >>> right[0], left[1]
+    (array([10.,  0.], dtype=float32), array([20.,  5.], dtype=float32))
     """
-    f = np.asarray(frames, dtype=np.float64)
-    v = np.asarray(values, dtype=np.float64)
+    f, v = numbers("frames", frames), numbers("values", values)
+    if f.ndim != 1 or v.shape[-1:] != f.shape:
+        raise ValueError(f"values must have {f.size} numbers on their last axis, one a frame, not the shape {v.shape}")
+    for name, given in (("incoming", incoming), ("outgoing", outgoing)):
+        if np.shape(given) != v.shape:
+            raise ValueError(f"{name} must have the shape {v.shape} of values, not {np.shape(given)}")
     third = np.diff(f) / 3.0
     third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
     result = []
@@ -40,6 +59,6 @@ def handles(
         handle = np.empty((*v.shape, 2), dtype=np.float32)
         handle[..., 0] = handle_frames
         offset = handle_frames.astype(np.float32) - f
-        handle[..., 1] = v + np.asarray(derivatives, dtype=np.float64) * offset
+        handle[..., 1] = v + numbers("derivatives", derivatives) * offset
         result.append(handle)
     return result[0], result[1]

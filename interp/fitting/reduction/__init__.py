@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fewest keys with which dense samples of a motion are played within a tolerance."""
+"""The fewest keys with which dense samples of a motion are played within a tolerance.
+
+Of numbers and of rotations, of many tracks at once, as Hermite's or as TCB keys. Source: docs/formulas.md,
+"Fewest keys".
+"""
 
 from .noise import low_pass
 from .reduce_skeleton import reduce_skeleton

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import BoolArray, IndexArray
+from ...batch import BoolArray, IndexArray, checked_choice
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
@@ -37,10 +37,11 @@ class Part:
     Attributes
     ----------
     samples : ndarray, shape (tracks, frames, d)
-        Numbers, or unit quaternions (w, x, y, z), of neighbouring signs from frame to frame.
+        Finite numbers, or unit quaternions (w, x, y, z), of neighbouring signs from frame to frame.
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
-        The largest error that is allowed: the length of the difference, or an angle in radians.
+        The largest error that is allowed, above 0: the length of the difference, or an angle in radians.
     is_rotation : bool
+        Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` takes those of any length and signs.
     ends : ndarray, shape (tracks, 2, d), or None
         How the samples change a frame at both ends, which keys must have there; NaN where an end is free, as it then is
         of all parts.
@@ -116,7 +117,7 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
     Parameters
     ----------
     parts : sequence of Part
-        All of as many tracks and frames.
+        At least one, all of as many tracks and frames, with finite samples.
     is_exact : bool
         Keys have the values of the samples. Otherwise those with the least squares of the errors, which needs fewer.
     method : "HERMITE", "TCB" or "TCB_EASE"
@@ -129,11 +130,36 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
         numbers keep within the tolerance; rotations do but for the difference between a cubic of quaternions, which
         F-curves play, and one of rotation vectors. TCB splines with these parameters keep within the tolerance.
 
+    Raises
+    ------
+    ValueError
+        Without parts, for parts of another shape, samples that are not finite, tolerances that are not above 0 or not
+        one a track, or one a sample, and another method.
+
     Notes
     -----
     The search removes the key that is missed least until none can go, moves keys in between, and tries segments as long
     as their errors allow: few more than the fewest. Source: docs/formulas.md, "Fewest keys".
+
+    Examples
+    --------
+    >>> frames = np.arange(101)
+    >>> samples = np.sin(frames / 20)[np.newaxis, :, np.newaxis]
+    >>> (keys,) = reduction.reduce_tracks([reduction.Part(samples, np.array([0.01]))])
+    >>> len(keys.rows), bool(np.abs(keys.spline(0)(frames) - samples[0]).max() < 0.01)
+    (4, True)
+
+    A rotation, to half a degree, as keys of TCB:
+
+    >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 20))
+    >>> part = reduction.Part.of_rotations(turns[np.newaxis], np.radians([0.5]))
+    >>> (keys,) = reduction.reduce_tracks([part], method="TCB")
+    >>> keys.parameters[0].shape[1] == len(keys.rows)
+    True
+    >>> bool(np.degrees(rotations.angle_between(keys.spline(0)(frames), turns).max()) < 0.5)
+    True
     """
+    _check(parts, method)
     samples = samples_of(parts, is_exact, method)
     keys = _result(fewest_keys(samples))
     for share in _SHARES if samples.curves.simpler is None and samples.count > 1 else ():
@@ -141,6 +167,24 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
         while is_fewer:
             keys, is_fewer = _result(spaced_anew(samples, keys, share, partial(_are_near, parts, samples)))
     return _split(parts, samples, keys)
+
+
+def _check(parts: Sequence[Part], method: str) -> None:
+    """Raise ValueError for what can't be reduced."""
+    checked_choice("method", method, get_args(Method))
+    if not parts:
+        raise ValueError("parts must be at least one")
+    shape = np.shape(parts[0].samples)[:2]
+    for number, part in enumerate(parts):
+        if np.ndim(part.samples) != 3 or np.shape(part.samples)[:2] != shape or not all(part.samples.shape):
+            raise ValueError(
+                f"samples of part {number} must have the shape (tracks, frames, d), of as many tracks and frames as all"
+                f" parts, not {np.shape(part.samples)}"
+            )
+        if not np.isfinite(part.samples).all():
+            raise ValueError(f"samples of part {number} must be finite")
+        if np.shape(part.tolerance) not in (shape, shape[:1]) or not (part.tolerance > 0.0).all():
+            raise ValueError(f"the tolerance of part {number} must be above 0, one a track, or one a track and frame")
 
 
 def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArray:

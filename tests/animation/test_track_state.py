@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a track is said to be where objects of several rotation modes share its action."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+from tests.animation.action_users import share
+from tests.animation.curves import curve, key, new_object
+
+TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
+QUATERNIONS = [(frame, tuple(Euler(angles, "XYZ").to_quaternion())) for frame, angles in TURNS]
+OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
+
+
+def two(mode: str, other_mode: str) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Two objects with one action, which turns objects of every mode."""
+    one, other = new_object("Eins", mode), new_object("Zwei", other_mode)
+    key(one, "location", TURNS)
+    key(one, "rotation_euler", TURNS)
+    key(one, "rotation_quaternion", QUATERNIONS)
+    share(one.animation_data.action, other)
+    return one, other
+
+
+def states(animation, item: bpy.types.Object) -> dict[str, str]:
+    track_state = animation.checks.track_state
+    return {track.path: track_state.state(track) for track in track_state.tracks_of(item)}
+
+
+def turns(item: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
+    """The orientations that Blender plays, as matrices."""
+    played = []
+    for frame in frames.tolist():
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+        played.append(np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.to_3x3()))
+    return np.array(played)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_who_shares_an_action_in_another_order_is_not_out_of_date_by_that(animation, scene, output) -> None:
+    one, other = two("XYZ", "ZYX")
+    animation.enable_many({one: None, other: None})
+    options = animation.Options(output=output)
+    for _ in range(2):
+        animation.bake_many([one, other], options)
+        played = "HANDLES" if output == "HANDLES" else "BAKED"
+        assert states(animation, one)["rotation_euler"] == played
+        assert states(animation, other)["rotation_euler"] == "OTHER_MODE"
+        assert states(animation, other)["location"] == played
+    # What Blender plays for the other is what was baked for the first, in another order.
+    frames = np.arange(0.0, 30.0, 2.5)
+    assert np.abs(turns(one, frames) - turns(other, frames)).max() > 0.1
+    other.rotation_mode = "XYZ"
+    assert states(animation, other)["rotation_euler"] == played
+    np.testing.assert_allclose(turns(one, frames), turns(other, frames), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "modes", [("XYZ", "QUATERNION"), ("QUATERNION", "XYZ"), ("ZYX", "QUATERNION"), ("QUATERNION", "ZYX")]
+)
+def test_what_a_rotation_mode_does_not_play_is_not_out_of_date(animation, scene, modes) -> None:
+    one, other = two(*modes)
+    for item in (one, other):
+        animation.bake(item, output="HANDLES")
+    for item, mode in ((one, modes[0]), (other, modes[1])):
+        found = states(animation, item)
+        used, unused = ("quaternion", "euler") if mode == "QUATERNION" else ("euler", "quaternion")
+        assert found[f"rotation_{used}"] in ("HANDLES", "TCB", "PLAIN")
+        assert found[f"rotation_{unused}"] in ("OTHER_MODE", "TCB", "PLAIN")
+    assert "OTHER_MODE" in {*states(animation, one).values(), *states(animation, other).values()}
+
+
+def test_an_edit_is_one_in_every_rotation_mode(animation, scene) -> None:
+    one, other = two("XYZ", "ZYX")
+    animation.bake_many([one, other], animation.Options(output="HANDLES"))
+    fcurve = curve(one, "rotation_euler", 0)
+    fcurve.keyframe_points[1].co_ui.y += 1.0
+    fcurve.update()
+    assert states(animation, one)["rotation_euler"] == "OUT_OF_DATE"
+    assert states(animation, other)["rotation_euler"] == "OUT_OF_DATE"
+
+
+def test_the_only_object_is_out_of_date_in_another_order_and_not_played_in_another_mode(animation, scene) -> None:
+    item = new_object("Eins", "XYZ")
+    key(item, "rotation_euler", TURNS)
+    animation.bake(item, output="HANDLES")
+    item.rotation_mode = "ZYX"
+    assert states(animation, item) == {"rotation_euler": "OUT_OF_DATE"}
+    item.rotation_mode = "QUATERNION"
+    assert states(animation, item) == {"rotation_euler": "OTHER_MODE"}
+    item.rotation_mode = "XYZ"
+    assert states(animation, item) == {"rotation_euler": "HANDLES"}
