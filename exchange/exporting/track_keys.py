@@ -37,6 +37,7 @@ _REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TC
 _NOT_PLAYED = {
     "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
     "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
+    "OTHER_MODE": n_("baked for another rotation mode: written as one in its own would play, not as Blender does"),
 }
 """Of states of tracks, what is to be said of keys that are written nevertheless."""
 

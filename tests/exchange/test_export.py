@@ -210,6 +210,20 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
         assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
 
 
+def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, animation, said) -> None:
+    item, other = keyed("Box", animation), new_object("Other", data=bpy.data.meshes["Box"])
+    other.rotation_mode = "ZYX"
+    other.animation_data_create().action = item.animation_data.action
+    if hasattr(other.animation_data, "action_slot"):
+        other.animation_data.action_slot = item.animation_data.action_slot
+    animation.bake_many([item, other], animation.Options(output="SAMPLES"))
+    give()
+    text = said()
+    assert '"Other": rotation_euler: baked for another rotation mode' in text
+    assert "edited since" not in text
+    assert '"Box": rotation_euler' not in text
+
+
 def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     item.constraints.new("COPY_LOCATION").target = new_object("Leader")
