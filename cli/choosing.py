@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import bpy
@@ -55,6 +55,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     Objects asked for by name are always returned: they are refused later. Linked datablocks are left to their own
     files, unless they are asked for by name.
     """
+    copies = originals() if job.work == "back-to-original" else {}
     overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
@@ -64,7 +65,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
         """Check whether there is something to do in them, and take those in which there is."""
         something = False
         for datablock in datablocks:
-            if _has_work(datablock, job.work):
+            if _has_work(datablock, job.work, copies):
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
             elif only_in_strips(datablock) or _is_layered(datablock):
@@ -153,13 +154,8 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
 }
 
 
-def has_original(datablock: bpy.types.ID) -> bool:
-    """Return whether the datablock plays an action that was baked or reduced from another."""
-    data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    return data is not None and data.action is not None and data.action in originals()
-
-
-def _has_work(datablock: bpy.types.ID, work: str) -> bool:
+def _has_work(datablock: bpy.types.ID, work: str, copies: Container[bpy.types.Action]) -> bool:
+    """Return whether there is something to do; `copies`: actions that were baked or reduced from others."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if _is_layered(datablock):
         # An error where it would be done to other actions; nothing is known of the tracks but the table.
@@ -169,7 +165,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
         # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")
     if work == "back-to-original":
-        return has_original(datablock)
+        return data.action in copies
     if work == "no-velocities":
         return has_velocities(datablock)
     return any(map(_HAS_WORK[work], tracks_of(datablock)))

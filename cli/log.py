@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The log of what became of each file; skip_done.py reads it again."""
+"""The log of what became of each file, and results, which are saved with it; skip_done.py reads it again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import bpy
 
 from ..animation.translation import rpt_
 from .arguments.parser import Job
-from .blend_files import Source, UnusableError, Version
+from .blend_files import Source, UnusableError, Version, save
 from .outcome import Outcome, print_note
 
 
@@ -28,6 +28,19 @@ def write_result(job: Job, number: int, outcome: Outcome, source: Source, result
         _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": made_with()})
     except OSError as error:
         raise UnusableError(_not_written(job, number, error)) from error
+
+
+def save_result(job: Job, number: int, outcome: Outcome, source: Source, content: bytes | Path | None = None) -> None:
+    """Write the open file, or `content`, as the outcome's result, and record that; raise UnusableError.
+
+    `content`: bytes, or a file of which a copy is made.
+    """
+    outcome.output = target = job.targets[number]
+    try:
+        save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source), content)
+    except UnusableError:
+        outcome.output = None
+        raise
 
 
 def write_skipped(job: Job, number: int, outcome: Outcome, source: Source) -> None:

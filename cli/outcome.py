@@ -78,8 +78,8 @@ class Outcome:
             return "before"
         return "skipped" if self.nothing_to_do else "done"
 
-    def is_withheld(self, is_strict: bool) -> bool:
-        """Return whether no result is written: nothing was done without an error, or with --strict not all was."""
+    def withhold(self, is_strict: bool) -> bool:
+        """Add why no result is written, and return whether none is: nothing was done, or with --strict not all was."""
         if is_strict and self.report.looks_changed:
             changed = counted(self.report.looks_changed, n_("{:,} track"), n_("{:,} tracks"))
             self.errors.append(rpt_("the look of {:s} changes visibly, as the notes say", changed))

@@ -21,9 +21,9 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
-from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file, save
-from .choosing import choose, has_keys, has_original, nothing_to_do, tracks_of
-from .log import write_outcome, write_result, write_skipped
+from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file
+from .choosing import choose, has_keys, nothing_to_do, tracks_of
+from .log import save_result, write_outcome, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
 from .processes import do_all, serve
 from .skip_done import done_before
@@ -155,7 +155,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:
         _take_away(datablocks, job.verb, outcome)
-    if outcome.is_withheld(job.is_strict):
+    if outcome.withhold(job.is_strict):
         return
     if not outcome.report.tracks:
         outcome.nothing_to_do = outcome.nothing_to_do or nothing_to_do(job, bool(datablocks))
@@ -164,13 +164,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
             return
     unchanged = bool(outcome.nothing_to_do) and can_be_copied(outcome.file, source, target)
     outcome.notes += [source.converted] if source.converted and not unchanged else []
-    outcome.output = target
-    counts = functools.partial(write_result, job, number, outcome, source)
-    try:
-        save(source, target, job.in_place, counts, outcome.file if unchanged else None)
-    except UnusableError:
-        outcome.output = None
-        raise
+    save_result(job, number, outcome, source, outcome.file if unchanged else None)
 
 
 def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
@@ -198,20 +192,21 @@ def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
     }[verb]
     report = animation.Report()
     tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
-    done: set[tuple[int, int]] = set()
-    copies = [datablock for datablock in datablocks if has_original(datablock)]
-    for number, datablock in enumerate(datablocks):
-        if verb == "back-to-original" and datablock in copies and not has_original(datablock):
-            # It shared its action with one before.
-            continue
+    once: dict[object, bpy.types.ID] = {}
+    for datablock in datablocks:
         try:
-            identity = channels_of(datablock).identity
-            if identity not in done:
-                done.add(identity)
-                report.add(work(datablock))
+            channels = channels_of(datablock)
         except animation.AnimationError as refusal:
             report.errors.append(refusal)
-        tick(number + 1, len(datablocks))
+        else:
+            # The original comes back for all users of the action at once.
+            once.setdefault(channels.action if verb == "back-to-original" else channels.identity, datablock)
+    for number, datablock in enumerate(once.values()):
+        try:
+            report.add(work(datablock))
+        except animation.AnimationError as refusal:
+            report.errors.append(refusal)
+        tick(number + 1, len(once))
     _add_report(report, outcome)
 
 

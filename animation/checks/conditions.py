@@ -32,9 +32,9 @@ from ..sampling.properties import (
     all_keys,
     between,
     curves_of,
-    has_strips,
     keys_around,
     keys_on,
+    plays_strips,
     sampled_frames,
 )
 from ..sampling.transforms import Frames, Matrices, TransformSampler
@@ -266,7 +266,7 @@ class _ObjectCheck:
                 for driver in animation.drivers
                 if driver.data_path.endswith("scale") and self._resolves(driver.data_path)
             }
-        if has_strips(self.item):
+        if plays_strips(self.item):
             bones = self.item.pose.bones if self.item.pose else ()
             paths |= {"scale", *(f"{bone_path(bone)}.scale" for bone in bones)}
         for path, values in self.sampler.values(self.item, sorted(paths)).items():
@@ -310,7 +310,7 @@ class _ObjectCheck:
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])
-        fcurve = None if has_strips(self.item) else curves_of(self.item).get((path, component))
+        fcurve = None if plays_strips(self.item) else curves_of(self.item).get((path, component))
         signs = np.where(np.abs(values) <= _ZERO, 0.0, np.sign(values))
         for row in np.flatnonzero(signs[:-1] * signs[1:] < 0.0).tolist():
             at = _passage(fcurve, (float(self.frames[row]), float(self.frames[row + 1])), values[row : row + 2])

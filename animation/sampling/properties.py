@@ -47,7 +47,7 @@ class PropertySampler:
         property's limits; values from stepping are, by Blender.
         """
         curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
-        has_others = has_strips(owner)
+        has_others = plays_strips(owner)
         result: dict[str, Values] = {}
         decided_otherwise = []
         for path in dict.fromkeys(paths):
@@ -89,10 +89,10 @@ def curves_of(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
         return {}
 
 
-def has_strips(owner: Any) -> bool:
-    """Return whether the datablock has NLA strips."""
+def plays_strips(owner: Any) -> bool:
+    """Return whether NLA strips play on the datablock."""
     animation = owner.animation_data
-    return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
+    return animation is not None and any(track.strips and not track.mute for track in animation.nla_tracks)
 
 
 def is_driven(owner: object, path: str) -> bool:

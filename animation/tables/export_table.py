@@ -173,7 +173,7 @@ def _keys(
 def _changes_sign(quaternions: Float32Array) -> bool:
     """Return whether some of the quaternions, rows with NaN left out, is more than 90 degrees from the one before."""
     whole = quaternions[~np.isnan(quaternions).any(axis=1)]
-    return bool(((whole[1:] * whole[:-1]).sum(axis=1) < 0.0).any())
+    return bool((rotations.unroll_signs(whole) != whole).any())
 
 
 def _motion(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import bpy
@@ -13,9 +12,9 @@ from ...animation.translation import translated
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...formats import three_ds
 from ..arguments.parser import Job
-from ..blend_files import UnusableError, check_target, open_file, save
+from ..blend_files import UnusableError, check_target, open_file
 from ..choosing import named
-from ..log import write_result
+from ..log import save_result
 from ..outcome import Outcome, Ticker
 from .import_files import conversion_for
 
@@ -43,5 +42,4 @@ def export_file(job: Job, number: int, outcome: Outcome) -> None:
     outcome.notes += [*report.lines(), *report.notes]
     counts = report.made
     outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])
-    save(source, target, False, functools.partial(write_result, job, number, outcome, source), content)
-    outcome.output = target
+    save_result(job, number, outcome, source, content)

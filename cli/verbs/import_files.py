@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import bpy
@@ -15,8 +14,8 @@ from ...exchange.importing.importer import ImportOptions, import_files, set_rang
 from ...exchange.rotation_keys import Choices
 from ...formats import three_ds
 from ..arguments.parser import Job
-from ..blend_files import Source, UnusableError, check_target, save, version_of
-from ..log import write_result
+from ..blend_files import Source, UnusableError, check_target, version_of
+from ..log import save_result
 from ..outcome import Outcome, Ticker
 from ..streams import signals_held_back
 
@@ -46,12 +45,7 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
     outcome.errors += [*done.damage, *done.baked.refused]
     outcome.report = done.summed()
     source = Source(compressed=False, version=version, libraries={})
-    outcome.output = target
-    try:
-        save(source, target, False, functools.partial(write_result, job, number, outcome, source))
-    except UnusableError:
-        outcome.output = None
-        raise
+    save_result(job, number, outcome, source)
 
 
 def _options(given: dict[str, Any], scene: bpy.types.Scene) -> ImportOptions:

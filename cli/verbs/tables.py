@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from ...animation.translation import rpt_, translated
 from ...formats import table
 from ...formats.headings import Unit
 from ..arguments.parser import Job
-from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
+from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file
 from ..choosing import choose, named
-from ..log import write_result
+from ..log import save_result
 from ..outcome import Outcome, Ticker
 
 
@@ -50,8 +49,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
     except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal
     outcome.notes += [*outcome.report.notes, *filter(None, [source.converted])]
-    save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
-    outcome.output = target
+    save_result(job, number, outcome, source)
 
 
 def export_keys(job: Job, number: int, outcome: Outcome) -> None:
@@ -100,10 +98,7 @@ def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
 
 
 def _save_table(job: Job, number: int, outcome: Outcome, source: Source, made: table.Table) -> None:
-    content = table.write(made)
-    target = job.targets[number]
-    save(source, target, False, functools.partial(write_result, job, number, outcome, source), content)
-    outcome.output = target
+    save_result(job, number, outcome, source, table.write(made))
 
 
 def _velocities(job: Job) -> Velocities:

@@ -11,10 +11,10 @@ import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.sampling.properties import curves_of, driven_components
+from ...animation.sampling.properties import curves_of, driven_components, plays_strips
 from ...animation.translation import rpt_
 from ...interp import rotations
-from .played_frames import frames_of, plays_strips
+from .played_frames import frames_of
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import bpy
 import numpy as np
@@ -13,12 +12,6 @@ from ...animation.fcurves.keyframes import Float64Array
 
 SAME = 1e-6
 """Values within this of each other, times their size, are one value, rounded to float32."""
-
-
-def plays_strips(datablock: Any) -> bool:
-    """Return whether NLA strips play on the datablock."""
-    animation = datablock.animation_data
-    return animation is not None and any(track.strips and not track.mute for track in animation.nla_tracks)
 
 
 def frames_of(scene: bpy.types.Scene) -> Float64Array:

@@ -17,7 +17,7 @@ from ...animation.datablocks import name_of
 from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.sampling.properties import PropertySampler, curves_of, is_driven
+from ...animation.sampling.properties import PropertySampler, curves_of, is_driven, plays_strips
 from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
@@ -30,7 +30,7 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_keys import ModeKeys
-from .played_frames import SAME, frames_between_keys, go_on, plays_strips, with_frames_of
+from .played_frames import SAME, frames_between_keys, go_on, with_frames_of
 from .segments import joined_keys
 
 _REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB")
