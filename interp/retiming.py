@@ -21,6 +21,7 @@ from .batch import (
     Spline,
     SplineBatch,
     checked_choice,
+    checked_derivative,
     checked_row,
     checked_sample_frame,
     checked_sample_frames,
@@ -108,6 +109,9 @@ def retimed(
     >>> retiming.retimed(spline, 10 - t / 2).ravel(), retiming.retimed(spline, 10 - t / 2, 1, rates=-0.5).ravel()
     (array([20., 10.,  0.]), array([-1., -1., -1.]))
     """
+    if not hasattr(type(spline), "curve"):
+        raise TypeError(f"spline must be a spline, not {spline!r}")
+    nu = checked_derivative(spline, nu)
     at = checked_row("frames", frames)
     if nu == 0:
         return evaluate_many([spline], at)[0]

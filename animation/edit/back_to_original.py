@@ -15,6 +15,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.refused_actions import check_one_layer
 from ..report import Report
 from ..store.actions.original_actions import bring_back, originals, release
+from ..store.own_keys import key_frames
 from ..store.tracks import find_tracks
 from ..translation import rpt_
 
@@ -70,10 +71,15 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
                 name_of(user), rpt_('the action "{:s}" has no F-curves for it any more', original.name)
             )
     bring_back(original)
-    report = Report.on(list(places))
+    report, counted = Report.on(list(places)), set()
     for user, slot in places.items():
         assign(user, original, slot)
-        report.tracks += len(find_tracks(user, channels_of(user)))
+        channels = channels_of(user)
+        if channels.identity not in counted:
+            counted.add(channels.identity)
+            tracks = find_tracks(user, channels)
+            report.tracks += len(tracks)
+            report.keys += sum(len(key_frames(track)) for track in tracks)
         report.notes.append(rpt_('"{:s}" uses the action "{:s}" again', name_of(user), original.name))
     if places:
         release(original)

@@ -272,7 +272,10 @@ def _summaries() -> dict[str, tuple[str, str]]:
         "apply": (rpt_("Keep the curves as they play now, as plain animation without TCB."), ""),
         "remove": (rpt_("Take the baked motion and all TCB parameters away."), ""),
         "back-to-original": (
-            rpt_("Play the action again from which the present one was baked or reduced; the present one goes."),
+            rpt_(
+                "Play the action again from which the present one was baked or reduced; that goes, where nothing else "
+                "uses it."
+            ),
             "",
         ),
         "enable": (rpt_("Make the tracks TCB, without baking them yet."), ""),

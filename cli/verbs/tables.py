@@ -67,6 +67,7 @@ def export_keys(job: Job, number: int, outcome: Outcome) -> None:
         made, outcome.report = export_table(obj, how, _bone(obj, given["bone"]))
     except (AnimationError, ValueError) as error:
         raise UnusableError(translated(error)) from error
+    outcome.notes += outcome.report.notes
     _save_table(job, number, outcome, source, made)
 
 

@@ -75,12 +75,14 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     ValueError
-        For numbers that are not the keys', and an unknown representation of rotations, or none.
+        For numbers of another shape than the keys', an unknown representation of rotations, or none, and one of values.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
     if name is None and isinstance(splines[0], OrientationSpline):
         raise ValueError("a rotation needs a representation: QUATERNION, AXIS_ANGLE or an Euler order")
+    if name is not None and any(spline.keys.values.shape[1] != 4 for spline in splines):
+        raise ValueError("values have no representation, only rotations")
     tracks = end_to_end(splines)
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):

@@ -160,7 +160,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     TypeError
         For what are no requests with splines.
     ValueError
-        For numbers that are not the keys', and a rotation without a representation, or with an unknown one.
+        For numbers of another shape than the keys', a rotation without a representation or with an unknown one, and
+        values with one.
 
     Notes
     -----

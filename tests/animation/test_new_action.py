@@ -99,7 +99,8 @@ def test_all_that_share_the_new_action_go_back_with_it(animation) -> None:
     if HAS_SLOTS:
         two.animation_data.action_slot = one.animation_data.action_slot
     animation.bake_many([one, two], animation.Options(target="NEW_ACTION"))
-    animation.back_to_original(two)
+    report = animation.back_to_original(two)
+    assert (report.objects, report.tracks, report.keys) == (2, 3, 3 * len(KEYS))
     assert one.animation_data.action == two.animation_data.action == original
     assert len(bpy.data.actions) == 1
 
@@ -123,7 +124,8 @@ def test_an_original_that_another_object_plays_is_nobodys_to_set_aside(animation
     animation.bake(one, target="NEW_ACTION")
     assert action_bits(original) == before
     assert not original.use_fake_user
-    animation.back_to_original(one)
+    report = animation.back_to_original(one)
+    assert (report.objects, report.tracks, report.keys) == (1, 3, 3 * len(KEYS))
     assert one.animation_data.action == original
 
 

@@ -63,6 +63,17 @@ def test_keys_are_exported_and_come_back(tcb, walk, tmp_path):
     assert read.properties[0].values.astype("f4").tolist() == np.array(VALUES["rotation_quaternion"], "f4").tolist()
 
 
+def test_the_notes_of_an_export_are_told(tcb, walk, tmp_path):
+    load(walk)
+    bpy.data.objects["Hips"].animation_data.action.name = "Stepped"
+    for fcurve in fcurves(bpy.data.objects["Hips"]):
+        fcurve.keyframe_points[0].interpolation = "CONSTANT"
+    bpy.ops.wm.save_as_mainfile(filepath=str(walk))
+    ran = tcb("export-table", walk, "--objects", "Hips", "--output", tmp_path / "keys.csv", "--json")
+    assert ran.status == 0
+    assert any("not all of its keys are Bezier" in note for note in ran.lines[0]["notes"])
+
+
 def test_motion_is_exported_baked_or_not_at_any_step(tcb, walk, tmp_path):
     assert tcb("bake", walk, "--in-place").status == 0
     options = ("--content", "MOTION", "--step", "0.5", "--range", "5", "10", "--seconds")

@@ -470,3 +470,27 @@ def test_all_that_is_public_is_tried():
     assert set(interp.__all__) == {"Keys", "KeysError", "SplineBatch", "evaluate_many", "rotations", "tcb"}
     known = {name for function in FUNCTIONS for name in inspect.signature(function.values[0]).parameters}
     assert known - set(PLAIN) - set(CHOICES) == {"angles"}
+
+
+def test_what_has_no_derivative_of_a_retimed_motion_is_named():
+    for nu in (1.0, 2.0, "1"):
+        with pytest.raises(TypeError, match=r"^nu must be an integer"):
+            retimed(SPLINE, [1.0], nu=nu)
+    with pytest.raises(TypeError, match=r"^spline must be a spline, not \["):
+        retimed([SPLINE], [1.0])
+
+
+def test_values_have_no_representation():
+    for shape in (KEYS, Keys([0, 10, 30], np.arange(9.0).reshape(3, 3))):
+        for representation in ("XYZ", "QUATERNION"):
+            spline = tcb.VectorSpline(shape)
+            with pytest.raises(ValueError, match=r"^values have no representation"):
+                curves.fit_many([curves.Request(spline, 0.01, representation)])
+            with pytest.raises(ValueError, match=r"^values have no representation"):
+                handles.fit_handles([handles.Request(spline, representation)])
+
+
+@pytest.mark.parametrize(("period", "error"), [(np.inf, ValueError), (np.nan, ValueError), ("10", TypeError)])
+def test_a_filter_has_a_finite_period(period, error):
+    with pytest.raises(error, match=r"^period must be"):
+        low_pass(np.zeros((10, 1)), period)

@@ -30,8 +30,8 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     TypeError
         For what are no requests with splines, and a tolerance that is no number.
     ValueError
-        For a tolerance that is not above 0, numbers that are not the keys', and a rotation without a representation, or
-        with an unknown one.
+        For a tolerance that is not above 0, numbers of another shape than the keys', a rotation without a
+        representation or with an unknown one, and values with one.
 
     Notes
     -----

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ...batch import checked_sample_frame
 from ...keys import Float64Array, finite
 
 _ORDER = 4
@@ -34,9 +35,9 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     Raises
     ------
     TypeError
-        If `samples` are not numbers.
+        If `samples` are not numbers, or `period` is none.
     ValueError
-        For samples of another shape or not finite, and a period that is not above 2.
+        For samples of another shape or not finite, and a period that is not finite or not above 2.
 
     Notes
     -----
@@ -50,7 +51,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     >>> bool(np.abs(reduction.low_pass(wave + ripple, period=10) - wave).max() < 1e-4)
     True
     """
-    if not period > 2.0:
+    if not checked_sample_frame("period", period) > 2.0:
         raise ValueError("the period must be more than 2 frames")
     own = finite("samples", samples)
     if own.ndim != 2:

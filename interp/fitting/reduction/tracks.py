@@ -43,8 +43,8 @@ class Part:
     is_rotation : bool
         Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` takes those of any length and signs.
     ends : ndarray, shape (tracks, 2, d), or None
-        How the samples change a frame at both ends, which keys must have there; NaN where an end is free, as it then is
-        of all parts.
+        How the samples change a frame at both ends, which Hermite's keys must have there; NaN where an end is free, as
+        it then is of all parts. TCB keys have none.
     """
 
     samples: Float64Array
