@@ -43,6 +43,8 @@ check:
 	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_types.py
 
 # On every core; each process has a Blender with the extension installed. PYTEST="--numprocesses 0": in one process.
+# Threads of OpenBLAS, one a core in each process, would only wait for each other.
+test-blender test-core: export OPENBLAS_NUM_THREADS := 1
 in_parallel = --numprocesses auto --maxprocesses 8 --dist worksteal
 
 test-blender:

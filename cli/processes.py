@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import shlex
 import signal
@@ -37,6 +38,8 @@ _STARTS = 4.0
 nothing to do, and where other programs keep all processors busy the start delays the files, by at most a fifth."""
 _SHORTEST_WAIT = 0.02
 """Seconds between two checks whether another worker is worth its start."""
+_ONE_THREAD = "OPENBLAS_NUM_THREADS"
+"""Where it is 1, OpenBLAS works on small systems of equations in one thread, which is faster than in several."""
 
 _Done = queue.SimpleQueue[tuple[int, Outcome]]
 """Numbers of files with their outcomes."""
@@ -210,6 +213,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
+            env={_ONE_THREAD: "1", **os.environ},
             # Ctrl-C in the terminal is for the process that hands out the files, which then stops the others.
             start_new_session=True,
         )

@@ -90,8 +90,10 @@ set_up() {
     "(on Debian: apt-get install python$2-venv; anywhere: pyenv install $2)"
   say "environment: filling $1 (Python $2) with tools/$requirements; the first time takes a few minutes"
   is_python "$folder/bin/python" "$2" || "$python" -m venv --clear "$folder" >&2
-  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$root/tools/constraints.txt" \
-    --requirement "$root/tools/$requirements" >&2 || fail "pip could not install tools/$requirements (see above)"
+  # Python compiles what it imports; to compile all that is installed takes longer than to unpack it.
+  "$folder/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
+    --constraint "$root/tools/constraints.txt" --requirement "$root/tools/$requirements" >&2 ||
+    fail "pip could not install tools/$requirements (see above)"
   printf '%s\n' "$wanted" >"$stamp"
 }
 

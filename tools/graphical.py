@@ -36,13 +36,16 @@ bpy.app.timers.register(often, persistent=True)
 """
 
 # Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times. Of drawing them once the
-# grid on the floor takes a third.
+# grid on the floor takes a third; of the rest outlines of what is selected and of all objects, and smooth wires, each a
+# sixth.
 PLAIN_VIEWS = """
 preferences = bpy.context.preferences
 preferences.view.smooth_view = 0
 preferences.system.viewport_aa = 'OFF'
+preferences.system.use_overlay_smooth_wire = False
 overlay = area('VIEW_3D').spaces.active.overlay
-overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = False
+overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = overlay.show_outline_selected = False
+area('VIEW_3D').spaces.active.shading.show_object_outline = False
 """
 
 # For `steps` of code that runs in Blender: `yield from drawn()` waits until all is drawn as it is now.

@@ -78,6 +78,8 @@ def main() -> int:
         arguments = sys.argv[1:]
         program = "python tools/tcb.py"
         start = [sys.executable, str(TOOL)]
+        # For NumPy, which comes with Blender: more threads only slow the small systems of equations of a fit down.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         try:
             # Blender may print something while it starts, too.
             with load("streams", "cli/streams.py").only_results_on_standard_output():

@@ -21,6 +21,13 @@ print("\\x1e{{}}", flush=True)
 for line in sys.stdin:
     print("\\x1e" + {answer!r}, flush=True)
 """
+WITH_THREADS = (
+    """
+import os, pathlib
+assert os.environ["OPENBLAS_NUM_THREADS"] == {threads!r}
+"""
+    + WORKER
+)
 NEVER_READY = """
 import pathlib, time
 pathlib.Path({started!r}).touch()
@@ -126,6 +133,16 @@ def test_a_worker_is_started_where_files_turn_out_to_be_longer(done_here, starte
 def test_nothing_is_started_for_the_last_file(done_here, started):
     assert done_here(0.0, 50 * START, until={}) == [0, 1]
     assert not started.exists()
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_a_worker_has_one_thread_unless_more_are_asked_for(done_here, started, monkeypatch, threads):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if threads != "1":
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", threads)
+    worker = WITH_THREADS.replace("{threads!r}", repr(threads))
+    done_here(50 * START, 0.0, until={0: started.exists}, worker=worker)
+    assert started.exists()
 
 
 @needs_proc
