@@ -268,8 +268,8 @@ def _cells(track: dict[str, Any]) -> tuple[str, ...]:
         state.append(rpt_("approximate"))
     if track["retimed"]:
         state.append(rpt_("retimed"))
-    if not track["in_use"]:
-        state.append(rpt_("not in use"))
+    if track["blocked"]:
+        state.append(track["blocked"])
     return (
         track["track"],
         track["method"],

@@ -114,7 +114,7 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
 
 def _on_a_local_copy(job: Job) -> Job:
     """Move the job to the override's own copy of its linked action."""
-    channels = editable_channels(job.datablocks[0])
+    channels = editable_channels(job.datablocks[0], job.notes)
     for other in job.datablocks[1:]:
         assign(other, channels.action, channels.slot_handle)
     tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}

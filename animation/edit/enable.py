@@ -165,7 +165,7 @@ def _find_plain(
         raise AnimationError(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
     report.notes += map(str, left_alone)
     report.errors += faults
-    channels = editable_channels(datablock)
+    channels = editable_channels(datablock, report.notes)
     remove_strays(channels)
     found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
     made |= {(*channels.identity, track.path): (channels, track) for track in found}

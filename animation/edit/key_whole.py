@@ -74,7 +74,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     """
     check_editable(datablock)
     report = Report.on([datablock])
-    channels = editable_channels(datablock)
+    channels = editable_channels(datablock, report.notes)
     for track in find_tracks(datablock, channels, prefixes):
         if not (track.is_rotation and track.in_use):
             continue

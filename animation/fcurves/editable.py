@@ -6,15 +6,15 @@ from __future__ import annotations
 import bpy
 
 from ..datablocks import animation_data, name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, note_on
 from ..translation import rpt_
 from .channels import Channels, assign, channels_of
 
 
-def editable_channels(datablock: bpy.types.ID) -> Channels:
+def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -> Channels:
     """Return the F-curves of the datablock for editing; raise AnimationError for linked data.
 
-    A library override of an object whose action is linked gets a copy of the action here.
+    A library override of an object whose action is linked gets a copy of the action here; a note says so.
     """
     check_editable(datablock)
     channels = channels_of(datablock)
@@ -22,6 +22,13 @@ def editable_channels(datablock: bpy.types.ID) -> Channels:
         return channels
     copy = channels.action.copy()
     assign(datablock, copy, channels.slot_handle)
+    if notes is not None:
+        said = rpt_(
+            'its action "{:s}" is linked, and stays as it is; it plays a copy now, "{:s}"',
+            channels.action.name,
+            copy.name,
+        )
+        notes.append(note_on(name_of(datablock), said))
     return channels_of(datablock)
 
 

@@ -443,7 +443,7 @@ def _write(
         report.notes += [note_on(name_of(datablock), gone, path) for path in by_path if path in enabled]
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
-        channels = editable_channels(datablock)
+        channels = editable_channels(datablock, report.notes)
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
     for path, parts in by_path.items():
         for each in parts:

@@ -162,7 +162,7 @@ def write_velocities(
             if np.abs(values).max(initial=0.0) > LARGEST:
                 raise each.track.error(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
             written.append((each.track, kind, frames, values))
-    channels = editable_channels(datablock)
+    channels = editable_channels(datablock, report.notes)
     _remove(datablock, channels, [each.track for each in moving])
     for track, kind, frames, values in written:
         _write(datablock, channels, track, kind, frames, values)

@@ -61,7 +61,11 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
     _add_limit(
         how, SAMPLE_LIMIT, rpt_("let handles play what would come to more samples than this (default: %(default)s)")
     )
-    _add_timing(how, rpt_("where frame 0 of the file comes to (default: 0)"))
+    _add_timing(
+        how,
+        rpt_("where frame 0 of the file comes to (default: 0)"),
+        rpt_("move keys to where they play at the same time at the scene's frame rate (of a new one: 24)"),
+    )
     _add_space(how, rpt_("Blender units a unit of the file (default: 1)"))
     how.add_argument("--euler", action="store_true", help=rpt_("let objects rotate by Euler angles, not quaternions"))
     how.add_argument(
@@ -88,7 +92,11 @@ def add_export_options(verb: argparse.ArgumentParser) -> None:
     _add_limit(
         how, EXPORT_LIMIT, rpt_("make no file of more samples than this, objects times frames (default: %(default)s)")
     )
-    _add_timing(how, rpt_("the frame that becomes frame 0 of the file (default: 0)"))
+    _add_timing(
+        how,
+        rpt_("the frame that becomes frame 0 of the file (default: 0)"),
+        rpt_("move keys to where they play at the same time at the file's frame rate, not the scene's"),
+    )
     _add_space(how, rpt_("units of the file a Blender unit (default: 1)"))
 
 
@@ -96,16 +104,12 @@ def _add_limit(how: argparse._ArgumentGroup, limit: int, text: str) -> None:
     how.add_argument("--sample-limit", type=at_least_one, default=limit, metavar="N", help=text)
 
 
-def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:
+def _add_timing(how: argparse._ArgumentGroup, start: str, keep_time: str) -> None:
     how.add_argument("--start", type=number, default=0.0, metavar="FRAME", help=start)
     how.add_argument(
         "--rate", type=positive, default=30.0, metavar="FPS", help=rpt_("frames a second in the file (default: 30)")
     )
-    how.add_argument(
-        "--keep-time",
-        action="store_true",
-        help=rpt_("move keys to where they play at the same time at the scene's frame rate (of a new one: 24)"),
-    )
+    how.add_argument("--keep-time", action="store_true", help=keep_time)
 
 
 def _add_space(how: argparse._ArgumentGroup, scale: str) -> None:

@@ -16,7 +16,7 @@ from ...animation.fcurves.frames import union
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
-from ...animation.store.tracks import Track
+from ...animation.store.tracks import Track, blocking_reason
 from ...animation.translation import rpt_
 from ..arguments.parser import Job
 from ..choosing import named, only_in_strips, reason_without_channels, tracks_of
@@ -79,6 +79,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
+        "blocked": blocking_reason(track) or None,
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),

@@ -280,8 +280,11 @@ def test_an_override_is_baked_into_a_local_copy(animation, library) -> None:
     linked = load(library, link=True)
     original, before = linked.animation_data.action, action_bits(linked.animation_data.action)
     item = linked.override_create()
-    animation.bake(item)
-    assert item.animation_data.action.library is None
+    first, second = animation.bake(item), animation.bake(item)
+    copy = item.animation_data.action
+    assert copy.library is None
+    said = f'"Ball": its action "BallAction" is linked, and stays as it is; it plays a copy now, "{copy.name}"'
+    assert [said in report.notes for report in (first, second)] == [True, False]
     assert baked_frames(item) == 41
     assert action_bits(original) == before
     assert linked.animation_data.action == original

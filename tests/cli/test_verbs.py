@@ -212,6 +212,25 @@ def test_info_tells_of_frame_functions_and_bake_plays_them(tcb, walk):
     assert any(line.split()[-2:] == ["baked,", "retimed"] for line in tcb("info", walk).out.splitlines())
 
 
+def test_info_says_why_a_track_can_t_be_baked(tcb, walk):
+    def blocked() -> dict[tuple[str, str], str | None]:
+        (line,) = tcb("info", walk, "--json").lines
+        return {
+            (one["name"], track["track"]): track["blocked"] for one in line["datablocks"] for track in one["tracks"]
+        }
+
+    tracks = [("Hips", "location"), ("Head", "rotation_quaternion")]
+    assert blocked() == dict.fromkeys(tracks)
+    load(walk)
+    curve(bpy.data.objects["Hips"], "location").mute = True
+    bpy.data.objects["Head"].driver_add("rotation_quaternion", 1)
+    save(walk)
+    reasons = ["muted; unmute its channels first", "driven: the driver decides its value, not the keys"]
+    assert blocked() == dict(zip(tracks, reasons, strict=True))
+    rows = [line for line in tcb("info", walk).out.splitlines() if line.strip().startswith("location")]
+    assert rows[0].endswith("TCB, muted; unmute its channels first")
+
+
 def test_info_sees_that_a_key_has_moved_since_the_bake(tcb, walk):
     tcb("bake", walk, "--in-place")
     load(walk)
