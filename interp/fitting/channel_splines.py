@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Curve, IndexArray, KeyBatch, Spline, end_to_end
+from ..batch import BoolArray, Curve, IndexArray, KeyBatch, Spline, end_to_end
 from ..keys import Float64Array
 from ..piecewise import PiecewiseSpline
 from ..rotations.orientations import OrientationSpline
@@ -75,7 +75,8 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     ValueError
-        For numbers of another shape than the keys', an unknown representation of rotations, or none, and one of values.
+        For numbers of another shape than the keys', segments that are not one bool for each key, an unknown
+        representation of rotations, or none, and one of values.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -87,12 +88,20 @@ def batch(requests: Sequence[Request]) -> Batch:
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
         if request.segments is not None:
-            wanted[first : last + 1] = request.segments
+            wanted[first : last + 1] = _chosen(request.segments, last + 1 - first)
         if isinstance(request.spline, PiecewiseSpline):
             wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
+
+
+def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
+    """Return which of a track's segments to fit, shape (count,)."""
+    chosen = np.asarray(segments)
+    if chosen.dtype != np.bool_ or chosen.shape != (count,):
+        raise ValueError(f"segments must be one bool for each of {count} keys, not {segments!r}")
+    return chosen
 
 
 def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:

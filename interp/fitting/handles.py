@@ -158,10 +158,10 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Raises
     ------
     TypeError
-        For what are no requests with splines.
+        For what are no requests with splines, and no `KnownFits`.
     ValueError
-        For numbers of another shape than the keys', a rotation without a representation or with an unknown one, and
-        values with one.
+        For numbers of another shape than the keys', segments that are not one bool for each key, a rotation without a
+        representation or with an unknown one, and values with one.
 
     Notes
     -----
@@ -192,6 +192,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     >>> fit.right[0].shape, bool(np.degrees(fit.errors[0].max()) < 0.001)
     ((4, 2), True)
     """
+    if not isinstance(known, KnownFits | None):
+        raise TypeError(f"known must be KnownFits, not {known!r}")
     return in_batches(requests, lambda group: _Fitting(group, known).handles())
 
 

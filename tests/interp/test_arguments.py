@@ -334,6 +334,25 @@ def test_rotations_are_fitted_in_a_representation():
             fit("X")
 
 
+@pytest.mark.parametrize("wrong", [True, [True], [1, 0], "x", np.ones((len(SPLINE.keys), 1), dtype=bool)])
+def test_the_segments_to_fit_are_one_bool_for_each_key(wrong):
+    words = f"^segments must be one bool for each of {len(SPLINE.keys)} keys, not "
+    for call in (
+        lambda: curves.fit_many([curves.Request(SPLINE, 1.0, segments=wrong)]),
+        lambda: handles.fit_handles([handles.Request(SPLINE, segments=wrong)]),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_other_keys_are_finite_numbers_and_known_fits_are_such():
+    for wrong, error in (("x", TypeError), ([np.nan], ValueError)):
+        with pytest.raises(error, match=r"^other_keys must be "):
+            curves.fit_many([curves.Request(SPLINE, 1e-3, other_keys=wrong)])
+    with pytest.raises(TypeError, match=r"^known must be KnownFits, not "):
+        handles.fit_handles([handles.Request(SPLINE)], {})
+
+
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, [0.1, 0.1], "x", None])
 def test_the_tolerance_of_a_fit_is_above_0_for_each_channel(wrong):
     with pytest.raises((TypeError, ValueError), match="tolerance must be"):

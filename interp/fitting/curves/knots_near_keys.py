@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import Float64Array, finite
 from .spans import Pieces, Spans
 from .strands import Strands
 
@@ -24,11 +24,8 @@ class Zones:
         zones, offsets, end = [], [], 0.0
         for request in strands.requests:
             keys = request.spline.keys.frames
-            keys = (
-                keys
-                if request.other_keys is None
-                else np.union1d(keys, np.asarray(request.other_keys, dtype=np.float64))
-            )
+            if request.other_keys is not None:
+                keys = np.union1d(keys, finite("other_keys", request.other_keys))
             low, high = keys - _APART, keys + _APART
             joined = low[1:] < high[:-1]
             low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
