@@ -23,11 +23,7 @@ def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -
     copy = channels.action.copy()
     assign(datablock, copy, channels.slot_handle)
     if notes is not None:
-        said = rpt_(
-            'its action "{:s}" is linked, and stays as it is; it plays a copy now, "{:s}"',
-            channels.action.name,
-            copy.name,
-        )
+        said = rpt_('its linked action "{:s}" stays as it is; it plays a copy in this file now', channels.action.name)
         notes.append(note_on(name_of(datablock), said))
     return channels_of(datablock)
 

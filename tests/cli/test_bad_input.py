@@ -349,7 +349,8 @@ def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
     bpy.context.scene.collection.objects.link(override)
     file = save(tmp_path / "shot.blend")
     ran = tcb("bake", file, "--in-place", *options)
-    assert (ran.status, ran.errors, ran.notes) == (0, [], [])
+    note = f'{file}: note: "Hips": its linked action "HipsAction" stays as it is; it plays a copy in this file now'
+    assert (ran.status, ran.errors, ran.notes) == (0, [], [f"tcb: {note}"])
     load(file)
     baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
     assert len(curve(baked, "location").keyframe_points) == 40
