@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which edits are kept: the table's named ones, and a seeded sample of random pairs between two bakes.
 
-`TCB_PAIRS=5000 pytest tests/animation/test_edit_pairs.py` does more pairs than these 30; `.ci/run` does 80, others
+`TCB_PAIRS=5000 pytest tests/animation/test_edit_pairs.py` does more pairs than these 20; `.ci/run` does 80, others
 with each Blender.
 `python tools/edits.py pairs --case 0/123` shows one.
 """
@@ -18,7 +18,7 @@ from tools.edit_judge import COUNTED
 from tools.edit_pairs import Result, Stage, run_pair
 from tools.edit_table import CELLS, NAMED, Row, run_row
 
-PAIRS = int(os.environ.get("TCB_PAIRS", "30"))
+PAIRS = int(os.environ.get("TCB_PAIRS", "20"))
 SEED = int("{}{}".format(*bpy.app.version))
 """Another with each Blender, so that a run with several of them does more pairs."""
 # Each row in each cell, in one of its modes: of a row each mode comes in some cells, in a cell each mode for some rows.
