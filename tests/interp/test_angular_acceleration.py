@@ -54,6 +54,7 @@ def test_angular_accelerations_agree_with_differences_at_50_digits(construction,
     np.testing.assert_allclose(found, expected, rtol=0, atol=BOUND / SHORTEST_EASE / track.flattest**3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frames", [np.arange(4) * 1e-3, np.arange(4) * 1e6, np.array([0.0, 1e-3, 1e6, 1e6 + 1e-3])])
 def test_the_bound_goes_with_the_square_of_the_segments_length(frames):
     generator = np.random.default_rng(5)

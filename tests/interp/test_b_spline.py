@@ -94,6 +94,7 @@ def test_through_its_keys_it_is_scipys_make_interp_spline(cycle, ends):
         np.testing.assert_allclose(spline(at, nu), reference(at, nu), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 3.0]))
 @settings(max_examples=20, deadline=None)
 def test_rotations_are_the_cumulative_spline_of_scipys_basis(seed, keys, largest):
@@ -105,6 +106,7 @@ def test_rotations_are_the_cumulative_spline_of_scipys_basis(seed, keys, largest
     np.testing.assert_allclose(apart, 0.0, atol=ROTATION_BOUND)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])
 def test_controls_through_the_keys_are_those_that_a_general_solver_finds(seed):
     frames, q, known = random_turns(seed, 5, 1.0)
@@ -134,6 +136,7 @@ def test_rotations_through_the_keys_meet_them(cycle, keys, largest):
     np.testing.assert_allclose(rotations.angle_between(spline(frames), q), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [0.5, 8.0])
 def test_about_one_axis_they_are_the_splines_of_the_angle_whole_turns_included(largest):
     generator = np.random.default_rng(11)
@@ -162,6 +165,7 @@ def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key
             np.testing.assert_allclose(spline(frames[-1], nu), spline(frames[0], nu), rtol=0, atol=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nu", [0, 1, 2])
 @pytest.mark.parametrize("made", [b_spline.VectorSpline, b_spline.ThroughVectorSpline, *ROTATION_CLASSES])
 def test_many_at_once_are_each_alone_to_the_bit(made, nu):

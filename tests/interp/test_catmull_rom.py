@@ -121,6 +121,7 @@ def test_the_article_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity
     assert max(abs(float(x)) for x in jumps) > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cycle", "keys", "step"), all_pairs(CYCLES, [1, 2, 3, 5], [0.0, 1e-8, 0.5, 2.0, 3.1]))
 def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
     generator = np.random.default_rng(keys)

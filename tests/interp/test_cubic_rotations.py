@@ -173,6 +173,7 @@ def test_two_keys_turn_evenly_if_natural():
     np.testing.assert_allclose(spline(np.linspace(0.0, 10.0, 7), 1), np.tile(0.2 * AXIS, (7, 1)), rtol=0, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nu", [0, 1, 2])
 @pytest.mark.parametrize("made", CLASSES)
 def test_many_at_once_are_each_alone_to_the_bit(made, nu):

@@ -123,6 +123,7 @@ def test_rotations_are_within_the_tolerance_however_they_are_held(held, eased):
         assert (found <= fit.errors[:-1, 0] * 1.001).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])
 @pytest.mark.parametrize("eased", [False, True])
 def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
@@ -209,6 +210,7 @@ def test_knots_that_must_not_be_stretched_have_the_keys_length(stretched):
         assert lengths == pytest.approx(np.ones(len(lengths)), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-4])
 def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
     generator = np.random.default_rng(5)
@@ -244,6 +246,7 @@ def test_a_spin_has_hardly_more_pieces_than_the_fewest(turns):
     assert inside.sum() + 1 <= 1.2 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HELD)
 def test_derivatives_are_those_of_the_motion(held):
     generator = np.random.default_rng(6)
@@ -352,6 +355,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keys", "path"), BAD.values(), ids=BAD.keys())
 def test_bad_cases_converge(keys, path):
     spline = tcb.RotationSpline(keys, path=path)

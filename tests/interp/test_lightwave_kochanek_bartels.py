@@ -60,6 +60,7 @@ def lightwave(frames, values, parameters, frame):
     return float(y[n] + rise * (3 * u**2 - 2 * u**3) + leaving * (u**3 - 2 * u**2 + u) + arriving * (u**3 - u**2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 4, 9])
 def test_lightwave_is_its_own_sample_code(count, even):

@@ -65,6 +65,7 @@ def apart(kind, found, expected):
     return rotations.angle_between(found, expected).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [each.id.rsplit("-", 1) for each in ALL])
 def test_it_is_what_another_s_formulas_give(name, kind):
     """tools/methods.py tries more tracks, and says in docs/methods.md how near they are."""
@@ -277,6 +278,7 @@ def test_what_it_plays_goes_on_in_sign_and_length(cls, kind):
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "kind"), VALUES)
 @pytest.mark.parametrize("eased", [False, True])
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-5])

@@ -39,6 +39,7 @@ def noise(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
     return smooth_paths(count, tracks, components, seed, 2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_no_frame_is_farther_from_its_sample_than_allowed(is_exact: bool) -> None:
     samples = noise(400, 6, 3, 1)
@@ -90,6 +91,7 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
         assert keys.velocities[0][:, 0] == pytest.approx(velocity, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_the_keys_of_a_smooth_curve_through_few_keys_come_back(is_exact: bool) -> None:
     random = np.random.default_rng(4)
@@ -146,6 +148,7 @@ def turning(count: int, tracks: int, seed: int) -> np.ndarray:
     return np.stack(found)
 
 
+@pytest.mark.slow
 def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() -> None:
     samples = turning(300, 5, 6)
     most = np.radians(0.5)
@@ -169,6 +172,7 @@ def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
         assert off.magnitude().max() <= 1.1 * most
 
 
+@pytest.mark.slow
 def test_parts_have_their_keys_in_common_and_each_its_tolerance() -> None:
     places, turns = noise(300, 2, 3, 8), turning(300, 2, 9)
     parts = [Part(places, np.full(2, 0.02)), Part.of_rotations(turns, np.full(2, np.radians(1.0)))]
@@ -246,6 +250,7 @@ def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
     assert sum(len(keys.rows) for keys in found.values()) < 0.3 * 3 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_exact", [False, True])
 def test_holds_stay_as_they_are(is_exact: bool) -> None:
     samples = noise(300, 2, 3, 13)

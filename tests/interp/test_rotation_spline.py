@@ -48,6 +48,7 @@ def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys,
     assert off(found, expected).max() < BOUND / track.flattest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize("step", [0.0, 1e-300, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3])
 def test_the_bound_holds_near_zero_angles(construction, step):

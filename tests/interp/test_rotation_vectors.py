@@ -40,6 +40,7 @@ def one_segment(start, end, turn):
     return Turns(np.array([start, end]).T, np.array([turn, np.zeros(3)]).T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("size", [0.0, 1e-200, 1e-12, 1e-8, 1e-4, 9e-3, 1.1e-2, 0.5, 3.0, 6.3, 20.0])
 def test_values_velocities_and_accelerations_are_those_of_the_exponential(size, degree):
@@ -62,6 +63,7 @@ def test_values_velocities_and_accelerations_are_those_of_the_exponential(size, 
             np.testing.assert_allclose(found, [float(x) for x in values], rtol=0, atol=3e-14 * scale)
 
 
+@pytest.mark.slow
 @given(
     turn=st.floats(0.0, 40.0),
     axis=st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(lambda row: np.linalg.norm(row) > 0.1),

@@ -61,6 +61,7 @@ def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digit
         np.testing.assert_allclose(spline(frame, 2), acceleration, rtol=0, atol=1e-11 / track.flattest**3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", KINDS)
 @settings(max_examples=20)
 @given(

@@ -72,6 +72,7 @@ def test_a_motion_of_tcb_keys_with_noise_comes_back_with_about_as_many(
     assert found <= most * wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("components", [1, 3])
 def test_no_frame_is_farther_from_its_sample_than_allowed(components: int, method: Method) -> None:
@@ -90,6 +91,7 @@ def test_no_frame_is_farther_from_its_sample_than_allowed(components: int, metho
         assert method == "TCB_EASE" or not parameters[3:].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_values_and_rotations_have_their_keys_at_the_same_frames_and_parameters_of_their_own(method: Method) -> None:
     places = paths(60, 1, 3, 6)
@@ -116,6 +118,7 @@ def test_nothing_moves_in_a_hold() -> None:
     assert np.abs(played(keys, 0, 90)[30:62, 0] - values[30]).max() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "has_ease"), [(0, False), (1, False), (1, True)])
 def test_scipy_finds_no_lesser_squares(seed: int, has_ease: bool) -> None:
     random = np.random.default_rng(seed)
@@ -158,6 +161,7 @@ def test_scipy_finds_no_lesser_squares(seed: int, has_ease: bool) -> None:
     assert np.array_equal(windows.shapes[0, [0, 1, 2, 6, 7, 8]], start[[0, 1, 2, 6, 7, 8]].astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_no_point_of_a_skeleton_is_farther_off_than_allowed(method: Method) -> None:
     count = 60
@@ -188,6 +192,7 @@ def test_no_point_of_a_skeleton_is_farther_off_than_allowed(method: Method) -> N
     assert sum(len(keys.rows) for keys in found.values()) < 48
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_keys_that_are_divided_are_fitted_anew_around(method: Method) -> None:
     samples = paths(100, 1, 3, 10)

@@ -45,6 +45,7 @@ def test_keys_of_values_by_tcb_come_back_with_their_parameters(seed: int) -> Non
     assert np.abs(found.parameters[0] - parameters)[:3, 1:-1].max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])
 @pytest.mark.parametrize("ends", ["3DS", "TANGENT"])
 def test_keys_of_rotations_by_tcb_come_back_with_their_parameters(construction: str, ends: str) -> None:
@@ -61,6 +62,7 @@ def test_keys_of_rotations_by_tcb_come_back_with_their_parameters(construction: 
     assert np.abs(found.parameters[0] - parameters)[:3, 1:-1].max() < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_eases_come_back_too(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -77,6 +79,7 @@ def test_eases_come_back_too(seed: int) -> None:
     assert np.abs(found.parameters[0] - parameters)[4, :-1].max() < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [4, 5, 6])
 def test_a_short_segment_with_an_ease_is_found_between_long_ones(length: int) -> None:
     random = np.random.default_rng(length)
@@ -90,6 +93,7 @@ def test_a_short_segment_with_an_ease_is_found_between_long_ones(length: int) ->
     assert found.kinds.tolist() == [CURVE, CURVE, EASED, CURVE, EASED]
 
 
+@pytest.mark.slow
 def test_eases_come_back_where_a_short_segment_lies_between() -> None:
     random = np.random.default_rng(16)
     frames, parameters = np.cumsum([0, 17, 18, 25, 3, 14]).astype(np.float64), np.zeros((5, 6))
@@ -102,6 +106,7 @@ def test_eases_come_back_where_a_short_segment_lies_between() -> None:
     assert found.kinds.tolist() == [EASED, CURVE, EASED, CURVE, CURVE]
 
 
+@pytest.mark.slow
 def test_of_constructions_that_play_alike_the_first_is_taken_where_a_segment_is_short() -> None:
     random = np.random.default_rng(17)
     frames = np.cumsum([0, 3, 4, 4, 4, 3, 5]).astype(np.float64)
@@ -160,6 +165,7 @@ def test_lines_holds_and_steps_between_curves_are_found_as_such() -> None:
     assert found.kinds.tolist() == [CURVE, CURVE, LINE, HOLD, CURVE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_corners_of_lines_are_found_as_numpy_draws_them(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -195,6 +201,7 @@ def noisy() -> Array:
     return waves() + 1e-3 * np.random.default_rng(11).normal(size=(300, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [smooth, waves, noisy])
 def test_what_was_not_made_from_keys_has_none(samples) -> None:
     assert unbake_values(stored(samples())) is None
