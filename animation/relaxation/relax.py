@@ -356,7 +356,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
         if mover.slots:
             by_datablock.setdefault(mover.datablock, []).append((mover, own))
     for datablock, group in by_datablock.items():
-        channels = editable_channels(datablock)
+        channels = editable_channels(datablock, notes)
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
         for mover, own in group:
             _put(tracks[mover.track.path], mover, own)

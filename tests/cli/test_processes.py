@@ -21,13 +21,6 @@ print("\\x1e{{}}", flush=True)
 for line in sys.stdin:
     print("\\x1e" + {answer!r}, flush=True)
 """
-WITH_THREADS = (
-    """
-import os, pathlib
-assert os.environ["OPENBLAS_NUM_THREADS"] == {threads!r}
-"""
-    + WORKER
-)
 NEVER_READY = """
 import pathlib, time
 pathlib.Path({started!r}).touch()
@@ -140,7 +133,7 @@ def test_a_worker_has_one_thread_unless_more_are_asked_for(done_here, started, m
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     if threads != "1":
         monkeypatch.setenv("OPENBLAS_NUM_THREADS", threads)
-    worker = WITH_THREADS.replace("{threads!r}", repr(threads))
+    worker = f"import os\nassert os.environ['OPENBLAS_NUM_THREADS'] == {threads!r}\n{WORKER}"
     done_here(50 * START, 0.0, until={0: started.exists}, worker=worker)
     assert started.exists()
 
