@@ -95,7 +95,7 @@ def add_export_options(verb: argparse.ArgumentParser) -> None:
     _add_timing(
         how,
         rpt_("the frame that becomes frame 0 of the file (default: 0)"),
-        rpt_("move keys to where they play at the same time at the file's frame rate, not the scene's"),
+        rpt_("keep the time, not the frame: frame 24 at 24 frames a second becomes frame 30 at 30"),
     )
     _add_space(how, rpt_("units of the file a Blender unit (default: 1)"))
 

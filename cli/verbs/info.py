@@ -12,6 +12,7 @@ import numpy as np
 from ... import animation
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
+from ...animation.fcurves.editable import check_editable
 from ...animation.fcurves.frames import union
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
@@ -33,7 +34,8 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         if trouble:
             outcome.notes.append(trouble)
             continue
-        tracks = [row for track in tracks_of(datablock) if (row := _row(track, outcome)) is not None]
+        uneditable = _why_not_editable(datablock)
+        tracks = [row for track in tracks_of(datablock) if (row := _row(track, uneditable, outcome)) is not None]
         outcome.report.datablocks += 1
         outcome.datablocks.append(
             {
@@ -55,7 +57,16 @@ def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
     return dict.fromkeys(part for obj in objects for part in animation.of_object(obj))
 
 
-def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
+def _why_not_editable(datablock: bpy.types.ID) -> str:
+    """Return why no track of the datablock can be changed; empty where some can."""
+    try:
+        check_editable(datablock)
+    except animation.AnimationError as refusal:
+        return refusal.reason
+    return ""
+
+
+def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | None:
     """Return the row of a track; None, and an error, where its saved settings can't be read."""
     try:
         kept = read_own_keys(track)
@@ -79,7 +90,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
-        "blocked": blocking_reason(track) or None,
+        "blocked": blocking_reason(track) or uneditable or None,
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),

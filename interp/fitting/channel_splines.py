@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import BoolArray, Curve, IndexArray, KeyBatch, Spline, end_to_end
-from ..keys import Float64Array
+from ..keys import Float64Array, finite
+from ..keys import numbers as checked_numbers
 from ..piecewise import PiecewiseSpline
 from ..rotations.orientations import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
@@ -74,9 +75,11 @@ def batch(requests: Sequence[Request]) -> Batch:
 
     Raises
     ------
+    TypeError
+        For numbers that are none.
     ValueError
-        For numbers of another shape than the keys', segments that are not one bool for each key, an unknown
-        representation of rotations, or none, and one of values.
+        For numbers of another shape than the keys', or not finite, segments that are not one bool for each key, an
+        unknown representation of rotations, or none, and one of values.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -93,6 +96,9 @@ def batch(requests: Sequence[Request]) -> Batch:
             wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
+    if not np.isfinite(numbers).all():
+        for request in requests:
+            finite("numbers", request.spline.keys.values if request.numbers is None else request.numbers)
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
 
 
@@ -107,7 +113,7 @@ def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
 def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:
     """Return the numbers of the channels at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
-    numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
+    numbers = keys.values if request.numbers is None else checked_numbers("numbers", request.numbers)
     channels = representation.components if representation is not None else keys.values.shape[1]
     if numbers.shape != (len(keys), channels):
         raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")

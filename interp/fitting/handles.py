@@ -158,10 +158,10 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Raises
     ------
     TypeError
-        For what are no requests with splines, and no `KnownFits`.
+        For what are no requests with splines, numbers that are none, and no `KnownFits`.
     ValueError
-        For numbers of another shape than the keys', segments that are not one bool for each key, a rotation without a
-        representation or with an unknown one, and values with one.
+        For numbers of another shape than the keys' or not finite, segments that are not one bool for each key, a
+        rotation without a representation or with an unknown one, and values with one.
 
     Notes
     -----

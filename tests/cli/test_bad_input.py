@@ -340,6 +340,9 @@ def test_a_linked_object_is_left_to_its_own_file(tcb, walk, tmp_path):
 def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
     assert refused(tcb("bake", file, "--in-place", "--objects", "Hips"), '"Hips"', "linked")
+    (line,) = tcb("info", file, "--json").lines
+    blocked = {track["blocked"] for each in line["datablocks"] if each["linked"] for track in each["tracks"]}
+    assert blocked == {"it is linked; make a library override of it, or open its own file"}
 
 
 @pytest.mark.parametrize("options", [(), ("--objects", "Hips")])

@@ -345,6 +345,16 @@ def test_the_segments_to_fit_are_one_bool_for_each_key(wrong):
             call()
 
 
+@pytest.mark.parametrize(("wrong", "error"), [("q", TypeError), (np.full((len(TURNING.keys), 4), np.nan), ValueError)])
+def test_numbers_of_a_fit_are_finite_numbers(wrong, error):
+    for call in (
+        lambda: curves.fit_many([curves.Request(TURNING, 0.1, "QUATERNION", wrong)]),
+        lambda: handles.fit_handles([handles.Request(TURNING, "QUATERNION", wrong)]),
+    ):
+        with pytest.raises(error, match=r"^numbers must be (an array of numbers|finite), not "):
+            call()
+
+
 def test_other_keys_are_finite_numbers_and_known_fits_are_such():
     for wrong, error in (("x", TypeError), ([np.nan], ValueError)):
         with pytest.raises(error, match=r"^other_keys must be "):
