@@ -252,18 +252,53 @@ class _Concatenated(Keyframes):
         return array
 
 
+class _Gathered(Keyframes):
+    """The keys of channels that are parts of the keys of a few others; an attribute is gathered when it is first read.
+
+    To take rows of a whole array is ten times as fast as to concatenate those of a thousand channels.
+    """
+
+    def __init__(self, owners: Sequence[Keyframes], rows: IndexArray) -> None:
+        vars(self).update(owners=owners, gathered=rows)
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        if name not in _DTYPES:
+            raise AttributeError(name)
+        arrays = [getattr(keys, name) for keys in vars(self)["owners"]]
+        array: npt.NDArray[Any] = (arrays[0] if len(arrays) == 1 else np.concatenate(arrays))[vars(self)["gathered"]]
+        vars(self)[name] = array
+        return array
+
+
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     """Concatenate the keys of channels; consecutive parts of the same keys are not copied."""
-    every, start, end = None, 0, 0
-    for keys in channels:
-        if not isinstance(keys, Part):
-            return _Concatenated(channels)
-        if every is None:
-            every, start = keys.every, keys.rows.start
-        elif keys.every is not every or keys.rows.start != end:
-            return _Concatenated(channels)
-        end = keys.rows.stop
-    return _Concatenated(channels) if every is None else Part(every, slice(start, end))
+    parts = [keys for keys in channels if isinstance(keys, Part)]
+    if not parts or len(parts) < len(channels):
+        return _Concatenated(channels)
+    owners = {id(part.every): part.every for part in parts}
+    if len(owners) == 1 and are_consecutive([part.rows for part in parts]):
+        return Part(parts[0].every, slice(parts[0].rows.start, parts[-1].rows.stop))
+    if 2 * len(owners) > len(parts):
+        return _Concatenated(channels)
+    ends = accumulate(map(len, owners.values()), initial=0)
+    start_of = dict(zip(owners, ends, strict=False))
+    rows = rows_of_parts([part.rows for part in parts], [start_of[id(part.every)] for part in parts])
+    return _Gathered([*owners.values()], rows)
+
+
+def are_consecutive(parts: Sequence[slice]) -> bool:
+    """Return whether each part starts where the one before it ends."""
+    return all(part.stop == following.start for part, following in pairwise(parts))
+
+
+def rows_of_parts(parts: Sequence[slice], starts: Sequence[int] | None = None) -> IndexArray:
+    """Return the rows of parts one after the other; `starts`: the row at which the array of each begins."""
+    first = np.array([part.start for part in parts], dtype=np.intp)
+    counts = np.array([part.stop for part in parts], dtype=np.intp) - first
+    before = np.cumsum(counts) - counts
+    offsets = first - before if starts is None else first - before + np.array(starts, dtype=np.intp)
+    rows: IndexArray = np.repeat(offsets, counts) + np.arange(before[-1] + counts[-1])
+    return rows
 
 
 def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
@@ -319,8 +354,16 @@ class Joined:
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
-SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
-"""Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
+SELDOM_EDITED = (
+    "handle_left_type",
+    "handle_right_type",
+    "interpolation",
+    "easing",
+    "type",
+    "back",
+    *FLAGS,
+)
+"""Attributes that stay where keys are moved or posed; FLAGS tell which handle was dragged."""
 
 
 def read_joined(

@@ -28,6 +28,7 @@ from ..fcurves.keyframes import (
     UNPLACED,
     KeyBlock,
     Keyframes,
+    Part,
     end_to_end,
     read_coordinates,
     read_floats,
@@ -197,10 +198,8 @@ class Watch:
         self.key_places |= zip(taken, reader.read_coordinates(written), strict=True)
         self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
-        for path, track in taken.items():
-            # Generated keys are many.
-            track.remembered = track.written if track.is_played_by_handles else {}
-            track.written = {}
+        _remember([*taken.values()], written)
+        for path in taken:
             self.refused.pop(path, None)
             self.standing[path] = []
         for note in report.standing:
@@ -351,6 +350,20 @@ def _update_tracks(
         report.notes += [track.note(rpt_("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
+
+
+def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
+    """Keep the keys of tracks, as they were just `written`, where they are played by handles: generated keys are many.
+
+    Each track has a part of the keys of all, so that those can be taken at once.
+    """
+    start, kept = 0, written if all(track.is_played_by_handles for track in tracks) else None
+    for track in tracks:
+        track.remembered = {}
+        for index, keys in track.written.items() if kept is not None else ():
+            track.remembered[index] = Part(kept, slice(start, start + len(keys)))
+            start += len(keys)
+        track.written = {}
 
 
 def _forget_keys(tracks: Iterable[Track]) -> None:

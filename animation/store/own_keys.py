@@ -24,6 +24,7 @@ from ..fcurves.keyframes import (
     FLAGS,
     MARKS,
     NO_KEYS,
+    SELDOM_EDITED,
     BoolArray,
     EnumArray,
     Float32Array,
@@ -32,6 +33,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     Part,
+    are_consecutive,
     both,
     either,
     end_to_end,
@@ -39,6 +41,7 @@ from ..fcurves.keyframes import (
     read_anew,
     read_joined,
     read_rest,
+    rows_of_parts,
 )
 from ..translation import n_, rpt_
 from .classify_edits import Changes, classify
@@ -327,22 +330,18 @@ _FRAME = np.dtype(np.float32).itemsize
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     """Concatenate the own keys of channels; consecutive parts of the same keys are not copied."""
-    every, start, end = None, 0, 0
-    for own in channels:
-        if not isinstance(own, OwnPart):
-            break
-        if every is None:
-            every, start, end = own.every, own.span.start, own.span.start
-        if own.every is not every or own.span.start != end:
-            break
-        end = own.span.stop
-    else:
-        if every is not None:
-            return every if end - start == len(every.identities) else OwnPart(every, slice(start, end), False, None)
-    identities, numbers, rows, chosen, placed = (
-        np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS
-    )
-    return OwnKeys(end_to_end([own.keys for own in channels]), identities, numbers, rows, chosen, placed)
+    parts = [own for own in channels if isinstance(own, OwnPart)]
+    if parts and len(parts) == len(channels) and len({id(part.every) for part in parts}) == 1:
+        every, spans = parts[0].every, [part.span for part in parts]
+        if not are_consecutive(spans):
+            rows = rows_of_parts(spans)
+            arrays = [getattr(every, name)[rows] for name in _ARRAYS]
+            return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
+        if spans[-1].stop - spans[0].start == len(every.identities):
+            return every
+        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
+    arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
+    return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
 
 
 NO_OWN_KEYS = OwnKeys(
@@ -468,8 +467,8 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     kept = list(compress(channels, complete))
     written = rows_.joined([channel.own for channel in kept], OWN)
     if is_remembered and _is_handle_moved(own.keys, written):
-        # Whether it was dragged, the selection tells.
-        own = read_anew(own, FLAGS)
+        # Whether it was dragged, the selection tells; where its type was changed, Blender has placed it.
+        own = read_anew(own, SELDOM_EDITED)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
     own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}
