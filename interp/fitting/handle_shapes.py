@@ -26,6 +26,8 @@ _NODES, _EASED_NODES = slice(2, None, 5), slice(1, None, 3)
 Least squares at these are near to the smallest maximum error. With eases twelve are too few: between them channels can
 move fast and back.
 """
+FEW_PLACES = PLACES[_NODES]
+"""Shares of a segment without ease at which its rounding is measured, which is a polynomial of the fifth degree."""
 _STEPS = 4
 _SEEN, _MORE_STEPS, _CHANNEL_STEPS = 1e-4, 10, 6
 """Half the angle in radians, or a part of a segment's size: the error that a bake may leave.
@@ -67,7 +69,7 @@ class Course(NamedTuple):
     keys: Float64Array
     """The values at start and end, shape (2, c, N)."""
     values: Float64Array
-    """The values at `PLACES`, of quaternions at length 1, shape (c, m, N)."""
+    """The values at m places, of quaternions at length 1, shape (c, m, N)."""
     rates: Float64Array
     """The derivatives by u at start and end, shape (2, c, N)."""
     path: Float64Array
@@ -104,7 +106,7 @@ class Shape(NamedTuple):
     rates: Float64Array
     """Derivatives of the value by u, shape (2, c, N)."""
     parameter: Float64Array
-    """Of the Bezier segment near to `PLACES`, shape (c, m, N)."""
+    """Of the Bezier segment near to the same places, shape (c, m, N)."""
 
     def take(self, columns: IndexArray | slice) -> Shape:
         return Shape(*(array[..., columns] for array in self))
@@ -118,11 +120,14 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray) -> Shape:
-    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates."""
+def fitted_shape(course: Course, still: BoolArray, places: Float64Array) -> Shape:
+    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates.
+
+    `places`: the shares at which the course has its values; those of other columns must be `PLACES`.
+    """
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
-    parameter[:] = PLACES[:, np.newaxis]
+    parameter[:] = places[:, np.newaxis]
     shape = Shape(np.full((2, c, columns), 1.0 / 3.0), course.rates.copy(), parameter)
     eased = course.eases.any(axis=0)
     for chosen, nodes in ((~still & ~eased, _NODES), (~still & eased, _EASED_NODES)):

@@ -24,7 +24,7 @@ from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
-from .handle_shapes import PLACES, Course, Shape, eased_share, fitted_shape, stiffness_of
+from .handle_shapes import FEW_PLACES, PLACES, Course, Shape, eased_share, fitted_shape, stiffness_of
 
 _PROBES = slice(4, None, 9)
 """Which of them identify a segment that was fitted before, with its ends, the derivatives there and its eases.
@@ -178,12 +178,12 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
     by less than a hundredth in the median.
 
-    Errors are measured at 60 places a segment with handles as float32 has them, in float64: the largest there is, or a
-    few percent less or more. Numbers without ease are exact but for that rounding: 1.2e-6 of their range near frame 0,
-    4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it plays them included. Euler angles, and axis and
-    angle, are fitted channel by channel to the numbers that go on from the key's own; where these arrive at the next
-    key with others than its own, as by a whole turn more, no handles help, and the error says so. A spline that leaves
-    its keys is off by as much at them. Source: docs/formulas.md, "Fitting handles".
+    Errors are measured at 60 places a segment, of numbers without ease at 12, with handles as float32 has them, in
+    float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for that rounding:
+    1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it plays them
+    included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on from the key's
+    own; where these arrive at the next key with others than its own, as by a whole turn more, no handles help, and the
+    error says so. A spline that leaves its keys is off by as much at them. Source: docs/formulas.md, "Fitting handles".
 
     Examples
     --------
@@ -257,7 +257,7 @@ class _Fitting:
         flips, jumps = np.ones(count), np.zeros(count, dtype=np.bool_)
         for part in self._parts():
             begin, (start, end), _ = part
-            fitted = self._fit_unless_known(part)
+            fitted = self._fitted(part)
             flips[begin + 1], jumps[begin + 1] = fitted.flips, fitted.jumps
             errors[begin] = fitted.errors.T
             worst[begin] = (start + fitted.places * (end - start)).T
@@ -280,14 +280,27 @@ class _Fitting:
             eases = ease.normalised(parameters[4, begin], parameters[3, begin + 1])
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 
-    def _fit_unless_known(self, part: _Segments) -> _SegmentFits:
-        """Return the fit of segments; take that of known ones from the cache."""
+    def _fitted(self, part: _Segments) -> _SegmentFits:
+        """Return the fit of segments; those of numbers without ease are cubics, which handles at thirds play."""
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
-        few = len(part.begin) <= _FEW
-        if self._known is None or (few and self._is_cubic and not part.eases.any()):
-            return self._fit(part, self._sampled(part, PLACES), derivatives)
+        is_cubic = ~part.eases.any(axis=0) & self._is_cubic
+        if not is_cubic.any():
+            return self._fit_unless_known(part, derivatives)
+        cubic, others = np.flatnonzero(is_cubic), np.flatnonzero(~is_cubic)
+        plain = part.take(cubic)
+        exact = self._fit(plain, self._sampled(plain, FEW_PLACES), derivatives[..., cubic], FEW_PLACES)
+        if not len(others):
+            return exact
+        fitted = self._fit_unless_known(part.take(others), derivatives[..., others])
+        order = np.argsort(np.concatenate((cubic, others)))
+        return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(exact, fitted, strict=True)))
+
+    def _fit_unless_known(self, part: _Segments, derivatives: Float64Array) -> _SegmentFits:
+        """Return the fit of segments; take that of known ones from the cache."""
+        if self._known is None:
+            return self._fit(part, self._sampled(part, PLACES), derivatives, PLACES)
         # A call of NumPy costs the same for one segment as for many.
-        exact = self._sampled(part, PLACES) if few else None
+        exact = self._sampled(part, PLACES) if len(part.begin) <= _FEW else None
         probes = self._sampled(part, PLACES[_PROBES]) if exact is None else exact[:, _PROBED]
         about = (
             part.frames,
@@ -303,18 +316,18 @@ class _Fitting:
         if new:
             rest = part.take(np.array(new))
             values = self._sampled(rest, PLACES) if exact is None else exact[..., new]
-            fresh = self._fit(rest, values, derivatives[..., new])
+            fresh = self._fit(rest, values, derivatives[..., new], PLACES)
             self._known.learn([names[place] for place in new], _SegmentFits.rows_of(fresh))
         return _SegmentFits.of_rows(self._known.recall(names), self._numbers.shape[1])
 
-    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array) -> _SegmentFits:
-        """Return the fit of segments from exact values and derivatives."""
+    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, at: Float64Array) -> _SegmentFits:
+        """Return the fit of segments from derivatives and exact values, those at the places `at` and at both ends."""
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives)
         still = (part.eases == 0.0).all(axis=0) if self._is_cubic else jumps
         still = still if course.turns else np.tile(still, channels)
-        frames, values, played = _stored(part, course, fitted_shape(course, still))
-        errors, places = _tops(self._off(played, course, exact))
+        frames, values, played = _stored(part, course, fitted_shape(course, still, at), at)
+        errors, places = _tops(self._off(played, course, exact), at)
         if self._representation is not None:
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
@@ -375,12 +388,12 @@ class _Fitting:
         return course if representation.homogeneous else course.apart(), flips, jumps
 
     def _off(self, played: Float64Array, course: Course, exact: Float64Array) -> Float64Array:
-        """Return how far off what is played is at `PLACES`, shape (channels, m, N), of rotations (1, m, N)."""
+        """Return how far off what is played is at the m places, shape (channels, m, N), of rotations (1, m, N)."""
         representation = self._representation
         count = self._numbers.shape[1]
         if representation is None:
-            return np.abs(played - course.values).reshape(len(PLACES), count, -1).swapaxes(0, 1)
-        channels = played if representation.homogeneous else played.reshape(len(PLACES), count, -1).swapaxes(0, 1)
+            return np.abs(played - course.values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
+        channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
         q = representation.orientation(channels)
         q = q / sphere.length(q)
         apart, along = sphere.length(q - exact[:, 1:-1]), sphere.length(q + exact[:, 1:-1])
@@ -388,8 +401,10 @@ class _Fitting:
         return angles[np.newaxis]
 
 
-def _stored(part: _Segments, course: Course, shape: Shape) -> tuple[Float32Array, Float32Array, Float64Array]:
-    """Return float32 frames and values (2, c, N) of the handles, and the values that they play at `PLACES`."""
+def _stored(
+    part: _Segments, course: Course, shape: Shape, at: Float64Array
+) -> tuple[Float32Array, Float32Array, Float64Array]:
+    """Return float32 frames and values (2, c, N) of the handles, and the values that they play at places."""
     start, end = np.tile(part.frames, course.keys.shape[2] // len(part.begin))
     length = end - start
     frames = np.stack([start + shape.reach[0] * length, end - shape.reach[1] * length]).astype(np.float32)
@@ -397,20 +412,20 @@ def _stored(part: _Segments, course: Course, shape: Shape) -> tuple[Float32Array
     keys = course.keys.astype(np.float32).astype(np.float64)
     leaving, arriving = reach * shape.rates
     values = np.stack([course.keys[0] + leaving, course.keys[1] - arriving]).astype(np.float32)
-    parameter = parameters_at(PLACES, frame_powers(reach), shape.parameter)
+    parameter = parameters_at(at, frame_powers(reach), shape.parameter)
     powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
     return frames, values, rise_at(powers, parameter) + keys[0][:, np.newaxis]
 
 
-def _tops(off: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at `PLACES`."""
+def _tops(off: Float64Array, at: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at m places."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
-    inner = np.clip(row, 1, len(PLACES) - 2)
+    inner = np.clip(row, 1, len(at) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
     row, inner = row[:, 0], inner[:, 0]
-    slope, bend = parabola(PLACES, inner, before, largest, after)
+    slope, bend = parabola(at, inner, before, largest, after)
     ahead = np.divide(slope, 2.0 * bend, out=np.zeros_like(bend), where=(bend > 0.0) & (row == inner))
     top = np.where(
         row == inner, largest + 0.5 * slope * ahead, np.take_along_axis(off, row[:, np.newaxis], axis=1)[:, 0]
     )
-    return top, PLACES[row] + ahead
+    return top, at[row] + ahead
