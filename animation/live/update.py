@@ -360,9 +360,10 @@ def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
     start, kept = 0, written if all(track.is_played_by_handles for track in tracks) else None
     for track in tracks:
         track.remembered = {}
-        for index, keys in track.written.items() if kept is not None else ():
-            track.remembered[index] = Part(kept, slice(start, start + len(keys)))
-            start += len(keys)
+        if kept is not None:
+            for index, keys in track.written.items():
+                track.remembered[index] = Part(kept, slice(start, start + len(keys)))
+                start += len(keys)
         track.written = {}
 
 

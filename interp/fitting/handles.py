@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +94,11 @@ class Handles:
     errors: Float64Array
     frames: Float64Array
     jumps: BoolArray
+
+    def of(self, channels: slice) -> Handles:
+        """Return the handles of some of the channels."""
+        sides = self.left[:, channels], self.right[:, channels]
+        return Handles(*sides, self.signs, self.errors[:, channels], self.frames[:, channels], self.jumps)
 
 
 class KnownFits:
@@ -293,7 +298,8 @@ class _Fitting:
             return exact
         fitted = self._fit_unless_known(part.take(others), derivatives[..., others])
         order = np.argsort(np.concatenate((cubic, others)))
-        return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(exact, fitted, strict=True)))
+        arrays: Iterator[tuple[Any, Any]] = zip(exact, fitted, strict=True)
+        return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in arrays))
 
     def _fit_unless_known(self, part: _Segments, derivatives: Float64Array) -> _SegmentFits:
         """Return the fit of segments; take that of known ones from the cache."""

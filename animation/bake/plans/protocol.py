@@ -230,7 +230,8 @@ class Results:
 
     values: Iterator[Float64Array]
     fits: Iterator[Fit]
-    handles: Iterator[Handles]
+    handles: Mapping[int, Handles]
+    """By the `id` of the spline: that of several tracks is fitted once."""
 
 
 class Plan(ABC):
