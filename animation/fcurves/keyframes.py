@@ -371,11 +371,11 @@ def read_joined(
 ) -> Joined:
     """Read the keys of F-curves; attributes that are not among the names stay empty.
 
-    `known`: the keys of each as they were before. Where they are as many, SELDOM_EDITED is taken from them.
+    `known`: the keys of all as they were before, in parts. Where they are as many, SELDOM_EDITED is taken from them.
     """
     block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
     arrays: dict[str, npt.NDArray[Any]] = {}
-    if known and list(map(len, known)) == block.counts:
+    if known and sum(map(len, known)) == sum(block.counts):
         together = end_to_end(known)
         arrays = {name: getattr(together, name) for name in SELDOM_EDITED}
     arrays |= {name: _shaped(name, block.read(name)) for name in names if name not in arrays}

@@ -359,18 +359,15 @@ def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
     """
     start, kept = 0, written if all(track.is_played_by_handles for track in tracks) else None
     for track in tracks:
-        track.remembered = {}
-        if kept is not None:
-            for index, keys in track.written.items():
-                track.remembered[index] = Part(kept, slice(start, start + len(keys)))
-                start += len(keys)
-        track.written = {}
+        end = start + sum(map(len, track.written.values()))
+        track.remembered = None if kept is None else Part(kept, slice(start, end))
+        start, track.written = end, {}
 
 
 def _forget_keys(tracks: Iterable[Track]) -> None:
     """Let all attributes of the tracks' keys be read, because other edits than of frames and values were made."""
     for track in tracks:
-        track.remembered = {}
+        track.remembered = None
 
 
 def _pointers(channels: Channels) -> list[int]:

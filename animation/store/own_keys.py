@@ -72,6 +72,7 @@ _HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
+_CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,20 +180,17 @@ class OwnKeys:
         return bool(np.count_nonzero(self.identities) == len(self.identities))
 
     @cached_property
-    def _contents(self) -> tuple[bytes, bytes, bytes, bytes]:
-        arrays = (self.identities, self.keys.co, self.ends_spline, self.chosen)
-        identities, places, ends, chosen = (array.tobytes() for array in arrays)
-        return identities, places, ends, chosen
-
-    @property
     def content(self) -> bytes:
         """Return identities, frames, values and what else of the keys a bake goes by."""
-        return b"".join(self._contents)
+        content = np.empty(self.count, dtype=_CONTENT)
+        content["identity"], content["co"] = self.identities, self.keys.co
+        content["ends"], content["chosen"] = self.ends_spline, self.chosen
+        return content.tobytes()
 
-    @property
+    @cached_property
     def ends(self) -> bytes:
         """Return what `ends_spline` returns as bytes."""
-        return self._contents[2]
+        return self.ends_spline.tobytes()
 
     @cached_property
     def ends_spline(self) -> BoolArray:
@@ -309,9 +307,7 @@ class OwnPart(OwnKeys):
     @property
     def content(self) -> bytes:
         """Return identities, frames, values and what else of the keys a bake goes by."""
-        identities, places, ends, chosen = self.every._contents
-        start, end = self.span.start, self.span.stop
-        return identities[4 * start : 4 * end] + places[8 * start : 8 * end] + ends[start:end] + chosen[start:end]
+        return self.every.content[_CONTENT.itemsize * self.span.start : _CONTENT.itemsize * self.span.stop]
 
     @property
     def ends(self) -> bytes:
@@ -444,14 +440,15 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     Where there are generated keys, all keys must be where they were written. Then no edit needs to be classified, and
     all are read at once. A fast form of `_read_others`: tools/bench_fast_forms.py measures how much time it saves.
     """
-    baked = [number for number, track in enumerate(tracks) if _is_written(track)]
+    written_by = {number: channels for number, track in enumerate(tracks) if (channels := _all_written(track))}
+    baked = [*written_by]
     curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
     if not curves:
         return {}
-    fcurves = [track.channels[index] for track, index in curves]
-    channels = [channel for track, index in curves if (channel := _written(track, index)) is not None]
-    known = [track.remembered[index] for track, index in curves if index in track.remembered]
-    marks = read_joined(fcurves, MARKS, known if len(known) == len(curves) else ())
+    fcurves = [fcurve for number in baked for fcurve in tracks[number].channels.values()]
+    channels = [channel for each in written_by.values() for channel in each]
+    known = [keys for number in baked if (keys := tracks[number].remembered) is not None]
+    marks = read_joined(fcurves, MARKS, known if len(known) == len(baked) else ())
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
     others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
@@ -486,9 +483,10 @@ def _is_handle_moved(keys: Keyframes, written: Written) -> bool:
     return bool((either(moved) & stands).any())
 
 
-def _is_written(track: Track) -> bool:
-    """Return whether the last bake has written all channels of the track."""
-    return bool(track.channels) and all(_written(track, index) is not None for index in track.channels)
+def _all_written(track: Track) -> list[Channel]:
+    """Return the track's channels as the last bake has written them; none where it did not write all."""
+    before = track.state.channels if track.state is not None else {}
+    return [before[index] for index in track.channels] if before.keys() >= track.channels.keys() else []
 
 
 def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:

@@ -76,8 +76,9 @@ class Track:
     """True where a driver, not the keys, decides the value of some component."""
     written: dict[int, Keyframes] = field(default_factory=dict)
     """The keys that `rebake` has just written into the channels; without those whose handles Blender placed."""
-    remembered: dict[int, Keyframes] = field(default_factory=dict)
-    """The keys of a track played by handles as Live left them: attributes that are seldom edited need not be read."""
+    remembered: Keyframes | None = None
+    """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
+    not be read."""
 
     @property
     def is_rotation(self) -> bool:
@@ -454,8 +455,10 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
         group = fcurve.group
         if fcurve.mute or (group is not None and group.mute):
             return rpt_("muted; unmute its channels first")
+        if len(fcurve.keyframe_points):
+            continue
         if len(fcurve.sampled_points):
             return rpt_("a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)")
-        if not (without_keys or len(fcurve.keyframe_points)):
+        if not without_keys:
             return rpt_("its component {:d} has an F-curve without keys; key it or delete it", index)
     return ""

@@ -150,7 +150,8 @@ def sampling_of(own: OwnChannels, options: Options) -> Sampling:
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)
-    first = min(float(channel.frames[0]) for channel in own.values())
+    keyed = {channel.timing: channel for channel in own.values()}
+    first = min(float(channel.frames[0]) for channel in keyed.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 
