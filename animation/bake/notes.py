@@ -54,12 +54,9 @@ def rounding_of(track: Track, largest: float) -> float:
 def _modifier_notes(track: Track) -> list[str]:
     """Return a note for each type of F-curve modifier, so that ten of them on a rig can be read."""
     components: dict[str, list[str]] = {}
-    for fcurve in track.channels.values():
-        kinds = {modifier.type for modifier in fcurve.modifiers} if len(fcurve.modifiers) else set()
-        for kind in sorted(kinds - {"CYCLES"}):
+    for fcurve in [fcurve for fcurve in track.channels.values() if len(fcurve.modifiers)]:
+        for kind in sorted({modifier.type for modifier in fcurve.modifiers} - {"CYCLES"}):
             components.setdefault(kind, []).append(str(fcurve.array_index))
-    if not components:
-        return []
     text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:s})")
     return [rpt_(text, kind, ", ".join(found)) for kind, found in components.items()]
 

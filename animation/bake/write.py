@@ -103,6 +103,8 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
             for index, own in plan.own.items()
         ]
     )
+    if not any(map(len, rows)):
+        return [replace(job, states=own_states) for job, own_states in zip(jobs, states, strict=True)]
     owns, fresh = iter(named), iter(rows)
     result = []
     for job, own_states in zip(jobs, states, strict=True):

@@ -354,16 +354,8 @@ class Joined:
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
-SELDOM_EDITED = (
-    "handle_left_type",
-    "handle_right_type",
-    "interpolation",
-    "easing",
-    "type",
-    "back",
-    *FLAGS,
-)
-"""Attributes that stay where keys are moved or posed; FLAGS tell which handle was dragged."""
+SELDOM_EDITED = ("interpolation", "easing", "type", "back", *FLAGS)
+"""Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
 
 def read_joined(

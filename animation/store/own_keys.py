@@ -24,7 +24,6 @@ from ..fcurves.keyframes import (
     FLAGS,
     MARKS,
     NO_KEYS,
-    SELDOM_EDITED,
     BoolArray,
     EnumArray,
     Float32Array,
@@ -447,25 +446,29 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
         return {}
     fcurves = [fcurve for number in baked for fcurve in tracks[number].channels.values()]
     channels = [channel for each in written_by.values() for channel in each]
-    known = [keys for number in baked if (keys := tracks[number].remembered) is not None]
+    known = [before for number in baked if (before := tracks[number].remembered) is not None]
     marks = read_joined(fcurves, MARKS, known if len(known) == len(baked) else ())
-    identities, _ = _find_identities(curves, marks)
+    is_remembered = not marks.names.isdisjoint(FLAGS)
+    # The codes are those of keys that were there before.
+    identities = identities_of(marks.keys) if is_remembered else _find_identities(curves, marks)[0]
+    is_complete = _is_complete(channels, marks, identities)
+    if is_remembered and not is_complete.all():
+        # Edits of other kinds were made: nothing is taken for what it was.
+        marks, is_remembered = read_joined(fcurves, MARKS), False
+        identities, _ = _find_identities(curves, marks)
+        is_complete = _is_complete(channels, marks, identities)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
+    others = {*track_of[~is_complete].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
-    is_remembered = not marks.names.isdisjoint(FLAGS)
-    if is_remembered and others:
-        # Edits of other kinds were made: nothing is taken for what it was.
-        marks, is_remembered = read_joined(fcurves, MARKS), False
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
     kept = list(compress(channels, complete))
     written = rows_.joined([channel.own for channel in kept], OWN)
     if is_remembered and _is_handle_moved(own.keys, written):
-        # Whether it was dragged, the selection tells; where its type was changed, Blender has placed it.
-        own = read_anew(own, SELDOM_EDITED)
+        # Whether it was dragged, the selection tells.
+        own = read_anew(own, FLAGS)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
     own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}

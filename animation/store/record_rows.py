@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -39,12 +38,11 @@ _OFFSET = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """The own keys of one channel of a track, with the track's identity."""
 
     track: int
-    index: int
+    component: int
     own: OwnKeys
     baked: bool
 
@@ -77,7 +75,7 @@ def recorded(
         return [part.own for part in parts], [NO_ROWS] * len(parts)
     rows = rows_.record(keys, 0, 0)
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
-    rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
+    rows["index"] = joined.spread(np.array([part.component for part in parts], dtype=np.int32))
     rows["chosen"] = own.chosen
     if not np.isnan(own.numbers).all():
         rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
@@ -127,7 +125,7 @@ def _are_recorded(
         own, number = own.take(known), number[known]
     keys, (given, numbers) = own.keys, rows_.given_of(own.numbers)
     same: npt.NDArray[np.bool_] = np.array([part.track for part in parts], np.uint32)[number] == present["track"]
-    same &= np.array([part.index for part in parts], np.int32)[number] == present["index"]
+    same &= np.array([part.component for part in parts], np.int32)[number] == present["index"]
     same &= (own.chosen == present["chosen"]) & (given == present["given"])
     same &= (numbers == present["numbers"]).all(axis=1)
     for name in RECORDED:

@@ -23,7 +23,7 @@ from ..fcurves.keyframes import KeyBlock, Keyframes
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import State, Table, known_table, read_table, remembered_tables
+from .table.custom_property import NO_TABLE, State, Table, known_table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
 from .velocity_properties import is_derived
@@ -65,7 +65,7 @@ class Track:
     """The handle of the action's slot that contains the track."""
     state: State | None = None
     """The track's entry in its action's table; None: it is not TCB."""
-    table: Table = field(default_factory=Table)
+    table: Table = NO_TABLE
     """The table of the action, as it was read."""
     datablock: bpy.types.ID | None = None
     frame_curve: bpy.types.FCurve | None = None
@@ -259,7 +259,13 @@ def _tracks_among(
             timing = fcurve
             continue
         if path not in tracks:
-            track = tracks[path] = _track(datablock, name, path, owners)
+            known = before.get(path) if before is not None else None
+            # Of values all of which are keyed nothing else of the owner counts.
+            if known is not None and known.kind == "VECTOR" and len(known.channels) == len(known.rest):
+                track: Track | None = Track(name, path, known.kind, rest=known.rest)
+            else:
+                track = _track(datablock, name, path, owners)
+            tracks[path] = track
             if track is not None:
                 track.channels[fcurve.array_index] = fcurve
     for path, fcurve in own_timing:
@@ -447,12 +453,12 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
         return track.table.error
     if not track.in_use:
         return rpt_(NOT_IN_USE)
-    if track.locked:
-        return rpt_(LOCKED)
     if track.driven:
         return rpt_("driven: the driver decides its value, not the keys")
     for index, fcurve in track.channels.items():
         group = fcurve.group
+        if fcurve.lock or (group is not None and group.lock):
+            return rpt_(LOCKED)
         if fcurve.mute or (group is not None and group.mute):
             return rpt_("muted; unmute its channels first")
         if len(fcurve.keyframe_points):

@@ -61,8 +61,8 @@ class TrackSpline:
     """Makes the spline of a run."""
     turns: Float64Array | None = None
     """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
-    columns: slice = slice(None)
-    """Where its components are among those of `spline`, which may be that of several tracks."""
+    columns: slice | None = None
+    """Where its components are among those of `spline` where that is of several tracks; None: they are all."""
 
     @cached_property
     def is_broken(self) -> bool:

@@ -79,7 +79,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
     named, rows = recorded(parts, numbers, chosen)
     after: dict[int, dict[int, tuple[OwnKeys, OwnKeys]]] = {}
     for part, own_named in zip(parts, named, strict=True):
-        after.setdefault(part.track, {})[part.index] = (part.own, own_named)
+        after.setdefault(part.track, {})[part.component] = (part.own, own_named)
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
     channels = changes[0].channels
     write_rows(channels, written, joined(rows))

@@ -341,6 +341,10 @@ class Table:
         return rows_.find(self.rows, identities)
 
 
+NO_TABLE = Table()
+"""The table of an action without TCB tracks."""
+
+
 def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the array with fresh elements in those rows; the array itself where these are none."""
     if not len(fresh):
@@ -393,7 +397,7 @@ def has_baked_tracks(action: bpy.types.Action) -> bool:
 def read_table(action: Any) -> Table:
     """Read the action's table; one that can't be read has an `error`."""
     if PROPERTY not in action:
-        return Table()
+        return NO_TABLE
     before = remembered_tables().get(action.session_uid)
     try:
         table = _read(action[PROPERTY], before)
