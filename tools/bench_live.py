@@ -4,12 +4,13 @@
     python tools/bench_live.py [--moves 40] [--enables 5] [--output build/bench_live.json]
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
-keys. A key is moved by one frame on one track of a bone, on all of its tracks, or on all of all bones. The time until
-the new motion is in the F-curves is split into detection (finding edited tracks), reading (reading their keys and
-making splines), evaluation (samples, or the fit of curves), and writing (everything from there). "co" is the mere
-reading of the `co` of all keys of the character's F-curves in the same run; "all / co" and "look / co" are how many
-times as long all takes, and the first look after the edit, which is the detection; "all else" is the second check, when
-nothing was edited for a while. Enable is what its button does in a window: it fits parameters to the motion of the same
+keys. A key is moved in time on one track of a bone, on all of its tracks, or on all of all bones, always to a place
+where it was never before. The time until the new motion is in the F-curves is split into detection (finding edited
+tracks), reading (reading their keys and making splines), evaluation (samples, or the fit of curves), and writing
+(everything from there). "co" is the mere reading of the `co` of all keys of the character's F-curves in the same run,
+from each F-curve of the action into a new array; "all / co" and "look / co" are how many times as long all takes, and
+the first look after the edit, which is the detection; "all else" is the second check, when nothing was edited for a
+while. Enable is what its button does in a window: it fits parameters to the motion of the same
 character, none of whose tracks is TCB, plays it by handles, and checks it for the first time. All is processor time of
 one thread, independent of what else the machine does.
 """
@@ -123,41 +124,35 @@ def own_frames(rig: Any) -> list[float]:
 
 
 def read_places(rig: Any) -> float:
-    """Return the seconds to read `co` of all keys of the character's F-curves into existing arrays."""
-    curves = fcurves(rig)
-    arrays = [np.empty(2 * len(curve.keyframe_points), dtype=np.float32) for curve in curves]
+    """Return the seconds to read `co` of all keys of the character's F-curves."""
     start = time.thread_time()
-    for curve, array in zip(curves, arrays, strict=True):
-        curve.keyframe_points.foreach_get("co", array)
+    for curve in fcurves(rig):
+        points = curve.keyframe_points
+        points.foreach_get("co", np.empty(2 * len(points), dtype=np.float32))
     return time.thread_time() - start
 
 
 def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
-    """Move a key there and back again, for one bone after the other."""
-    bones = list(rig.pose.bones)
+    """Move one key after the other, always to a place where none was before: what was computed can't be remembered."""
+    bones, frames = list(rig.pose.bones), own_frames(rig)
     while True:
         bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)
         prefix = "pose.bones" if edit.endswith("all bones") else f'pose.bones["{bone.name}"].'
         names = [dice.choice(("location", "rotation_quaternion", "scale"))]
         if not edit.startswith("one"):
             names = ["location", "rotation_quaternion", "scale"]
-        for amount in (1.0, -1.0):
-            chosen = [
-                fcurve
-                for fcurve in fcurves(rig)
-                if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
-            ]
-            at = [point.co.x for point in chosen[0].keyframe_points if point.type != "GENERATED"][row]
-            for fcurve in chosen:
-                points = fcurve.keyframe_points
-                # Of two keys at one frame Blender keeps the one that was moved.
-                for point in [point for point in points if abs(point.co.x - at - amount) < 0.01]:
-                    points.remove(point)
-                for point in points:
-                    if abs(point.co.x - at) < 0.01:
-                        point.co_ui.x = at + amount
-                fcurve.update()
-            yield
+        chosen = [
+            fcurve
+            for fcurve in fcurves(rig)
+            if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
+        ]
+        place = frames[row] + dice.uniform(-3.0, 3.0)
+        for fcurve in chosen:
+            points = fcurve.keyframe_points
+            own = [point for point in points if point.type != "GENERATED"][row]
+            own.co_ui.x = place
+            fcurve.update()
+        yield
 
 
 def measure(output: str, count: int, path: Path) -> dict[str, Any]:
@@ -176,7 +171,7 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
     live.refresh_all(watches, action)
     for edit, tracks in EDITS.items():
         looks, reads, rests = [], [], []
-        for _, _move in zip(range(count), moves(rig, edit, random.Random(2)), strict=False):
+        for _, _move in zip(range(count), moves(rig, edit, random.Random(edit)), strict=False):
             reads.append(read_places(rig))
             stages = Stages()
             with stages.watched():

@@ -275,20 +275,19 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     parts = [keys for keys in channels if isinstance(keys, Part)]
     if not parts or len(parts) < len(channels):
         return _Concatenated(channels)
-    owners = {id(part.every): part.every for part in parts}
-    if len(owners) == 1 and are_consecutive([part.rows for part in parts]):
-        return Part(parts[0].every, slice(parts[0].rows.start, parts[-1].rows.stop))
+    owners, spans = {id(part.every): part.every for part in parts}, [part.rows for part in parts]
+    if len(owners) == 1 and are_consecutive(spans):
+        return Part(parts[0].every, slice(spans[0].start, spans[-1].stop))
     if 2 * len(owners) > len(parts):
         return _Concatenated(channels)
     ends = accumulate(map(len, owners.values()), initial=0)
     start_of = dict(zip(owners, ends, strict=False))
-    rows = rows_of_parts([part.rows for part in parts], [start_of[id(part.every)] for part in parts])
-    return _Gathered([*owners.values()], rows)
+    return _Gathered([*owners.values()], rows_of_parts(spans, [start_of[id(part.every)] for part in parts]))
 
 
 def are_consecutive(parts: Sequence[slice]) -> bool:
     """Return whether each part starts where the one before it ends."""
-    return all(part.stop == following.start for part, following in pairwise(parts))
+    return [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
 
 
 def rows_of_parts(parts: Sequence[slice], starts: Sequence[int] | None = None) -> IndexArray:
@@ -385,6 +384,8 @@ class KeyBlock:
         self.every = every
         self.counts = list(map(len, every))
         """The number of keys of each F-curve."""
+        # To look the method up takes a fifth of the time of reading ten keys.
+        self._gets = [points.foreach_get for points in every]
         self._ends = list(accumulate(self.counts, initial=0))
         self._slices: dict[tuple[int, type[np.generic]], tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]] = {}
 
@@ -397,8 +398,8 @@ class KeyBlock:
             slices = [memory[width * start : width * end] for start, end in pairwise(self._ends)]
             self._slices[kind] = memory, slices
         memory, slices = self._slices[kind]
-        for points, part in zip(self.every, slices, strict=True):
-            points.foreach_get(name, part)
+        for get, part in zip(self._gets, slices, strict=True):
+            get(name, part)
         return memory.copy()
 
 

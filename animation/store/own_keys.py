@@ -325,18 +325,18 @@ _FRAME = np.dtype(np.float32).itemsize
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     """Concatenate the own keys of channels; consecutive parts of the same keys are not copied."""
-    parts = [own for own in channels if isinstance(own, OwnPart)]
-    if parts and len(parts) == len(channels) and len({id(part.every) for part in parts}) == 1:
-        every, spans = parts[0].every, [part.span for part in parts]
-        if not are_consecutive(spans):
-            rows = rows_of_parts(spans)
-            arrays = [getattr(every, name)[rows] for name in _ARRAYS]
-            return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
-        if spans[-1].stop - spans[0].start == len(every.identities):
-            return every
-        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
-    arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
-    return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
+    every = channels[0].every if channels and isinstance(channels[0], OwnPart) else None
+    spans = [own.span for own in channels if isinstance(own, OwnPart) and own.every is every]
+    if every is None or len(spans) < len(channels):
+        arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
+        return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
+    if not are_consecutive(spans):
+        rows = rows_of_parts(spans)
+        keys = end_to_end([Part(every.keys, span) for span in spans])
+        return OwnKeys(keys, *(getattr(every, name)[rows] for name in _ARRAYS))
+    if spans[-1].stop - spans[0].start == len(every.identities):
+        return every
+    return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
 
 
 NO_OWN_KEYS = OwnKeys(

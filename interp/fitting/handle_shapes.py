@@ -17,17 +17,27 @@ from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
 
-_MEASURED = 60
-PLACES = (1.0 - np.cos(np.pi * (np.arange(_MEASURED) + 0.5) / _MEASURED)) / 2.0
-"""Shares of a segment at which errors are measured."""
-_NODES, _EASED_NODES = slice(2, None, 5), slice(1, None, 3)
-"""Which of them are fitted: Chebyshev's nodes, twelve and twenty.
 
-Least squares at these are near to the smallest maximum error. With eases twelve are too few: between them channels can
-move fast and back.
-"""
-FEW_PLACES = PLACES[_NODES]
-"""Shares of a segment without ease at which its rounding is measured, which is a polynomial of the fifth degree."""
+def _chebyshev(count: int) -> Float64Array:
+    """Return Chebyshev's nodes between 0 and 1; every third, from the second on, is one of a third as many nodes."""
+    return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
+
+
+class Places(NamedTuple):
+    """Shares of a segment at which errors are measured, and which of them are fitted.
+
+    Least squares at Chebyshev's nodes are near to the smallest maximum error.
+    """
+
+    at: Float64Array
+    nodes: slice = slice(1, None, 3)
+
+
+EASED = Places(_chebyshev(60))
+"""With eases twenty nodes: between fewer, channels can move fast and back."""
+PLAIN = Places(_chebyshev(36))
+CUBIC = Places(_chebyshev(12))
+"""For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
 _STEPS = 4
 _SEEN, _MORE_STEPS, _CHANNEL_STEPS = 1e-4, 10, 6
 """Half the angle in radians, or a part of a segment's size: the error that a bake may leave.
@@ -120,22 +130,17 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray, places: Float64Array) -> Shape:
-    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates.
-
-    `places`: the shares at which the course has its values; those of other columns must be `PLACES`.
-    """
+def fitted_shape(course: Course, still: BoolArray, places: Places) -> Shape:
+    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates."""
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
-    parameter[:] = places[:, np.newaxis]
+    parameter[:] = places.at[:, np.newaxis]
     shape = Shape(np.full((2, c, columns), 1.0 / 3.0), course.rates.copy(), parameter)
-    eased = course.eases.any(axis=0)
-    for chosen, nodes in ((~still & ~eased, _NODES), (~still & eased, _EASED_NODES)):
-        rows = np.flatnonzero(chosen)
-        for start in range(0, len(rows), _TOGETHER // c):
-            own = _two_or_more(rows[start : start + _TOGETHER // c])
-            for array, fitted in zip(shape, _descended(course.take(own), nodes), strict=True):
-                array[..., own] = fitted
+    rows = np.flatnonzero(~still)
+    for start in range(0, len(rows), _TOGETHER // c):
+        own = _two_or_more(rows[start : start + _TOGETHER // c])
+        for array, fitted in zip(shape, _descended(course.take(own), places), strict=True):
+            array[..., own] = fitted
     return shape
 
 
@@ -144,28 +149,29 @@ def _two_or_more(rows: IndexArray) -> IndexArray:
     return np.repeat(rows, 2) if len(rows) == 1 else rows
 
 
-def _descended(course: Course, nodes: slice) -> Shape:
+def _descended(course: Course, places: Places) -> Shape:
     """Return handles near the least squares at nodes, with more steps for columns with large errors."""
+    nodes = places.at[places.nodes]
     origin, size = np.zeros(()), sphere.length(course.keys[0])
     if not course.turns:
         (origin,) = course.keys[0]
         reaching = np.concatenate([course.keys[1:] - course.keys[:1], course.path, course.rates])
         size = np.abs(reaching).max(axis=(0, 1))
     size = np.where(size > 0.0, size, 1.0)
-    keys, values = (course.keys - origin) / size, course.values[:, nodes]
+    keys, values = (course.keys - origin) / size, course.values[:, places.nodes]
     if not course.turns:
         values = (values - origin) / size
     course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
-    problem = _Problem(course, PLACES[nodes])
+    problem = _Problem(course, nodes)
     state = problem.descended(problem.begun(), _STEPS)
     rounds = [(_MORE_STEPS, np.array(_SEEN)), (_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0]))]
     for steps, bound in rounds if course.turns else [(_CHANNEL_STEPS, np.array(_SEEN))]:
         poor = _two_or_more(np.flatnonzero(sphere.length(state.residuals).max(axis=0) > bound))
         if len(poor):
-            further = _Problem(course.take(poor), PLACES[nodes]).descended(state.take(poor), steps)
+            further = _Problem(course.take(poor), nodes).descended(state.take(poor), steps)
             for array, own in zip(state, further, strict=True):
                 array[..., poor] = own
-    return Shape(state.reach, state.rates * size, _spread(state.parameter, nodes))
+    return Shape(state.reach, state.rates * size, _spread(state.parameter, places))
 
 
 class _State(NamedTuple):
@@ -335,11 +341,11 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     return np.clip(reach, _LEAST_BEGUN, _LONGEST)
 
 
-def _spread(parameter: Float64Array, nodes: slice) -> Float64Array:
+def _spread(parameter: Float64Array, places: Places) -> Float64Array:
     """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 over the nodes to 1."""
-    known = np.concatenate(([0.0], PLACES[nodes], [1.0]))
-    before = np.searchsorted(known, PLACES, side="right") - 1
-    share = ((PLACES - known[before]) / np.diff(known)[before])[:, np.newaxis]
+    known = np.concatenate(([0.0], places.at[places.nodes], [1.0]))
+    before = np.searchsorted(known, places.at, side="right") - 1
+    share = ((places.at - known[before]) / np.diff(known)[before])[:, np.newaxis]
     whole = np.empty((len(parameter), len(known), parameter.shape[2]))
     whole[:, 0], whole[:, 1:-1], whole[:, -1] = 0.0, parameter, 1.0
     spread: Float64Array = whole[:, before] * (1.0 - share) + whole[:, before + 1] * share

@@ -24,19 +24,17 @@ from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
-from .handle_shapes import FEW_PLACES, PLACES, Course, Shape, eased_share, fitted_shape, stiffness_of
+from .handle_shapes import CUBIC, EASED, PLAIN, Course, Places, Shape, eased_share, fitted_shape, stiffness_of
 
 _PROBES = slice(4, None, 9)
 """Which of them identify a segment that was fitted before, with its ends, the derivatives there and its eases.
 
 Two curves of any method that agree in all of these to the last bit are the same.
 """
-_PROBED = np.concatenate(([0], np.arange(1, len(PLACES) + 1)[_PROBES], [len(PLACES) + 1]))
-"""The indices of the probes, and of the ends, among the samples with ends."""
 _FEW = 32
 """Segments: up to so many are sampled at all places at once, known or not."""
-_SAMPLED = 2048
-"""The segments sampled at a time, for the memory."""
+_SAMPLED = 512
+"""The segments sampled at a time. Arrays of more are returned to the system each time, and take its time anew."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +183,13 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
     by less than a hundredth in the median.
 
-    Errors are measured at 60 places a segment, of numbers without ease at 12, with handles as float32 has them, in
-    float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for that rounding:
-    1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it plays them
-    included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on from the key's
-    own; where these arrive at the next key with others than its own, as by a whole turn more, no handles help, and the
-    error says so. A spline that leaves its keys is off by as much at them. Source: docs/formulas.md, "Fitting handles".
+    Errors are measured at 60 places a segment, without ease at 36, of numbers without it at 12, with handles as float32
+    has them, in float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for
+    that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while
+    it plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
+    from the key's own; where these arrive at the next key with others than its own, as by a whole turn more, no handles
+    help, and the error says so. A spline that leaves its keys is off by as much at them. Source: docs/formulas.md,
+    "Fitting handles".
 
     Examples
     --------
@@ -252,9 +251,11 @@ class _Fitting:
 
     def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
         self._representation, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
-        self._is_cubic = requests[0].spline.is_cubic and self._representation is None
+        is_cubic = requests[0].spline.is_cubic and self._representation is None
+        self._plain = CUBIC if is_cubic else PLAIN
+        """The places in segments without ease."""
         self._known = known
-        self._kind = f"{requests[0].representation} {self._is_cubic}".encode()
+        self._kind = f"{requests[0].representation} {is_cubic}".encode()
 
     def handles(self) -> list[Handles]:
         """Return the handles of each request."""
@@ -288,28 +289,27 @@ class _Fitting:
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 
     def _fitted(self, part: _Segments) -> _SegmentFits:
-        """Return the fit of segments; those of numbers without ease are cubics, which handles at thirds play."""
+        """Return the fit of segments: of those with ease, and of the others, which are smoother."""
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
-        is_cubic = ~part.eases.any(axis=0) & self._is_cubic
-        if not is_cubic.any():
-            return self._fit_unless_known(part, derivatives)
-        cubic, others = np.flatnonzero(is_cubic), np.flatnonzero(~is_cubic)
-        plain = part.take(cubic)
-        exact = self._fit(plain, self._sampled(plain, FEW_PLACES), derivatives[..., cubic], FEW_PLACES)
-        if not len(others):
-            return exact
-        fitted = self._fit_unless_known(part.take(others), derivatives[..., others])
-        order = np.argsort(np.concatenate((cubic, others)))
-        arrays: Iterator[tuple[Any, Any]] = zip(exact, fitted, strict=True)
-        return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in arrays))
+        eased = part.eases.any(axis=0)
+        if not eased.any():
+            return self._fit_unless_known(part, derivatives, self._plain)
+        if eased.all():
+            return self._fit_unless_known(part, derivatives, EASED)
+        kinds = [(np.flatnonzero(~eased), self._plain), (np.flatnonzero(eased), EASED)]
+        fits: list[Any] = [
+            self._fit_unless_known(part.take(rows), derivatives[..., rows], places) for rows, places in kinds
+        ]
+        order = np.argsort(np.concatenate([rows for rows, _ in kinds]))
+        return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(*fits, strict=True)))
 
-    def _fit_unless_known(self, part: _Segments, derivatives: Float64Array) -> _SegmentFits:
+    def _fit_unless_known(self, part: _Segments, derivatives: Float64Array, places: Places) -> _SegmentFits:
         """Return the fit of segments; take that of known ones from the cache."""
-        if self._known is None:
-            return self._fit(part, self._sampled(part, PLACES), derivatives, PLACES)
+        if self._known is None or places is CUBIC:
+            return self._fit(part, self._sampled(part, places.at), derivatives, places)
         # A call of NumPy costs the same for one segment as for many.
-        exact = self._sampled(part, PLACES) if len(part.begin) <= _FEW else None
-        probes = self._sampled(part, PLACES[_PROBES]) if exact is None else exact[:, _PROBED]
+        exact = self._sampled(part, places.at) if len(part.begin) <= _FEW else None
+        probes = self._sampled(part, places.at[_PROBES]) if exact is None else exact[:, _probed(places)]
         about = (
             part.frames,
             part.eases,
@@ -323,25 +323,25 @@ class _Fitting:
         new = self._known.missing(names)
         if new:
             rest = part.take(np.array(new))
-            values = self._sampled(rest, PLACES) if exact is None else exact[..., new]
-            fresh = self._fit(rest, values, derivatives[..., new], PLACES)
+            values = self._sampled(rest, places.at) if exact is None else exact[..., new]
+            fresh = self._fit(rest, values, derivatives[..., new], places)
             self._known.learn([names[place] for place in new], _SegmentFits.rows_of(fresh))
         return _SegmentFits.of_rows(self._known.recall(names), self._numbers.shape[1])
 
-    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, at: Float64Array) -> _SegmentFits:
-        """Return the fit of segments from derivatives and exact values, those at the places `at` and at both ends."""
+    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places) -> _SegmentFits:
+        """Return the fit of segments from derivatives and exact values, those at the places and at both ends."""
         channels = self._numbers.shape[1]
-        course, flips, jumps = self._course(part, exact, derivatives)
-        still = (part.eases == 0.0).all(axis=0) if self._is_cubic else jumps
+        course, flips, jumps = self._course(part, exact, derivatives, places)
+        still = np.ones_like(jumps) if places is CUBIC else jumps
         still = still if course.turns else np.tile(still, channels)
-        frames, values, played = _stored(part, course, fitted_shape(course, still, at), at)
-        errors, places = _tops(self._off(played, course, exact), at)
+        frames, values, played = _stored(part, course, fitted_shape(course, still, places), places)
+        errors, worst = _tops(self._off(played, course, exact), places)
         if self._representation is not None:
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
         shape = (2, channels, len(part.begin))
         return _SegmentFits(
-            flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape)
+            flips, jumps.astype(np.float64), errors, worst, frames.reshape(shape), values.reshape(shape)
         )
 
     def _evaluated(self, part: _Segments, w: Float64Array, nu: int) -> Float64Array:
@@ -359,7 +359,7 @@ class _Fitting:
         return self._evaluated(part, w, 0)
 
     def _course(
-        self, part: _Segments, exact: Float64Array, derivatives: Float64Array
+        self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places
     ) -> tuple[Course, Float64Array, BoolArray]:
         """Return the exact motion of channels, the signs of segments' ends, and which segments don't arrive there."""
         (begin, _, eases), representation = part, self._representation
@@ -379,7 +379,7 @@ class _Fitting:
         change = end - start
         values = numbers[:, :-1]
         if not representation.homogeneous:
-            lengths = start + PLACES[:, np.newaxis] * change
+            lengths = start + places.at[:, np.newaxis] * change
             values, _ = representation.scaled(values, values, lengths, np.zeros_like(lengths))
         path, rates = np.empty_like(keys), np.empty_like(keys)
         ends = (unit, exact[:, 0], start), (numbers[:, -1], exact[:, -1], end)
@@ -409,8 +409,14 @@ class _Fitting:
         return angles[np.newaxis]
 
 
+def _probed(places: Places) -> IndexArray:
+    """Return the indices of the probes, and of the ends, among samples with ends."""
+    inner = np.arange(1, len(places.at) + 1)
+    return np.concatenate(([0], inner[_PROBES], [len(inner) + 1]))
+
+
 def _stored(
-    part: _Segments, course: Course, shape: Shape, at: Float64Array
+    part: _Segments, course: Course, shape: Shape, places: Places
 ) -> tuple[Float32Array, Float32Array, Float64Array]:
     """Return float32 frames and values (2, c, N) of the handles, and the values that they play at places."""
     start, end = np.tile(part.frames, course.keys.shape[2] // len(part.begin))
@@ -420,13 +426,14 @@ def _stored(
     keys = course.keys.astype(np.float32).astype(np.float64)
     leaving, arriving = reach * shape.rates
     values = np.stack([course.keys[0] + leaving, course.keys[1] - arriving]).astype(np.float32)
-    parameter = parameters_at(at, frame_powers(reach), shape.parameter)
+    parameter = parameters_at(places.at, frame_powers(reach), shape.parameter)
     powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
     return frames, values, rise_at(powers, parameter) + keys[0][:, np.newaxis]
 
 
-def _tops(off: Float64Array, at: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _tops(off: Float64Array, places: Places) -> tuple[Float64Array, Float64Array]:
     """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at m places."""
+    at = places.at
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(at) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
