@@ -327,16 +327,18 @@ def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     """Concatenate the own keys of channels; consecutive parts of the same keys are not copied."""
     every = channels[0].every if channels and isinstance(channels[0], OwnPart) else None
     spans = [own.span for own in channels if isinstance(own, OwnPart) and own.every is every]
-    if every is None or len(spans) < len(channels):
+    if every is not None and len(spans) == len(channels) and are_consecutive(spans):
+        if spans[-1].stop - spans[0].start == len(every.identities):
+            return every
+        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
+    if every is not None and len(spans) == len(channels):
+        keys, taken = end_to_end([Part(every.keys, span) for span in spans]), rows_of_parts(spans)
+        arrays: list[Any] = [getattr(every, name)[taken] for name in _ARRAYS]
+    else:
+        keys = end_to_end([own.keys for own in channels])
         arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
-        return OwnKeys(end_to_end([own.keys for own in channels]), *arrays)
-    if not are_consecutive(spans):
-        rows = rows_of_parts(spans)
-        keys = end_to_end([Part(every.keys, span) for span in spans])
-        return OwnKeys(keys, *(getattr(every, name)[rows] for name in _ARRAYS))
-    if spans[-1].stop - spans[0].start == len(every.identities):
-        return every
-    return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
+    identities, numbers, rows, chosen, placed = arrays
+    return OwnKeys(keys, identities, numbers, rows, chosen, placed)
 
 
 NO_OWN_KEYS = OwnKeys(

@@ -138,10 +138,10 @@ def track_splines(
 def likeness(track: Track, settings: Settings, originals: Mapping[int, OwnKeys]) -> Hashable:
     """Return what is equal for tracks that one spline can play; None for a track that needs its own.
 
-    Those are tracks of values whose channels all have keys at the same frames, with the same parameters. With an ease
-    handles are fitted, segment by segment, and such fits are remembered of each track by itself.
+    Those are tracks of values by TCB whose channels all have keys at the same frames, with the same parameters. With an
+    ease handles are fitted, segment by segment, and such fits are remembered of each track by itself.
     """
-    if track.is_rotation or settings.cycle != "SINGLE" or "velocities" in setting_names(track, settings):
+    if track.is_rotation or settings.cycle != "SINGLE" or settings.method != Settings.method:
         return None
     first, *others = originals.values()
     ends, timing = first.ends, first.timing
