@@ -14,6 +14,7 @@ import pytest
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
+    bits,
     co,
     curve,
     differences,
@@ -185,6 +186,41 @@ def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows,
     degrees = [float(number) for line in said for number in re.findall(r"([-+.e\d]+|nan|inf) degrees", line)]
     assert len(degrees) > 2
     assert max(degrees) <= 180.0
+
+
+def alike(animation, name: str, paths: dict[str, float], **parameters: list[float]) -> bpy.types.Object:
+    """A thing with these properties keyed at the same frames, each to the same values times a number."""
+    thing = new_object(name)
+    for path, size in paths.items():
+        keyed_location(thing, animation, FRAMES, np.array(VALUES) * size, path, **parameters)
+    return thing
+
+
+ALIKE = {"location": 1.0, "scale": -0.3, "delta_location": 70.0, "delta_scale": 1e-3}
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
+def test_tracks_that_are_keyed_alike_get_the_handles_and_errors_of_each_by_itself(animation, parameters: dict) -> None:
+    whole = alike(animation, "Whole", ALIKE, **parameters)
+    told = {each["track"]: (each["error"], each["frame"]) for each in animation.bake(whole, output="HANDLES").handles}
+    assert {*told} == {*ALIKE}
+    for path, size in ALIKE.items():
+        alone = alike(animation, path, {path: size}, **parameters)
+        (mine,) = animation.bake(alone, output="HANDLES").handles
+        assert told[path] == (mine["error"], mine["frame"])
+        for index in range(3):
+            assert bits(curve(whole, path, index), identities=False) == bits(
+                curve(alone, path, index), identities=False
+            )
+
+
+def test_a_fault_in_one_of_the_tracks_keyed_alike_names_that_track_and_leaves_the_others_alone(animation) -> None:
+    thing = alike(animation, "Thing", ALIKE)
+    curve(thing, "scale", 1).keyframe_points[2].co.y = 2e38
+    report = animation.bake(thing, output="HANDLES")
+    (error,) = report.errors
+    assert (error.track, error.frame) == ("scale", FRAMES[2])
+    assert {each["track"] for each in report.handles} == {*ALIKE} - {"scale"}
 
 
 @pytest.mark.parametrize("mode", MODES)
