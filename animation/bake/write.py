@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress
 
 import bpy
 import numpy as np
@@ -206,13 +205,15 @@ def _write_alike(
     channels = composed.channels
     standing = [each.standing for each in own if each.standing is not None]
     if len(standing) == len(own) and not len(keys.frames):
-        write_some(curves, composed.arrays, composed.differing(standing))
-        # When the extrapolation changes, Blender updates the curve, which may move its handles.
-        replaced = [*compress(zip(curves, channels, strict=True), updated)]
+        # When the extrapolation changes, Blender updates the curve, which may move its handles. What differs in nothing
+        # else is left alone: it need not have been read.
+        differing, moved = composed.differing(standing), np.array(updated)
+        for name in ("co", *SIDES) if moved.any() else ():
+            differing[name] = differing.get(name, moved) | moved
+        write_some(curves, composed.arrays, differing)
     else:
-        replaced = [*zip(curves, channels, strict=True)]
-    for fcurve, written in replaced:
-        write(fcurve, written)
+        for fcurve, written in zip(curves, channels, strict=True):
+            write(fcurve, written)
     noted = as_written(composed.own, every, composed.placed)
     generated = np.empty(keys.values.shape, dtype=GENERATED)
     generated["frame"], generated["value"] = keys.frames, keys.values

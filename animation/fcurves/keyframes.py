@@ -353,7 +353,7 @@ class Joined:
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
-SELDOM_EDITED = ("interpolation", "easing", "type", "back", *FLAGS)
+SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
 """Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
 

@@ -53,8 +53,6 @@ Points = list[bpy.types.FCurveKeyframePoints]
 """The keys of each channel of a track, as Blender has them."""
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
-_OTHER = (*UNPLACED, "easing", "type", "back")
-"""Attributes of keys that only the longer check reads, or that the first one takes for unchanged beside others."""
 
 
 @dataclass
@@ -478,7 +476,7 @@ def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
     result = []
-    for track, (left, right, *arrays) in zip(tracks, reader.read(_OTHER, written), strict=True):
+    for track, (left, right, *arrays) in zip(tracks, reader.read((*UNPLACED, "easing"), written), strict=True):
         states = map(_settings_of, track.channels.values())
         result.append(_OtherState(left + right, (*states, *map(zlib.crc32, arrays))))
     return result

@@ -450,20 +450,16 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     channels = [channel for each in written_by.values() for channel in each]
     known = [before for number in baked if (before := tracks[number].remembered) is not None]
     marks = read_joined(fcurves, MARKS, known if len(known) == len(baked) else ())
-    is_remembered = not marks.names.isdisjoint(FLAGS)
-    # The codes are those of keys that were there before.
-    identities = identities_of(marks.keys) if is_remembered else _find_identities(curves, marks)[0]
-    is_complete = _is_complete(channels, marks, identities)
-    if is_remembered and not is_complete.all():
-        # Edits of other kinds were made: nothing is taken for what it was.
-        marks, is_remembered = read_joined(fcurves, MARKS), False
-        identities, _ = _find_identities(curves, marks)
-        is_complete = _is_complete(channels, marks, identities)
+    identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    others = {*track_of[~is_complete].tolist()}
+    others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
+    is_remembered = not marks.names.isdisjoint(FLAGS)
+    if is_remembered and others:
+        # Edits of other kinds were made: nothing is taken for what it was.
+        marks, is_remembered = read_joined(fcurves, MARKS), False
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
     kept = list(compress(channels, complete))

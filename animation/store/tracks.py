@@ -140,10 +140,15 @@ class Track:
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """Return the extrapolation of the animator's own curve of a channel."""
+        """Return the extrapolation of the animator's own curve of a channel.
+
+        Where generated keys play, the bake has made it CONSTANT.
+        """
         now = self.channels[index].extrapolation
         written = self.state.channels.get(index) if self.state is not None else None
-        return now if written is None or now != "CONSTANT" else written.extrapolation
+        if written is None or now != "CONSTANT" or written.extrapolation == now or self.is_played_by_handles:
+            return now
+        return written.extrapolation
 
     def error(self, reason: str, frame: float | None = None) -> AnimationError:
         """Return an error that names the track."""
@@ -259,13 +264,7 @@ def _tracks_among(
             timing = fcurve
             continue
         if path not in tracks:
-            known = before.get(path) if before is not None else None
-            # Of values all of which are keyed nothing else of the owner counts.
-            if known is not None and known.kind == "VECTOR" and len(known.channels) == len(known.rest):
-                track: Track | None = Track(name, path, known.kind, rest=known.rest)
-            else:
-                track = _track(datablock, name, path, owners)
-            tracks[path] = track
+            track = tracks[path] = _track(datablock, name, path, owners)
             if track is not None:
                 track.channels[fcurve.array_index] = fcurve
     for path, fcurve in own_timing:

@@ -27,14 +27,14 @@ from .channel_splines import batch, in_batches, parabola
 from .handle_shapes import CUBIC, EASED, PLAIN, Course, Places, Shape, eased_share, fitted_shape, stiffness_of
 
 _PROBES = slice(4, None, 9)
-"""Which of them identify a segment that was fitted before, with its ends, the derivatives there and its eases.
+"""Which of the places identify a segment that was fitted before, with its ends, the derivatives there and its eases.
 
 Two curves of any method that agree in all of these to the last bit are the same.
 """
 _FEW = 32
 """Segments: up to so many are sampled at all places at once, known or not."""
-_SAMPLED = 512
-"""The segments sampled at a time. Arrays of more are returned to the system each time, and take its time anew."""
+_SAMPLED = 2048
+"""The segments of channels sampled at a time. Larger arrays go back to the system each time, and take its time anew."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ class Handles:
 
 class KnownFits:
     """A cache of fits of segments, by their inputs: `fit_handles` fits none of them again.
+
+    Cubic segments, whose handles need no search, are not kept.
 
     Parameters
     ----------
@@ -183,13 +185,13 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
     by less than a hundredth in the median.
 
-    Errors are measured at 60 places a segment, without ease at 36, of numbers without it at 12, with handles as float32
-    has them, in float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for
-    that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while
-    it plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
-    from the key's own; where these arrive at the next key with others than its own, as by a whole turn more, no handles
-    help, and the error says so. A spline that leaves its keys is off by as much at them. Source: docs/formulas.md,
-    "Fitting handles".
+    Errors are measured at 60 places a segment, without ease at 36, of segments that are cubics at 12, with handles as
+    float32 has them, in float64: the largest there is, or a few percent less or more. Numbers without ease are exact
+    but for that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender
+    rounds while it plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers
+    that go on from the key's own; where these arrive at the next key with others than its own, as by a whole turn more,
+    no handles help, and the error says so. A spline that leaves its keys is off by as much at them. Source:
+    docs/formulas.md, "Fitting handles".
 
     Examples
     --------
@@ -283,8 +285,9 @@ class _Fitting:
     def _parts(self) -> Iterator[_Segments]:
         """Yield all segments to fit, some at a time."""
         frames, parameters = self._tracks.frames, self._tracks.parameters
-        for start in range(0, len(self._chosen), _SAMPLED):
-            begin = self._chosen[start : start + _SAMPLED]
+        count = max(1, _SAMPLED // self._numbers.shape[1])
+        for start in range(0, len(self._chosen), count):
+            begin = self._chosen[start : start + count]
             eases = ease.normalised(parameters[4, begin], parameters[3, begin + 1])
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 

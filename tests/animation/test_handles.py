@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from typing import Any
 
 import bpy
 import numpy as np
@@ -636,3 +637,22 @@ def test_beside_other_modifiers_there_is_no_cycle_and_a_note_says_so(animation) 
     assert any("it cycles: handles play it between its keys alone" in note for note in report.notes)
     assert [modifier.type for modifier in curve(thing, "location").modifiers] == ["STEPPED"]
     assert len(curve(thing, "location", 1).modifiers) == 0
+
+
+@pytest.mark.parametrize("then", ["CONSTANT", "LINEAR"])
+def test_an_extrapolation_that_is_chosen_while_handles_play_stays(animation, then: str) -> None:
+    thing = whole(animation, "XYZ")
+    chosen = curve(thing, "location", 1)
+    chosen.extrapolation = "LINEAR" if then == "CONSTANT" else "CONSTANT"
+    animation.bake(thing, output="HANDLES")
+    watches: dict[tuple[int, int], Any] = {}
+    looked = animation.live.update
+    looked.refresh_all(watches, thing.animation_data.action)
+    chosen.extrapolation = then
+    looked.refresh(watches, thing.animation_data.action)
+    assert looked.check_remaining(watches, thing.animation_data.action).tracks == 1
+    assert chosen.extrapolation == then
+    animation.bake(thing, output="SAMPLES")
+    assert chosen.extrapolation == "CONSTANT"
+    animation.restore(thing)
+    assert chosen.extrapolation == then

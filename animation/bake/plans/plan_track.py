@@ -31,10 +31,10 @@ from .retimed import plan_retimed
 from .rotation_channels import as_shown
 from .sample_frames import APART, Sampling
 from .samples import plan_samples
-from .splines import TrackSpline, likeness, splines_together, track_splines
+from .splines import EASES, TrackSpline, likeness, splines_together, track_splines
 
 _VALUES_AT_ONCE = 20_000
-"""Values of keys whose splines are made together; what is computed of them stays in the processor's cache."""
+"""Values of keys whose splines are made together, for the memory."""
 UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
 _KEYED_NEAR = n_(
     "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there; move them to one frame"
@@ -74,13 +74,15 @@ def _splines_together(
     """
     alike: dict[Hashable, list[int]] = {}
     for number, ((track, own, options), function) in enumerate(zip(kept, functions, strict=True)):
-        like = likeness(track, track.settings, own) if function is None and options.output == "HANDLES" else None
+        by_handles = function is None and options.output == "HANDLES" and not any(map(options.defaults.get, EASES))
+        like = likeness(track, track.settings, own) if by_handles else None
         if like is not None:
             alike.setdefault((id(options), like), []).append(number)
     result: dict[int, list[TrackSpline]] = {}
     for numbers in alike.values():
         _, own, options = kept[numbers[0]]
-        count = max(1, _VALUES_AT_ONCE // (len(own) * own[min(own)].count))
+        most = max(len(kept[number][1]) for number in numbers)
+        count = max(1, _VALUES_AT_ONCE // (most * own[min(own)].count))
         for start in range(0, len(numbers) if len(numbers) > 1 else 0, count):
             some = numbers[start : start + count]
             tracks = [(kept[number][0], kept[number][1]) for number in some]

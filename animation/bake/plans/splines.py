@@ -39,7 +39,8 @@ from .refused_motion import (
     error_of_keys,
 )
 
-_EASES = [PARAMETERS.index(name) for name in ("ease_to", "ease_from")]
+EASES = ("ease_to", "ease_from")
+_EASES = [PARAMETERS.index(name) for name in EASES]
 
 _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Makes the spline of some keys, with the angles from key to key where their values include whole turns."""
@@ -83,7 +84,7 @@ class TrackSpline:
         return values.min(axis=0).tolist(), values.max(axis=0).tolist()
 
     def of_columns(self, components: list[int], columns: slice) -> TrackSpline:
-        """Return the spline of one of several tracks."""
+        """Return the spline of one of several tracks, whose values are in these columns."""
         own = TrackSpline(
             components, self.frames, self.values[:, columns], self.spline, self.between, self.made, None, columns
         )
@@ -106,7 +107,7 @@ class TrackSpline:
         spline, turns = self.made(own)
         frames = self.frames[own]
         none = np.zeros(len(frames), dtype=np.bool_)
-        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns)
+        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns, self.columns)
 
 
 def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
