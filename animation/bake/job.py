@@ -5,26 +5,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import bpy
 
+from ...interp import KeysError
 from ..datablocks import name_of
 from ..errors import NO_FLOAT_KEYS, AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store.actions import original_actions
-from ..store.frame_functions import functions_of
+from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
-from ..translation import rpt_
+from ..translation import rpt_, translated
 from .parameters_from_edits import may_imply, with_implied
-from .plans import plan_track
+from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
 from .sample_limit import count_samples, too_many
@@ -220,15 +221,26 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
     With `whole` one such track makes the result False.
     """
     planned = []
-    for plan in plan_track.plan_tracks(job.kept, functions_of([track for track, _, _ in job.kept])):
-        if isinstance(plan, TrackPlan):
-            planned.append(plan)
-            continue
-        report.errors.append(plan)
-        if whole:
-            return False
+    functions = functions_of([track for track, _, _ in job.kept])
+    for (track, own, options), function in zip(job.kept, functions, strict=True):
+        try:
+            planned.append(_track_plan(track, own, options, function))
+        except AnimationError as refusal:
+            report.errors.append(refusal)
+            if whole:
+                return False
     job.plans = [plan for plan in planned if plan.plans]
     job.notes += [plan.track.note(note) for plan in planned if not plan.plans for note in plan.notes]
     if not job.plans:
         report.notes += job.notes
     return bool(job.plans)
+
+
+def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
+    """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
+    try:
+        settings = track.settings
+        settings = settings if settings.options is options else replace(settings, options=options)
+        return plan_track(track, settings, own, options, function)
+    except KeysError as error:
+        raise track.error(translated(error.message), error.frame) from error

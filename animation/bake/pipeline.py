@@ -188,7 +188,6 @@ def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> 
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
     fits = fit_many([request for plan in plans for request in plan.requests])
-    requests = {id(request.spline): request for plan in plans for request in plan.handles}
-    handles = dict(zip(requests, fit_handles([*requests.values()], known), strict=True))
-    results = Results(iter(values), iter(fits), handles)
+    handles = fit_handles([request for plan in plans for request in plan.handles], known)
+    results = Results(iter(values), iter(fits), iter(handles))
     return [[plan.compose(results) for plan in job.plans] for job in jobs]

@@ -93,13 +93,6 @@ class Handles:
     frames: Float64Array
     jumps: BoolArray
 
-    def of(self, channels: slice | None) -> Handles:
-        """Return the handles of some of the channels; None: of all."""
-        if channels is None:
-            return self
-        sides = self.left[:, channels], self.right[:, channels]
-        return Handles(*sides, self.signs, self.errors[:, channels], self.frames[:, channels], self.jumps)
-
 
 class KnownFits:
     """A cache of fits of segments, by their inputs: `fit_handles` fits none of them again.

@@ -83,7 +83,7 @@ class OwnHandles(Plan):
     def compose(self, results: Results) -> Baked:
         """Compose the animator's keys with the fitted handles."""
         values = self.spline.values
-        fitted = results.handles[id(self.spline.spline)].of(self.spline.columns) if self._plays else None
+        fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         shown = None
         negated = fitted is not None and bool(np.count_nonzero(fitted.signs < 0))

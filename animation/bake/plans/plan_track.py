@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....interp import KeysError
-from ...errors import AnimationError
 from ...fcurves.cycles import repeats
 from ...fcurves.frames import union
 from ...fcurves.keyframes import Float32Array
@@ -31,10 +27,8 @@ from .retimed import plan_retimed
 from .rotation_channels import as_shown
 from .sample_frames import APART, Sampling
 from .samples import plan_samples
-from .splines import EASES, TrackSpline, likeness, splines_together, track_splines
+from .splines import TrackSpline, track_splines
 
-_VALUES_AT_ONCE = 20_000
-"""Values of keys whose splines are made together, for the memory."""
 UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
 _KEYED_NEAR = n_(
     "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there; move them to one frame"
@@ -48,64 +42,15 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_tracks(
-    kept: Sequence[tuple[Track, OwnChannels, Options]], functions: Sequence[FrameFunction | None]
-) -> Iterator[TrackPlan | AnimationError]:
-    """Yield the plan of each track, which is played by its frame function, or an error that names track and key."""
-    together = _splines_together(kept, functions)
-    for number, ((track, own, options), function) in enumerate(zip(kept, functions, strict=True)):
-        settings = track.settings
-        settings = settings if settings.options is options else replace(settings, options=options)
-        try:
-            splines = together.get(number) or track_splines(track, settings, own, options.defaults)
-            yield _plan_track(track, settings, own, options, splines, function)
-        except KeysError as error:
-            yield track.error(translated(error.message), error.frame)
-        except AnimationError as error:
-            yield error
-
-
-def _splines_together(
-    kept: Sequence[tuple[Track, OwnChannels, Options]], functions: Sequence[FrameFunction | None]
-) -> dict[int, list[TrackSpline]]:
-    """Return the splines of those tracks, by number, that handles play and that are keyed alike.
-
-    NumPy's cost per call is the same for the channels of one as for those of a hundred.
-    """
-    alike: dict[Hashable, list[int]] = {}
-    for number, ((track, own, options), function) in enumerate(zip(kept, functions, strict=True)):
-        by_handles = function is None and options.output == "HANDLES" and not any(map(options.defaults.get, EASES))
-        like = likeness(track, track.settings, own) if by_handles else None
-        if like is not None:
-            alike.setdefault((id(options), like), []).append(number)
-    result: dict[int, list[TrackSpline]] = {}
-    for numbers in alike.values():
-        _, own, options = kept[numbers[0]]
-        most = max(len(kept[number][1]) for number in numbers)
-        count = max(1, _VALUES_AT_ONCE // (most * own[min(own)].count))
-        for start in range(0, len(numbers) if len(numbers) > 1 else 0, count):
-            some = numbers[start : start + count]
-            tracks = [(kept[number][0], kept[number][1]) for number in some]
-            # Where one is at fault, all are made by themselves, which tells of the right one.
-            with suppress(AnimationError, KeysError):
-                splines = splines_together(tracks, options.defaults)
-                result |= {number: [spline] for number, spline in zip(some, splines, strict=True)}
-    return result
-
-
-def _plan_track(
-    track: Track,
-    settings: Settings,
-    own: OwnChannels,
-    options: Options,
-    splines: list[TrackSpline],
-    function: FrameFunction | None,
+def plan_track(
+    track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
 ) -> TrackPlan:
     """Return the plan of a track, which is played by the frame function.
 
     Raises AnimationError where the keys or their parameters make no spline, and KeysError, which does not name the
     track, where only an evaluation of the motion shows it.
     """
+    splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
     largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)

@@ -230,8 +230,7 @@ class Results:
 
     values: Iterator[Float64Array]
     fits: Iterator[Fit]
-    handles: Mapping[int, Handles]
-    """By the `id` of the spline: that of several tracks is fitted once."""
+    handles: Iterator[Handles]
 
 
 class Plan(ABC):

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, compress, pairwise
+from itertools import compress, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -39,9 +39,6 @@ from .refused_motion import (
     error_of_keys,
 )
 
-EASES = ("ease_to", "ease_from")
-_EASES = [PARAMETERS.index(name) for name in EASES]
-
 _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Makes the spline of some keys, with the angles from key to key where their values include whole turns."""
 
@@ -62,8 +59,6 @@ class TrackSpline:
     """Makes the spline of a run."""
     turns: Float64Array | None = None
     """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
-    columns: slice | None = None
-    """Where its components are among those of `spline` where that is of several tracks; None: they are all."""
 
     @cached_property
     def is_broken(self) -> bool:
@@ -73,23 +68,10 @@ class TrackSpline:
     @cached_property
     def extent(self) -> tuple[float, float]:
         """Return the largest range of a component's keys, and their largest absolute number."""
-        lowest, highest = self._limits
+        values = self.spline.keys.values
+        lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
         spread = max(high - low for low, high in zip(lowest, highest, strict=True))
         return spread, max(-min(lowest), *highest)
-
-    @cached_property
-    def _limits(self) -> tuple[list[float], list[float]]:
-        """Return the lowest and the highest value of each component's keys."""
-        values = self.spline.keys.values
-        return values.min(axis=0).tolist(), values.max(axis=0).tolist()
-
-    def of_columns(self, components: list[int], columns: slice) -> TrackSpline:
-        """Return the spline of one of several tracks, whose values are in these columns."""
-        own = TrackSpline(
-            components, self.frames, self.values[:, columns], self.spline, self.between, self.made, None, columns
-        )
-        vars(own)["_limits"] = tuple(each[columns] for each in self._limits)
-        return own
 
     @cached_property
     def runs(self) -> list[TrackSpline]:
@@ -107,7 +89,7 @@ class TrackSpline:
         spline, turns = self.made(own)
         frames = self.frames[own]
         none = np.zeros(len(frames), dtype=np.bool_)
-        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns, self.columns)
+        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns)
 
 
 def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
@@ -134,40 +116,6 @@ def track_splines(
             like += own.parameters.tobytes()
         alike.setdefault(like, []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
-
-
-def likeness(track: Track, settings: Settings, originals: Mapping[int, OwnKeys]) -> Hashable:
-    """Return what is equal for tracks that one spline can play; None for a track that needs its own.
-
-    Those are tracks of values by TCB whose channels all have keys at the same frames, with the same parameters. With an
-    ease handles are fitted, segment by segment, and such fits are remembered of each track by itself.
-    """
-    if track.is_rotation or settings.cycle != "SINGLE" or settings.method != Settings.method:
-        return None
-    first, *others = originals.values()
-    ends, timing = first.ends, first.timing
-    if any(own.ends != ends or own.timing != timing for own in others):
-        return None
-    if not any(own.has_parameters for own in originals.values()):
-        return (*settings.codes(), timing, ends)
-    given = first.parameters
-    if (given[:, _EASES] > 0.0).any() or any(own.parameters.tobytes() != given.tobytes() for own in others):
-        return None
-    return (*settings.codes(), timing, ends, given.tobytes())
-
-
-def splines_together(
-    tracks: Sequence[tuple[Track, Mapping[int, OwnKeys]]], defaults: Mapping[str, float]
-) -> list[TrackSpline]:
-    """Return the splines of tracks of one `likeness`, which are parts of one spline.
-
-    Raises AnimationError, which does not name the right track, where any of their keys make no spline.
-    """
-    (first, _), own = tracks[0], dict(enumerate(each for _, originals in tracks for each in originals.values()))
-    check_frames(first, own[0].frames)
-    whole = _vector(first, first.settings, own, [*own], defaults)
-    columns = pairwise(accumulate((len(originals) for _, originals in tracks), initial=0))
-    return [whole.of_columns([*originals], slice(*ends)) for (_, originals), ends in zip(tracks, columns, strict=True)]
 
 
 def _pieces(between: BoolArray) -> list[slice]:
