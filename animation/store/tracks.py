@@ -452,12 +452,12 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
         return track.table.error
     if not track.in_use:
         return rpt_(NOT_IN_USE)
+    if track.locked:
+        return rpt_(LOCKED)
     if track.driven:
         return rpt_("driven: the driver decides its value, not the keys")
     for index, fcurve in track.channels.items():
         group = fcurve.group
-        if fcurve.lock or (group is not None and group.lock):
-            return rpt_(LOCKED)
         if fcurve.mute or (group is not None and group.mute):
             return rpt_("muted; unmute its channels first")
         if len(fcurve.keyframe_points):
