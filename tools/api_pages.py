@@ -9,6 +9,7 @@ second has those of `interp`. tests/docs/test_api.py holds the pages against the
 
 from __future__ import annotations
 
+import argparse
 import ast
 import dataclasses
 import importlib
@@ -357,11 +358,13 @@ def _property(each: Any) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Write docs/api.md and docs/api_interp.md anew, from the docstrings.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs", help="default: docs/")
+    folder = parser.parse_args().folder
     import bpy  # noqa: F401
 
     from tools import tcb
 
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
     (folder / "api_interp.md").write_text(interp_page(), encoding="utf-8")
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
     package.register()

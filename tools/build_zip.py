@@ -6,6 +6,7 @@ Needs the `bpy` wheel, which ships that tool. Prints the path of the zip; FOLDER
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import subprocess
 import sys
@@ -36,8 +37,14 @@ def build(folder: Path) -> Path:
     return archive
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build the extension's zip and validate it.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist", help="default: dist/")
     try:
-        print(build(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "dist"))
+        print(build(parser.parse_args().folder))
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)
+
+
+if __name__ == "__main__":
+    main()

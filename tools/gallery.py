@@ -6,6 +6,7 @@ python tools/gallery.py [FILE]
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,11 @@ def panels() -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Draw what parameters, ends, dialects and extrapolation do.")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=ROOT / "docs" / "gallery.png", help="default: docs/gallery.png"
+    )
+    target = parser.parse_args().file
     figure, axes = plt.subplots(2, 3, figsize=(13.0, 6.4), sharex=True, layout="constrained")
     at = np.linspace(-6.0, 46.0, 800)
     for axis, (title, curves) in zip(axes.ravel(), panels().items(), strict=True):
@@ -61,7 +67,7 @@ def main() -> None:
         axis.plot(FRAMES, VALUES, "o", color="black", markersize=4.5)
         axis.set(title=title, ylim=(-2.5, 5.0))
         axis.legend(loc="upper right", fontsize=8)
-    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "gallery.png", dpi=80)
+    figure.savefig(target, dpi=80)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ is docs/spin.png.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import math
 import sys
@@ -96,7 +97,11 @@ def seen(baton: Any) -> list[exact.Quaternion]:
 
 
 def main() -> None:
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "spin.png"
+    parser = argparse.ArgumentParser(description="Render one frame of a fast spin from samples, curves and exactly.")
+    parser.add_argument(
+        "picture", nargs="?", type=Path, default=ROOT / "docs" / "spin.png", help="default: docs/spin.png"
+    )
+    target = parser.parse_args().picture
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     animation = importlib.import_module(f"{package.__name__}.animation")
     import matplotlib as mpl
