@@ -38,11 +38,11 @@ EASED = Places(_chebyshev(60))
 PLAIN = Places(_chebyshev(36))
 CUBIC = Places(_chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
-_STEPS = 4
-_SEEN, _MORE_STEPS, _CHANNEL_STEPS = 1e-4, 10, 6
-"""Half the angle in radians, or a part of a segment's size: the error that a bake may leave.
+_STEPS = 2
+_MORE_STEPS, _MORE_CHANNEL_STEPS = ((2, 5e-5), (10, 8e-5)), ((2, 5e-5), (6, 8e-5))
+"""Further steps, and the errors above which segments get them: half the angle in radians, or parts of their size.
 
-Only segments with a larger error get more steps, of which single channels need fewer.
+The second is a little below what a bake may leave. Single channels need fewer.
 """
 _POOR, _STEPS_FOR_POOR = 0.015, 12
 """Part of the chord: some quaternions with eases begin with large errors."""
@@ -164,8 +164,10 @@ def _descended(course: Course, places: Places) -> Shape:
     course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
     problem = _Problem(course, nodes)
     state = problem.descended(problem.begun(), _STEPS)
-    rounds = [(_MORE_STEPS, np.array(_SEEN)), (_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0]))]
-    for steps, bound in rounds if course.turns else [(_CHANNEL_STEPS, np.array(_SEEN))]:
+    rounds = [(steps, np.array(bound)) for steps, bound in (_MORE_STEPS if course.turns else _MORE_CHANNEL_STEPS)]
+    if course.turns:
+        rounds.append((_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0])))
+    for steps, bound in rounds:
         poor = _two_or_more(np.flatnonzero(sphere.length(state.residuals).max(axis=0) > bound))
         if len(poor):
             further = _Problem(course.take(poor), nodes).descended(state.take(poor), steps)
