@@ -31,7 +31,7 @@ from ..fcurves.keyframes import (
     handles_apart,
 )
 from ..memoize import memoized
-from ..store.restored_keys import LEFT_PLACED, RIGHT_PLACED
+from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
@@ -112,15 +112,16 @@ class Composed:
         return {name: self.arrays[name].take(rows, axis=1) for name in WRITTEN}
 
 
-def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed:
+def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: BoolArray) -> Composed:
     """Return the animator's keys of each channel, at the same frames in all, among the stamped generated ones.
 
     Baked segments are linear, or Bezier with FREE handles. `ends`: channels whose last key keeps its interpolation,
-    which the animator chose.
+    which the animator chose; `goes_on`: those that Blender extrapolates along lines.
     """
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "GENERATED")
+    placed = _continued(arrays, own, generated, layout, placed, goes_on)
     _end_as_played(arrays, layout, ~ends)
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
@@ -132,12 +133,13 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray) -> Composed
     return Composed(arrays | stamp, layout, placed)
 
 
-def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Sequence[Keyframes]:
+def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys, goes_on: BoolArray) -> Sequence[Keyframes]:
     """Return the same motion as plain keys, without stamps and identities."""
     joined = Joined.of(own)
     layout = _layout_of(joined, generated)
     placed = _placed(joined, layout, generated)
     arrays = _composed(joined, generated, layout, placed, "KEYFRAME")
+    placed = _continued(arrays, joined, generated, layout, placed, goes_on)
     _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
@@ -235,6 +237,36 @@ def _composed(
             types[name] = free.copy()
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
+
+
+def _continued(
+    arrays: Arrays,
+    own: Joined,
+    generated: ChannelKeys,
+    layout: _Layout,
+    placed: npt.NDArray[np.uint8],
+    goes_on: BoolArray,
+) -> npt.NDArray[np.uint8]:
+    """Let handles before the first key and after the last one continue those on the keys' other sides, where they play.
+
+    Blender extrapolates along these handles in channels that go on. It would place them itself, unless they are free or
+    aligned, or their type was chosen; such stay. Return which handles the bake has placed.
+    """
+    if generated.handles is None or not goes_on.any():
+        return placed
+    placed = np.broadcast_to(placed, (len(own.counts), len(layout.rows))).copy()
+    plays = layout.baked[0], layout.before[-1]
+    for side, other, end, bit, is_played in zip(
+        SIDES, SIDES[::-1], (0, -1), (LEFT_PLACED, RIGHT_PLACED), plays, strict=True
+    ):
+        own_types = getattr(own.keys, f"{side}_type").reshape(placed.shape)[:, end]
+        channels = goes_on & is_played & _AUTOMATIC[own_types]
+        if generated.chosen is not None:
+            channels &= generated.chosen[:, end] == 0
+        row = layout.rows[end]
+        arrays[side][channels, row] = 2.0 * arrays["co"][channels, row] - arrays[other][channels, row]
+        placed[channels, end] |= bit << BEYOND
+    return placed
 
 
 def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None:

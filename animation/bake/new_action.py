@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import bpy
+import numpy as np
 
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in
@@ -16,7 +17,7 @@ from ..report import Report
 from ..store.actions.original_actions import bring_back, copied, set_aside
 from ..store.paths import FRAME_FUNCTION, track_of
 from ..store.record_rows import plain_keys, remove_traces
-from ..store.table.custom_property import remove_table
+from ..store.table.custom_property import Extrapolation, remove_table
 from ..translation import rpt_
 from .compose import composed_plain_keys
 from .job import Job
@@ -76,17 +77,19 @@ def _write_plain_track(
 
     `fcurves`: the F-curves of `channels`, by path and index; those that it lacks are made.
     """
+    track = plan.track
     keys: dict[int, Keyframes] = {}
     groups: dict[int, ChannelKeys] = {}
+    outside: dict[int, Extrapolation] = {}
     for group in baked.channels:
         own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
-        keys |= zip(group.components, composed_plain_keys(own, group), strict=True)
+        outside |= {
+            index: "CONSTANT" if group.holds_outside or index not in plan.own else track.extrapolation(index)
+            for index in group.components
+        }
+        goes_on = np.array([outside[index] == "LINEAR" for index in group.components])
+        keys |= zip(group.components, composed_plain_keys(own, group, goes_on), strict=True)
         groups |= dict.fromkeys(group.components, group)
-    track = plan.track
-    outside = {
-        index: "CONSTANT" if group.holds_outside or index not in plan.own else track.extrapolation(index)
-        for index, group in groups.items()
-    }
     written: Mapping[int, Keyframes] = keys
     if not track.is_rotation and not any(group.repeats for group in groups.values()):
         written = with_common_frames(keys, {index: each == "LINEAR" for index, each in outside.items()})

@@ -198,9 +198,10 @@ def _write_alike(
     extrapolation: Extrapolation | None = "CONSTANT" if keys.holds_outside else None
     every, count = own_end_to_end(own), own[0].count
     ends = every.ends_spline[count - 1 :: count] if count else np.zeros(len(own), dtype=np.bool_)
-    composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends)
-    curves = [plan.track.channels[index] for plan, _, index, _ in places]
     theirs = [plan.track.extrapolation(index) for plan, _, index, _ in places]
+    goes_on = np.array([each == "LINEAR" for each in theirs])
+    composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends, goes_on)
+    curves = [plan.track.channels[index] for plan, _, index, _ in places]
     updated = [extrapolate(fcurve, extrapolation or each) for fcurve, each in zip(curves, theirs, strict=True)]
     channels = composed.channels
     standing = [each.standing for each in own if each.standing is not None]
@@ -227,7 +228,9 @@ def _write_alike(
         elif keep:
             track.written[index] = written
         rest = None if index in plan.own else track.made.get(index, track.rest[index])
-        edited = each.edited or (index in plan.own and before is not None and before.edited)
+        # Where the extrapolation changes, Blender places automatic handles at the ends anew.
+        is_other = before is not None and (before.edited or before.extrapolation != kept)
+        edited = each.edited or (index in plan.own and is_other)
         found[index] = Channel(kept, rest, edited, own_written, made)
 
 

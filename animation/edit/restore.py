@@ -358,12 +358,14 @@ def _written(track: Track) -> Mapping[int, Channel]:
 
 
 def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -> None:
-    fcurve = track.channels[index]
-    extrapolate(fcurve, track.extrapolation(index))
+    fcurve, extrapolation = track.channels[index], track.extrapolation(index)
+    written = _written(track).get(index)
+    is_edited = own.edited or (written is not None and written.extrapolation != extrapolation)
+    extrapolate(fcurve, extrapolation)
     write(fcurve, keys)
     repeat(fcurve, wanted=False)
     # An update merges keys that a mirror has left at one frame.
-    if own.edited and (np.diff(keys.frames) > ONE_KEY).all():
+    if is_edited and (np.diff(keys.frames) > ONE_KEY).all():
         fcurve.update()
 
 

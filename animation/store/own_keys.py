@@ -22,6 +22,7 @@ from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     FLAGS,
+    INTERPOLATION,
     MARKS,
     NO_KEYS,
     BoolArray,
@@ -392,7 +393,7 @@ def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
     if not len(frames):
         return ""
     shown = ", ".join(f"{frame:g}" for frame in frames[:3])
-    return rpt_("keys made since the last bake get automatic handles: frame {:s}", shown)
+    return rpt_("keys made since the last bake: their free handles become automatic, others stay: frame {:s}", shown)
 
 
 def _with_placed(own: OwnKeys) -> OwnKeys:
@@ -407,7 +408,7 @@ def _with_placed(own: OwnKeys) -> OwnKeys:
         name: np.where(unseen[:, np.newaxis], getattr(automatic, name), getattr(own.keys, name))
         for name in ("handle_left", "handle_right")
     }
-    return own.with_(keys=own.keys.with_(**handles), placed=own.placed & np.uint8(LEFT_PLACED | RIGHT_PLACED))
+    return own.with_(keys=own.keys.with_(**handles), placed=own.placed & np.uint8(0xFF ^ UNSEEN))
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
@@ -554,7 +555,7 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     edited = iter(
         _without_bakes(
             [
-                (channels[index].every, change, _written(track, index))
+                (channels[index].every, change, _written(track, index), _has_samples(track, index))
                 for track, channels, changed in zip(tracks, read, changes, strict=True)
                 for index, change in changed.items()
             ]
@@ -699,28 +700,39 @@ def _find_by_codes(
                 identities[key] = like["identity"][np.argmax(alike)]
 
 
-def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) -> list[OwnKeys]:
-    """Return the own keys of channels without their bake; given are all keys, and the channels as they were written."""
+def _has_samples(track: Track, index: int) -> bool:
+    """Return whether generated keys of the channel are linear, as far as is known."""
+    options = track.settings.options
+    return _written(track, index) is None or options is None or options.output == "SAMPLES"
+
+
+def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None, bool]]) -> list[OwnKeys]:
+    """Return the own keys of channels without their bake.
+
+    Given are all keys, the channels as they were written, and whether samples are among the keys.
+    """
     if not channels:
         return []
-    all_keys = own_end_to_end([part for part, _, _ in channels])
-    changes = Changes.joined([each for _, each, _ in channels])
-    every = Joined(all_keys.keys, [part.count for part, _, _ in channels])
+    parts, each_changes, before_edits, sampled = zip(*channels, strict=True)
+    all_keys, changes = own_end_to_end(parts), Changes.joined(each_changes)
+    every = Joined(all_keys.keys, [part.count for part in parts])
     own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
     identities, numbers = all_keys.identities[changes.is_own], all_keys.numbers[changes.is_own]
     named = own.of_channels(identities)
-    written = rows_.joined(
-        [written_of(each, channel) for each, (_, _, channel) in zip(named, channels, strict=True)], OWN
-    )
+    written = rows_.joined([written_of(each, channel) for each, channel in zip(named, before_edits, strict=True)], OWN)
     shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
     at = session.rows.find(identities)
-    keys, placed = without_bake(own.keys, at, written, shifted)
+    generated = changes.promoted[changes.is_own]
+    keys, placed = without_bake(own.keys, at, written, shifted, generated | own.spread(np.array(sampled)))
     chosen = chosen_of(own.keys, keys, at, written)
+    # What a new key got from the key before it, or by hand, is the animator's.
+    is_new = (at < 0) & ~generated & own.spread(np.array([channel is not None for channel in before_edits]))
+    chosen[is_new & (keys.interpolation != INTERPOLATION["BEZIER"])] |= rows_.CHOSEN_INTERPOLATION
     rows = np.flatnonzero(changes.is_own) - own.spread(every.starts)
     together = OwnKeys(keys, identities, numbers, rows, chosen, placed)
     changed = own.sums(_is_changed(own.keys, keys, at, written)).tolist()
     result = []
-    for (part, change, channel), now, span, otherwise in zip(channels, named, own.channels, changed, strict=True):
+    for (part, change, channel, _), now, span, otherwise in zip(channels, named, own.channels, changed, strict=True):
         before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
         kept = OwnPart(together, span.rows, now.tobytes() != before, None)
         fresh = own.keys.frames[span.rows][now == identity.NONE]

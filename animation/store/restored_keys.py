@@ -37,14 +37,16 @@ PUSHED = 0.01
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
-UNSEEN = 4
+BEYOND = 2
+"""These bits, shifted to the left by so much: handles that a bake has placed before the first key or after the last."""
+UNSEEN = 16
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
 _AUTOMATIC = np.zeros(256, dtype=np.bool_)
 """For each handle type: whether Blender places the handle itself."""
 _AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
-_SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
+_SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(UNSEEN)], dtype=np.uint8)
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
@@ -65,25 +67,28 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray) -> tuple[Keyframes, EnumArray]:
+def without_bake(
+    own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray, among_samples: BoolArray
+) -> tuple[Keyframes, EnumArray]:
     """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
 
     `at`: the numbers of their rows in the session, -1 for none; `written`: the keys as `written_of` gives them;
-    `shifted`: which are in channels where the bake shows other values than the keys' own.
+    `shifted`: which are in channels where the bake shows other values than the keys' own; `among_samples`: which are
+    new where Blender makes keys linear, because those around them are.
     """
     known = at >= 0
-    result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
+    result, placed = _as_made(own, ~known, among_samples), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
         return result, placed
     restored, placed[known] = restored_from(own.take(known), session.rows[at[known]], written[known], shifted[known])
     return (restored if known.all() else result.replaced(known, restored)), placed
 
 
-def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
+def _as_made(own: Keyframes, fresh: BoolArray, among_samples: BoolArray) -> Keyframes:
     """Make new keys among baked ones smooth, as Blender makes them; attributes set since stay."""
     if not fresh.any():
         return own
-    inherited = fresh & (own.interpolation == INTERPOLATION["LINEAR"])
+    inherited = fresh & among_samples & (own.interpolation == INTERPOLATION["LINEAR"])
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
     left = fresh & (own.handle_left_type == HANDLE["FREE"])
     right = fresh & (own.handle_right_type == HANDLE["FREE"])
@@ -133,9 +138,10 @@ def restored_from(
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
-        now, kinds, by_bake = getattr(own, side), rows[f"{side}_type"], (placed & bit).astype(np.bool_)
+        now, kinds, beyond = getattr(own, side), rows[f"{side}_type"], (placed & (bit << BEYOND)) != 0
+        by_bake = (placed & bit != 0) | beyond
         if written is not None:
-            edited = _edited_side(own, rows, written, side, by_bake, here, mirrored, shifted)
+            edited = _edited_side(own, rows, written, side, (by_bake, beyond), here, mirrored, shifted)
             kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
             placed[edited.unseen] |= UNSEEN
         if negated is not None and negated.any():
@@ -173,16 +179,20 @@ def _edited_side(
     rows: Rows,
     written: Written,
     side: str,
-    by_bake: BoolArray,
+    placed: tuple[BoolArray, BoolArray],
     here: BoolArray,
     mirrored: BoolArray,
     shifted: BoolArray | bool,
 ) -> _Side:
-    """Tell what was done since a bake to the handles on one side, of which it placed those that are `by_bake`."""
+    """Tell what was done since a bake to the handles on one side.
+
+    `placed`: those that it placed, and which of these are beyond all keys, where dragging one bends no spline.
+    """
+    by_bake, beyond = placed
     kind = f"{side}_type"
     retyped = here & (getattr(own, kind) != written[kind])
     offset, before = getattr(own, side) - own.co, written[side] - written["co"]
-    moved = here & ~mirrored & _is_moved(own, written, offset, before, by_bake)
+    moved = here & ~mirrored & _is_moved(own, written, offset, before, by_bake & ~beyond)
     # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
     by_bake = by_bake | here & ~moved & shifted
     # Blender itself places handles of the types that the animator chose, and moves handles with their key.

@@ -73,7 +73,7 @@ def _all_stand(track: Track, places: bytes) -> bool:
     channels = track.state.channels if track.state is not None else {}
     now, start = np.frombuffer(places, np.float32), 0
     for index in track.channels:
-        if index not in channels:
+        if index not in channels or track.extrapolation(index) != channels[index].extrapolation:
             return False
         end = start + 2 * (len(channels[index].own) + len(channels[index].generated))
         if not _stands(now[start:end], channels[index]):

@@ -456,3 +456,31 @@ def test_live_plays_what_key_set_has_chosen(animation, output: str) -> None:
     animation.key_set(thing, "location", 7, interpolation="LINEAR")
     bpy.ops.tcb.sync()
     assert played_between(thing) == played_between(blender)
+
+
+@pytest.mark.parametrize("kind", ["LINEAR", "BOUNCE", "CONSTANT"])
+@pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
+def test_a_key_inserted_in_a_segment_that_blender_plays_has_its_interpolation(
+    animation, output: str, kind: str
+) -> None:
+    """Blender gives it that of the key before it, as on a plain curve."""
+    twin, thing = new_object("Twin"), new_object()
+    for each in (twin, thing):
+        key(each, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3)), (40, (0, 1, 2))])
+        if each is thing:
+            animation.enable(thing)
+            animation.bake(thing, output=output)
+        for fcurve in fcurves(each):
+            next(point for point in fcurve.keyframe_points if point.co.x == 10).interpolation = kind
+        if each is thing:
+            animation.bake(thing, output=output)
+        each.location = (5, 5, 5)
+        each.keyframe_insert("location", frame=20)
+    animation.bake(thing, output=output)
+    for undone in (lambda _: None, animation.restore):
+        undone(thing)
+        for index in range(3):
+            ours, theirs = curve(thing, "location", index), curve(twin, "location", index)
+            assert next(point for point in ours.keyframe_points if point.co.x == 20).interpolation == kind
+            frames = np.arange(10, 30, 0.5).tolist()
+            assert [ours.evaluate(f) for f in frames] == pytest.approx([theirs.evaluate(f) for f in frames], abs=1e-6)

@@ -517,7 +517,7 @@ def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
             raise ValueError(name)
 
 
-_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 4}
+_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 16}
 """The number of values that a field of a key can have."""
 
 

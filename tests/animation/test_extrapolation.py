@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Linear extrapolation: where handles play it goes on along the spline, and a choice after a bake is never lost."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import MODES, curve, fcurves, key, new_object, snapshot
+from tests.animation.locations import VALUES
+from tests.animation.rotations import ALL_PARAMETERS, keyed, rotations_near_each_other, values_of
+
+FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
+OUTPUTS = ("HANDLES", "SAMPLES", "CURVES")
+SIDES = ((FRAMES[0], -1.0, "handle_left", "handle_right"), (FRAMES[-1], 1.0, "handle_right", "handle_left"))
+WITHOUT_EASE = {name: ALL_PARAMETERS[name] for name in ("tension", "continuity", "bias")}
+
+
+def plain(name: str = "Thing", extrapolation: str = "CONSTANT") -> bpy.types.Object:
+    """Keyed without TCB, with the handles that Blender gives."""
+    thing = new_object(name)
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    extrapolate(thing, extrapolation)
+    return thing
+
+
+def extrapolate(thing: bpy.types.Object, extrapolation: Any) -> None:
+    for fcurve in fcurves(thing):
+        fcurve.extrapolation = extrapolation
+        fcurve.update()
+
+
+def outside(fcurve: bpy.types.FCurve) -> list[float]:
+    return [fcurve.evaluate(frame) for frame in (-20.0, -3.0, 3.0, 33.0, 40.0, 66.0)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
+    keyed(animation, thing, mode, FRAMES, rows, **WITHOUT_EASE)
+    extrapolate(thing, "LINEAR")
+    animation.bake(thing, output="HANDLES")
+    for fcurve in fcurves(thing):
+        for end, way, _, _ in SIDES:
+            near = 0.002 * way
+            inside = (fcurve.evaluate(end) - fcurve.evaluate(end - near)) / near
+            beyond = (fcurve.evaluate(end + 10.0 * way) - fcurve.evaluate(end)) / (10.0 * way)
+            assert beyond == pytest.approx(inside, abs=5e-3 * (1.0 + abs(inside)))
+    assert max(abs(fcurve.evaluate(60.0) - fcurve.evaluate(36.0)) for fcurve in fcurves(thing)) > 0.1
+
+
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+def test_a_line_at_the_end_of_a_spline_has_its_slope(animation, target: str) -> None:
+    """Without parameters the first and last tangents of three keys in a line, at equal distances, are the line's."""
+    thing = new_object()
+    key(thing, "location", [(frame, (frame * 0.5, -frame, 3.0)) for frame in (0.0, 10.0, 20.0)])
+    animation.enable(thing)
+    extrapolate(thing, "LINEAR")
+    animation.bake(thing, output="HANDLES", target=target)
+    for index, slope in enumerate((0.5, -1.0, 0.0)):
+        fcurve = curve(thing, "location", index)
+        at = 3.0 if index == 2 else 0.0
+        for frame in (-100.0, 30.0, 120.0):
+            assert fcurve.evaluate(frame) == pytest.approx(at + slope * frame, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["FREE", "ALIGNED"])
+def test_free_and_aligned_handles_at_the_ends_stay(animation, kind: str) -> None:
+    thing = plain(extrapolation="LINEAR")
+    places = []
+    for fcurve in fcurves(thing):
+        for row, (_, _, side, _) in zip((0, -1), SIDES, strict=True):
+            point = fcurve.keyframe_points[row]
+            point.handle_left_type = point.handle_right_type = kind
+            setattr(point, side, (point.co.x + (5.0, -5.0)[row == 0], point.co.y + 2.5))
+            places.append(tuple(getattr(point, side)))
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    points = [fcurve.keyframe_points[row] for fcurve in fcurves(thing) for row in (0, -1)]
+    sides = [side for _ in fcurves(thing) for _, _, side, _ in SIDES]
+    assert [tuple(getattr(point, side)) for point, side in zip(points, sides, strict=True)] == places
+
+
+@pytest.mark.parametrize("undone", ["restore", "remove"])
+@pytest.mark.parametrize("keeps_look", [False, True])
+def test_bits_come_back_where_it_was_linear_before(animation, undone: str, keeps_look: bool) -> None:
+    thing = plain(extrapolation="LINEAR")
+    before = snapshot(thing, identities=False)
+    animation.enable(thing, keep_look=keeps_look)
+    for output in ("HANDLES", "SAMPLES", "HANDLES", "CURVES", "HANDLES"):
+        animation.bake(thing, output=output)
+    getattr(animation, undone)(thing)
+    assert snapshot(thing, identities=False) == before
+
+
+@pytest.mark.parametrize("undone", ["restore", "remove"])
+@pytest.mark.parametrize("baked_again", [True, False])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_what_is_chosen_after_a_bake_plays_as_on_a_plain_curve(
+    animation, output: str, baked_again: bool, undone: str
+) -> None:
+    thing, twin = plain(), plain("Twin", "LINEAR")
+    animation.enable(thing)
+    animation.bake(thing, output=output)
+    for fcurve in fcurves(thing):
+        fcurve.extrapolation = "LINEAR"
+    if baked_again:
+        animation.bake(thing, output=output)
+    getattr(animation, undone)(thing)
+    for index in range(3):
+        fcurve = curve(thing, "location", index)
+        assert fcurve.extrapolation == "LINEAR"
+        assert outside(fcurve) == pytest.approx(outside(curve(twin, "location", index)), abs=1e-5)
+
+
+def test_constant_after_linear_is_as_on_a_plain_curve(animation) -> None:
+    thing, twin = plain(extrapolation="LINEAR"), plain("Twin")
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    for fcurve in fcurves(thing):
+        fcurve.extrapolation = "CONSTANT"
+    animation.bake(thing, output="HANDLES")
+    animation.restore(thing)
+    for index in range(3):
+        ours, theirs = (outside(curve(each, "location", index)) for each in (thing, twin))
+        assert ours == pytest.approx(theirs, abs=1e-5)
+
+
+def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_date(animation) -> None:
+    thing = plain()
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    looks = [animation.live.update.refresh({}, thing.animation_data.action)]
+    curve(thing, "location", 1).extrapolation = "LINEAR"
+    looks.append(animation.live.update.refresh({}, thing.animation_data.action))
+    looks.append(animation.live.update.refresh({}, thing.animation_data.action))
+    assert [look.tracks for look in looks] == [0, 1, 0]
+    assert curve(thing, "location", 1).extrapolation == "LINEAR"
+
+
+def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) -> None:
+    thing = plain(extrapolation="LINEAR")
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    fcurve = curve(thing, "location")
+    inside = [fcurve.evaluate(frame) for frame in np.arange(0.0, 36.0, 0.5)]
+    watches: dict[tuple[int, int], Any] = {}
+    action = thing.animation_data.action
+    animation.live.update.refresh(watches, action)
+    animation.live.update.check_remaining(watches, action)
+    point = fcurve.keyframe_points[-1]
+    point.select_right_handle, point.handle_right = True, (point.co.x + 4.0, point.co.y + 8.0)
+    looks = animation.live.update.refresh(watches, action), animation.live.update.check_remaining(watches, action)
+    assert sum(look.tracks for look in looks) == 1
+    assert fcurve.evaluate(46.0) == pytest.approx(fcurve.evaluate(36.0) + 20.0, abs=1e-4)
+    assert [fcurve.evaluate(frame) for frame in np.arange(0.0, 36.0, 0.5)] == inside
+    animation.restore(thing)
+    assert fcurve.keyframe_points[-1].handle_right_type == "FREE"
+    assert fcurve.evaluate(46.0) == pytest.approx(fcurve.evaluate(36.0) + 20.0, abs=1e-4)
