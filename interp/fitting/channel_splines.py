@@ -41,6 +41,9 @@ class Request(Protocol):
         ...
 
 
+LARGEST = 1e38
+"""Numbers farther from 0 have no handles in float32."""
+
 _Request = TypeVar("_Request", bound=Request)
 _Result = TypeVar("_Result")
 
@@ -78,8 +81,9 @@ def batch(requests: Sequence[Request]) -> Batch:
     TypeError
         For numbers that are none.
     ValueError
-        For numbers of another shape than the keys', or not finite, segments that are not one bool for each key, an
-        unknown representation of rotations, or none, and one of values.
+        For numbers of another shape than the keys', not finite, farther from 0 than `LARGEST`, missing where channels
+        hold no quaternions, or quaternions without length; for segments that are not one bool for each key, an unknown
+        representation of rotations, or none, and one of values.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -96,10 +100,22 @@ def batch(requests: Sequence[Request]) -> Batch:
             wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
-    if not np.isfinite(numbers).all():
+    if not np.abs(numbers).max() <= LARGEST:
         for request in requests:
-            finite("numbers", request.spline.keys.values if request.numbers is None else request.numbers)
+            _check_size(request.spline.keys.values if request.numbers is None else request.numbers)
+    if representation is not None and representation.homogeneous and not numbers.any(axis=1).all():
+        key = int(np.argmin(numbers.any(axis=1)))
+        first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
+        raise ValueError(f"numbers must be quaternions with a length, not 0 at index {key - first}")
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
+
+
+def _check_size(numbers: npt.ArrayLike) -> None:
+    """Raise ValueError, which names the index of the first, for numbers that are not finite or too large."""
+    array = finite("numbers", numbers)
+    if (far := np.abs(array) > LARGEST).any():
+        index = tuple(np.argwhere(far)[0].tolist())
+        raise ValueError(f"numbers must be at most {LARGEST:g} from 0, not {array[index]:g} at index {index}")
 
 
 def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
@@ -113,6 +129,10 @@ def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
 def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:
     """Return the numbers of the channels at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
+    if request.numbers is None and representation is not None and not representation.homogeneous:
+        raise ValueError(
+            f"{request.representation} needs the numbers of its channels at the keys, which are quaternions"
+        )
     numbers = keys.values if request.numbers is None else checked_numbers("numbers", request.numbers)
     channels = representation.components if representation is not None else keys.values.shape[1]
     if numbers.shape != (len(keys), channels):

@@ -51,7 +51,7 @@ class Request:
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
         A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
-        spline's own values.
+        spline's own values, which are quaternions: other representations need their numbers.
     segments : array_like of bool, shape (n,), or None
         Which of the segments that begin at each key to fit: those that an edit reaches, and that are Bezier segments;
         the last counts for nothing. None: all.
@@ -160,8 +160,9 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     TypeError
         For what are no requests with splines, numbers that are none, and no `KnownFits`.
     ValueError
-        For numbers of another shape than the keys' or not finite, segments that are not one bool for each key, a
-        rotation without a representation or with an unknown one, and values with one.
+        For numbers of another shape than the keys', not finite, beyond 1e38, missing where the representation is not of
+        quaternions, or quaternions without length, segments that are not one bool for each key, a rotation without a
+        representation or with an unknown one, and values with one.
 
     Notes
     -----

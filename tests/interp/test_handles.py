@@ -445,6 +445,21 @@ def test_a_track_at_rest_and_tracks_without_segments_need_no_care():
 def test_numbers_of_another_shape_and_unknown_channels_are_errors():
     spline = turning(np.random.default_rng(13), 30)
     with pytest.raises(ValueError, match="must have the shape"):
-        fit_handles([Request(spline, "XYZ")])
+        fit_handles([Request(spline, "XYZ", np.zeros((2, 3)))])
+    for name in ("XYZ", "AXIS_ANGLE"):
+        with pytest.raises(ValueError, match=f"{name} needs the numbers of its channels at the keys"):
+            fit_handles([Request(spline, name)])
     with pytest.raises(ValueError, match="not 'MATRIX'"):
         fit_handles([Request(spline, "MATRIX")])
+
+
+def test_numbers_that_have_no_handles_are_errors_that_name_the_first():
+    spline = turning(np.random.default_rng(13), 30)
+    q = spline.keys.values.copy()
+    q[2] = 0.0
+    other = tcb.RotationSpline(Keys([0, 5], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
+    with pytest.raises(ValueError, match="quaternions with a length, not 0 at index 2"):
+        fit_handles([Request(other, "QUATERNION"), Request(spline, "QUATERNION", q)])
+    far = tcb.VectorSpline(Keys([0, 5, 9], [[0.0, 1.0], [2.0, -2e38], [0.0, 0.0]]))
+    with pytest.raises(ValueError, match=r"at most 1e\+38 from 0, not -2e\+38 at index \(1, 1\)"):
+        fit_handles([Request(far)])

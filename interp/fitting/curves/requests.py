@@ -38,7 +38,7 @@ class Request:
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
         A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
-        spline's own quaternions.
+        spline's own values, which are quaternions: other representations need their numbers.
     segments : array_like of bool, shape (n,), or None
         Which of the segments that begin at each key to fit; the last counts for nothing. None: all.
     free_lengths : bool
