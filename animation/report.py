@@ -32,9 +32,11 @@ class HandleError(TypedDict):
     track: str
     rotation: bool
     error: float
-    """The largest error: in the property's units; of rotations an angle in degrees."""
+    """The largest error: in the property's units, of one component; of rotations an angle in degrees."""
     frame: float | None
     """The frame of the largest error; None where there was nothing to fit."""
+    approximate: bool
+    """Whether that is more than the tolerance of a bake."""
 
 
 @dataclass

@@ -68,6 +68,7 @@ def _handle_error(track: Track, baked: Baked) -> HandleError:
         "rotation": track.is_rotation,
         "error": math.degrees(baked.error) if track.is_rotation else baked.error,
         "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
+        "approximate": baked.is_approximate,
     }
 
 

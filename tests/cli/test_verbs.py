@@ -382,7 +382,7 @@ def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_
         told = tracks[row["track"]]
         assert row["error"] == pytest.approx(told["error"], rel=1e-6)
         assert row["error_frame"] == pytest.approx(told["frame"])
-        assert row["approximate"] == (row["track"] != "location" and told["error"] > 0.01)
+        assert row["approximate"] == told["approximate"] == (row["track"] != "location" and told["error"] > 0.01)
 
 
 def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, walk, tmp_path):
