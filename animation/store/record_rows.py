@@ -89,7 +89,8 @@ def recorded(
     stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
-    fresh = rows[~stays]
+    # Of a first bake all are new.
+    fresh = rows[~stays] if stays.any() else rows
     rows_.identify(fresh, session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]

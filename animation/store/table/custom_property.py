@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ...translation import n_, rpt_
 from . import rows as rows_
-from .identity import Identities
+from .identity import Identities, multipliers
 from .options import NUMBERS, Options
 from .rows import NO_ROWS, ROW, Rows
 from .session import session
@@ -377,8 +377,16 @@ _BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away")
 
 
+_SUMMED = 1024
+"""Words of 64 bits that one sum is made of."""
+
+
 def _checksum(array: npt.NDArray[np.generic]) -> int:
-    return zlib.crc32(array.view(np.uint8).data)
+    """Return a checksum of 32 bits: of sums of words and of the rest, in a third of the time of one of all bytes."""
+    raw = array.view(np.uint8)
+    end = len(raw) // (8 * _SUMMED) * 8 * _SUMMED
+    sums = raw[:end].view(np.uint64).reshape(-1, _SUMMED) @ multipliers(_SUMMED)
+    return zlib.crc32(raw[end:].data, zlib.crc32(sums.data))
 
 
 def table_stamp(action: bpy.types.Action) -> int:

@@ -119,10 +119,10 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
     often as random numbers do, however much alike the rows are. And where rows get one identity, `rows.identify`
     compares them, and hashes one with another serial.
     """
-    multipliers = _multipliers(words.shape[1] + 1)
-    sums = serials.astype(np.uint64) * multipliers[-1]
+    factors = multipliers(words.shape[1] + 1)
+    sums = serials.astype(np.uint64) * factors[-1]
     for start in range(0, len(words), _BLOCK):
-        sums[start : start + _BLOCK] += words[start : start + _BLOCK].astype(np.uint64) @ multipliers[:-1]
+        sums[start : start + _BLOCK] += words[start : start + _BLOCK].astype(np.uint64) @ factors[:-1]
     return (_mixed(sums) >> np.uint64(32)).astype(np.uint32)
 
 
@@ -132,8 +132,8 @@ _BLOCK = 4096
 
 
 @cache
-def _multipliers(count: int) -> npt.NDArray[np.uint64]:
-    """Return odd numbers that look random."""
+def multipliers(count: int) -> npt.NDArray[np.uint64]:
+    """Return odd numbers that look random: what is multiplied by them and summed differs wherever one word does."""
     return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 
 
