@@ -50,6 +50,7 @@ _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(UNSEEN
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
+_ULPS = np.float32(4.0 * np.finfo(np.float32).eps)
 
 
 def keys_of_rows(rows: Rows) -> Keyframes:
@@ -144,8 +145,8 @@ def restored_from(
             edited = _edited_side(own, rows, written, side, (by_bake, beyond), here, mirrored, shifted)
             kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
             placed[edited.unseen] |= UNSEEN
-        if negated is not None and negated.any():
-            now = np.where(negated[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
+        if written is not None and negated is not None and negated.any():
+            now = np.where(negated[:, np.newaxis], _negated(own, now, written[side]), now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, f"{side}_type": kinds.astype(np.uint8)}
@@ -227,6 +228,17 @@ def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) ->
     stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     return placed
+
+
+def _negated(own: Keyframes, handle: Float32Array, written: Float32Array) -> Float32Array:
+    """Return handles of keys that are played negated as they belong to the keys' own values.
+
+    A handle that is where it was written is the negative of that to the bit: it was shifted with its key, which rounds.
+    """
+    turned, exact = own.co + (handle - own.co) * _NEGATED, written * _NEGATED
+    room = _ULPS * (np.abs(turned) + np.abs(own.co))
+    result: Float32Array = np.where(np.abs(turned - exact) <= room, exact, turned)
+    return result
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:

@@ -41,8 +41,8 @@ class Request(Protocol):
         ...
 
 
-LARGEST = 1e38
-"""Numbers farther from 0 have no handles in float32."""
+LARGEST = float(np.finfo(np.float32).max)
+"""Handles are float32, which has no larger number."""
 
 _Request = TypeVar("_Request", bound=Request)
 _Result = TypeVar("_Result")
@@ -115,7 +115,7 @@ def _check_size(numbers: npt.ArrayLike) -> None:
     array = finite("numbers", numbers)
     if (far := np.abs(array) > LARGEST).any():
         index = tuple(np.argwhere(far)[0].tolist())
-        raise ValueError(f"numbers must be at most {LARGEST:g} from 0, not {array[index]:g} at index {index}")
+        raise ValueError(f"numbers must be at most {LARGEST:.3g} from 0, not {array[index]:.3g} at index {index}")
 
 
 def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:

@@ -160,9 +160,9 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     TypeError
         For what are no requests with splines, numbers that are none, and no `KnownFits`.
     ValueError
-        For numbers of another shape than the keys', not finite, beyond 1e38, missing where the representation is not of
-        quaternions, or quaternions without length, segments that are not one bool for each key, a rotation without a
-        representation or with an unknown one, and values with one.
+        For numbers of another shape than the keys', not finite, beyond float32, missing where the representation is
+        not of quaternions, or quaternions without length, segments that are not one bool for each key, a rotation
+        without a representation or with an unknown one, and values with one.
 
     Notes
     -----

@@ -134,7 +134,7 @@ def test_a_key_promoted_where_another_was_deleted_is_a_key_of_its_own(animation,
     report = animation.restore(thing)
     assert own_frames(thing) == [0, 10, 15, 40]
     assert point_at(curve(thing, "location"), 15).type == "KEYFRAME"
-    assert any("automatic handles: frame 15" in note for note in report.notes)
+    assert any("become automatic, others stay: frame 15" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("frames", [10, 3, -20])
