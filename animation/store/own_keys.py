@@ -702,8 +702,10 @@ def _find_by_codes(
 
 def _has_samples(track: Track, index: int) -> bool:
     """Return whether generated keys of the channel are linear, as far as is known."""
+    if _written(track, index) is None:
+        return True
     options = track.settings.options
-    return _written(track, index) is None or options is None or options.output == "SAMPLES"
+    return options is None or options.output == "SAMPLES"
 
 
 def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None, bool]]) -> list[OwnKeys]:
