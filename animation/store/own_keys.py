@@ -527,7 +527,7 @@ def _as_left(channels: Sequence[Channel], written: Written, own: Joined, places:
     keys, placed = restored_from(keys, rows, written, shifted)
     chosen = chosen_in(before, keys, rows, written)
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
-    changed = own.sums(_is_retyped(keys, rows) | moved) > 0
+    changed = own.sums(_is_retyped(keys, rows, chosen) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
     every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed)
     return [
@@ -555,7 +555,7 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     edited = iter(
         _without_bakes(
             [
-                (channels[index].every, change, _written(track, index), _has_samples(track, index))
+                (channels[index].every, change, _written(track, index))
                 for track, channels, changed in zip(tracks, read, changes, strict=True)
                 for index, change in changed.items()
             ]
@@ -700,22 +700,11 @@ def _find_by_codes(
                 identities[key] = like["identity"][np.argmax(alike)]
 
 
-def _has_samples(track: Track, index: int) -> bool:
-    """Return whether generated keys of the channel are linear, as far as is known."""
-    if _written(track, index) is None:
-        return True
-    options = track.settings.options
-    return options is None or options.output == "SAMPLES"
-
-
-def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None, bool]]) -> list[OwnKeys]:
-    """Return the own keys of channels without their bake.
-
-    Given are all keys, the channels as they were written, and whether samples are among the keys.
-    """
+def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) -> list[OwnKeys]:
+    """Return the own keys of channels without their bake; given are all keys, and the channels as they were written."""
     if not channels:
         return []
-    parts, each_changes, before_edits, sampled = zip(*channels, strict=True)
+    parts, each_changes, before_edits = zip(*channels, strict=True)
     all_keys, changes = own_end_to_end(parts), Changes.joined(each_changes)
     every = Joined(all_keys.keys, [part.count for part in parts])
     own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
@@ -724,17 +713,19 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None, bo
     written = rows_.joined([written_of(each, channel) for each, channel in zip(named, before_edits, strict=True)], OWN)
     shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
     at = session.rows.find(identities)
-    generated = changes.promoted[changes.is_own]
-    keys, placed = without_bake(own.keys, at, written, shifted, generated | own.spread(np.array(sampled)))
+    keys, placed = without_bake(own.keys, at, written, shifted)
     chosen = chosen_of(own.keys, keys, at, written)
-    # What a new key got from the key before it, or by hand, is the animator's.
-    is_new = (at < 0) & ~generated & own.spread(np.array([channel is not None for channel in before_edits]))
-    chosen[is_new & (keys.interpolation != INTERPOLATION["BEZIER"])] |= rows_.CHOSEN_INTERPOLATION
+    among_written = own.spread(np.array([channel is not None for channel in before_edits]))
+    new = (at < 0) & among_written & ~changes.promoted[changes.is_own]
+    _choose_interpolation(own, keys.interpolation, chosen, new)
+    linear = (at < 0) & (keys.interpolation == INTERPOLATION["LINEAR"]) & (chosen & rows_.CHOSEN_INTERPOLATION == 0)
+    if linear.any():
+        keys = keys.with_(interpolation=np.where(linear, np.uint8(INTERPOLATION["BEZIER"]), keys.interpolation))
     rows = np.flatnonzero(changes.is_own) - own.spread(every.starts)
     together = OwnKeys(keys, identities, numbers, rows, chosen, placed)
-    changed = own.sums(_is_changed(own.keys, keys, at, written)).tolist()
+    changed = own.sums(_is_changed(own.keys, keys, at, written, chosen)).tolist()
     result = []
-    for (part, change, channel, _), now, span, otherwise in zip(channels, named, own.channels, changed, strict=True):
+    for (part, change, channel), now, span, otherwise in zip(channels, named, own.channels, changed, strict=True):
         before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
         kept = OwnPart(together, span.rows, now.tobytes() != before, None)
         fresh = own.keys.frames[span.rows][now == identity.NONE]
@@ -743,18 +734,36 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None, bo
     return result
 
 
-def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written) -> BoolArray:
+def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
+    """Mark in `chosen` the new keys of channels that have got another interpolation than Bezier from the animator.
+
+    Blender gives a new key that of the key before it, or of the next one where it is the first: it is chosen where that
+    one's is. Linear keys beside others are only so by the preferences.
+    """
+    ends = dict(zip(own.starts.tolist(), own.counts, strict=True))
+    first_rows = np.repeat([*ends], own.counts)
+    for row in np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"])).tolist():
+        first = int(first_rows[row])
+        beside = row - 1 if row > first else row + 1
+        if beside < first + ends[first] and own.keys.interpolation[beside] == interpolation[row]:
+            chosen[row] |= chosen[beside] & rows_.CHOSEN_INTERPOLATION
+        elif interpolation[row] != INTERPOLATION["LINEAR"]:
+            chosen[row] |= rows_.CHOSEN_INTERPOLATION
+
+
+def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
     """Return which keys were moved since they were written, or have, without the bake, other handle types than rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
-    changed[known] |= _is_retyped(keys.take(known), session.rows[at[known]])
+    changed[known] |= _is_retyped(keys.take(known), session.rows[at[known]], chosen[known])
     return changed
 
 
-def _is_retyped(keys: Keyframes, rows: Rows) -> BoolArray:
-    """Return which keys have other handle types than their rows."""
+def _is_retyped(keys: Keyframes, rows: Rows, chosen: EnumArray) -> BoolArray:
+    """Return which keys have other handle types than their rows, or types that are newly chosen."""
     left = keys.handle_left_type != rows["handle_left_type"]
-    retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"])
+    newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
+    retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly
     return retyped
 
 

@@ -68,33 +68,29 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(
-    own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray, among_samples: BoolArray
-) -> tuple[Keyframes, EnumArray]:
+def without_bake(own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray) -> tuple[Keyframes, EnumArray]:
     """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
 
     `at`: the numbers of their rows in the session, -1 for none; `written`: the keys as `written_of` gives them;
-    `shifted`: which are in channels where the bake shows other values than the keys' own; `among_samples`: which are
-    new where Blender makes keys linear, because those around them are.
+    `shifted`: which are in channels where the bake shows other values than the keys' own. New keys keep the
+    interpolation that they have.
     """
     known = at >= 0
-    result, placed = _as_made(own, ~known, among_samples), np.zeros(len(own), dtype=np.uint8)
+    result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
         return result, placed
     restored, placed[known] = restored_from(own.take(known), session.rows[at[known]], written[known], shifted[known])
     return (restored if known.all() else result.replaced(known, restored)), placed
 
 
-def _as_made(own: Keyframes, fresh: BoolArray, among_samples: BoolArray) -> Keyframes:
+def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
     """Make new keys among baked ones smooth, as Blender makes them; attributes set since stay."""
     if not fresh.any():
         return own
-    inherited = fresh & among_samples & (own.interpolation == INTERPOLATION["LINEAR"])
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
     left = fresh & (own.handle_left_type == HANDLE["FREE"])
     right = fresh & (own.handle_right_type == HANDLE["FREE"])
     return unstamped(own).with_(
-        interpolation=np.where(inherited, np.uint8(INTERPOLATION["BEZIER"]), own.interpolation),
         handle_left_type=np.where(left, automatic, own.handle_left_type),
         handle_right_type=np.where(right, automatic, own.handle_right_type),
     )

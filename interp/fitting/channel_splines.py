@@ -41,8 +41,8 @@ class Request(Protocol):
         ...
 
 
-LARGEST = float(np.finfo(np.float32).max)
-"""Handles are float32, which has no larger number."""
+LARGEST, LARGEST_OF_ROTATIONS = 1e37, float(np.finfo(np.float32).max)
+"""Handles are float32, and those of values may be farther from 0 than the keys."""
 
 _Request = TypeVar("_Request", bound=Request)
 _Result = TypeVar("_Result")
@@ -81,7 +81,7 @@ def batch(requests: Sequence[Request]) -> Batch:
     TypeError
         For numbers that are none.
     ValueError
-        For numbers of another shape than the keys', not finite, farther from 0 than `LARGEST`, missing where channels
+        For numbers of another shape than the keys', not finite, farther from 0 than the largest, missing where channels
         hold no quaternions, or quaternions without length; for segments that are not one bool for each key, an unknown
         representation of rotations, or none, and one of values.
     """
@@ -100,9 +100,10 @@ def batch(requests: Sequence[Request]) -> Batch:
             wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
-    if not np.abs(numbers).max() <= LARGEST:
+    largest = LARGEST if representation is None else LARGEST_OF_ROTATIONS
+    if not np.abs(numbers).max() <= largest:
         for request in requests:
-            _check_size(request.spline.keys.values if request.numbers is None else request.numbers)
+            _check_size(request.spline.keys.values if request.numbers is None else request.numbers, largest)
     if representation is not None and representation.homogeneous and not numbers.any(axis=1).all():
         key = int(np.argmin(numbers.any(axis=1)))
         first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
@@ -110,12 +111,12 @@ def batch(requests: Sequence[Request]) -> Batch:
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
 
 
-def _check_size(numbers: npt.ArrayLike) -> None:
+def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
     """Raise ValueError, which names the index of the first, for numbers that are not finite or too large."""
     array = finite("numbers", numbers)
-    if (far := np.abs(array) > LARGEST).any():
+    if (far := np.abs(array) > largest).any():
         index = tuple(np.argwhere(far)[0].tolist())
-        raise ValueError(f"numbers must be at most {LARGEST:.3g} from 0, not {array[index]:.3g} at index {index}")
+        raise ValueError(f"numbers must be at most {largest:.3g} from 0, not {array[index]:.3g} at index {index}")
 
 
 def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:

@@ -7,6 +7,7 @@ How far each handle reaches into its segment, and the derivatives with which cha
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -314,9 +315,21 @@ class _Problem:
             normal[:, own, own] += self._bending[side]
         unknown = np.arange(4 * c)
         normal[:, unknown, unknown] += damped
-        step = np.linalg.solve(normal, -descent[..., np.newaxis])[..., 0]
+        step = _solved(normal, -descent[..., np.newaxis])[..., 0]
         steps: Float64Array = step.T.reshape(2, 2, c, columns)
         return steps
+
+
+def _solved(normal: Float64Array, descent: Float64Array) -> Float64Array:
+    """Solve the equations of each column; where they are singular, as by lengths that differ too much, return 0."""
+    steps = np.zeros_like(descent)
+    try:
+        steps[:] = np.linalg.solve(normal, descent)
+    except np.linalg.LinAlgError:
+        for step, equations, right in zip(steps, normal, descent, strict=True):
+            with suppress(np.linalg.LinAlgError):
+                step[:] = np.linalg.solve(equations, right)
+    return steps
 
 
 def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:

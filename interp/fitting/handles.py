@@ -160,8 +160,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     TypeError
         For what are no requests with splines, numbers that are none, and no `KnownFits`.
     ValueError
-        For numbers of another shape than the keys', not finite, beyond float32, missing where the representation is
-        not of quaternions, or quaternions without length, segments that are not one bool for each key, a rotation
+        For numbers of another shape than the keys', not finite, too large for float32, missing where the representation
+        is not of quaternions, or quaternions without length, segments that are not one bool for each key, a rotation
         without a representation or with an unknown one, and values with one.
 
     Notes

@@ -162,3 +162,43 @@ def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) 
     animation.restore(thing)
     assert fcurve.keyframe_points[-1].handle_right_type == "FREE"
     assert fcurve.evaluate(46.0) == pytest.approx(fcurve.evaluate(36.0) + 20.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_mirror_in_time_swaps_the_handles_at_the_ends(animation, output: str) -> None:
+    """About frame 0, as the Dope Sheet mirrors keys: handles, and their types, change sides, too."""
+    things = plain(extrapolation="LINEAR"), plain("Twin", "LINEAR")
+    animation.enable(things[0])
+    animation.bake(things[0], output="HANDLES")
+    for thing in things:
+        for fcurve in fcurves(thing):
+            for point in fcurve.keyframe_points:
+                co, left, right = (tuple(each) for each in (point.co, point.handle_left, point.handle_right))
+                point.co, point.handle_left, point.handle_right = ((-x, y) for x, y in (co, right, left))
+            fcurve.keyframe_points.sort()
+            fcurve.update()
+    animation.bake(things[0], output=output)
+    animation.restore(things[0])
+    for index in range(3):
+        ours, theirs = (curve(each, "location", index) for each in things)
+        frames = (-66.0, -40.0, -33.0, -20.0, -3.0, 3.0, 20.0)
+        assert [ours.evaluate(f) for f in frames] == pytest.approx([theirs.evaluate(f) for f in frames], abs=1e-4)
+
+
+@pytest.mark.parametrize("undone", ["restore", "remove"])
+@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
+def test_a_handle_type_that_is_chosen_though_it_was_the_keys_own_is_placed_anew(
+    animation, extrapolation: str, undone: str
+) -> None:
+    thing, twin = plain(extrapolation=extrapolation), plain("Twin", extrapolation)
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points[-1].handle_left_type = fcurve.keyframe_points[-1].handle_right_type = "AUTO_CLAMPED"
+        fcurve.update()
+    animation.bake(thing, output="HANDLES")
+    getattr(animation, undone)(thing)
+    for index in range(3):
+        assert outside(curve(thing, "location", index)) == pytest.approx(
+            outside(curve(twin, "location", index)), abs=1e-5
+        )

@@ -484,3 +484,36 @@ def test_a_key_inserted_in_a_segment_that_blender_plays_has_its_interpolation(
             assert next(point for point in ours.keyframe_points if point.co.x == 20).interpolation == kind
             frames = np.arange(10, 30, 0.5).tolist()
             assert [ours.evaluate(f) for f in frames] == pytest.approx([theirs.evaluate(f) for f in frames], abs=1e-6)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_key_after_one_that_only_shows_what_it_was_before_tcb_is_bezier(animation, output: str) -> None:
+    """The last key begins no segment, and shows its recorded interpolation where the segment before it is held."""
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (20, (7, 5, 3))])
+    for fcurve in fcurves(thing):
+        for point in fcurve.keyframe_points:
+            point.interpolation = "LINEAR"
+    animation.enable(thing)
+    animation.bake(thing, output=output)
+    animation.key_set(thing, "location", 10, interpolation="CONSTANT")
+    animation.bake(thing, output=output)
+    thing.location = (5, 5, 5)
+    thing.keyframe_insert("location", frame=30)
+    animation.bake(thing, output=output)
+    animation.restore(thing)
+    for fcurve in fcurves(thing):
+        assert [point.interpolation for point in fcurve.keyframe_points] == ["LINEAR", "CONSTANT", "LINEAR", "BEZIER"]
+
+
+def test_an_interpolation_that_is_set_on_a_new_key_stays(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    thing.location = (5, 5, 5)
+    thing.keyframe_insert("location", frame=20)
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points[2].interpolation = "SINE"
+    animation.bake(thing, output="HANDLES")
+    assert [point.interpolation for point in curve(thing, "location").keyframe_points][1:3] == ["BEZIER", "SINE"]

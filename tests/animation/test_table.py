@@ -765,3 +765,21 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
     assert state(animation, ball) == TCB
     animation.remove(ball)
     assert not has_table(ball)
+
+
+def test_any_two_bits_in_a_large_array_change_its_checksum(animation) -> None:
+    """Also the highest ones of two words, as the signs of two values."""
+    custom_property = animation.store.table.custom_property
+    generator = np.random.default_rng(1)
+    keys = np.zeros(5000, dtype=custom_property.GENERATED)
+    keys["frame"], keys["value"] = np.arange(5000), generator.normal(size=5000)
+    whole = custom_property._checksum(keys)
+    for _ in range(300):
+        changed = keys.copy()
+        words, bits = changed.view(np.uint32), generator.choice([0, 22, 30, 31], 2)
+        words[generator.choice(len(words), 2, replace=False)] ^= np.uint32(1) << bits.astype(np.uint32)
+        assert custom_property._checksum(changed) != whole
+    swapped = keys.copy()
+    swapped["value"][[1, 101]] *= -1.0
+    assert custom_property._checksum(swapped) != whole
+    assert custom_property._checksum(keys.copy()) == whole

@@ -30,10 +30,10 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     TypeError
         For what are no requests with splines, and a tolerance, numbers or other keys that are no numbers.
     ValueError
-        For a tolerance that is not above 0, numbers of another shape than the keys', not finite, beyond float32,
-        missing where the representation is not of quaternions, or quaternions without length, segments that are not
-        one bool for each key, other keys that are not finite, a rotation without a representation or with an unknown
-        one, and values with one.
+        For a tolerance that is not above 0, numbers of another shape than the keys', not finite, too large for float32,
+        missing where the representation is not of quaternions, or quaternions without length, segments that are not one
+        bool for each key, other keys that are not finite, a rotation without a representation or with an unknown one,
+        and values with one.
 
     Notes
     -----
