@@ -740,12 +740,13 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
     Blender gives a new key that of the key before it, or of the next one where it is the first: it is chosen where that
     one's is. Linear keys beside others are only so by the preferences.
     """
-    ends = dict(zip(own.starts.tolist(), own.counts, strict=True))
-    first_rows = np.repeat([*ends], own.counts)
-    for row in np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"])).tolist():
-        first = int(first_rows[row])
-        beside = row - 1 if row > first else row + 1
-        if beside < first + ends[first] and own.keys.interpolation[beside] == interpolation[row]:
+    rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
+    if not len(rows):
+        return
+    first, end = own.spread(own.starts), own.spread(own.starts + own.counts)
+    for row in rows.tolist():
+        beside = row - 1 if row > first[row] else row + 1
+        if beside < end[row] and own.keys.interpolation[beside] == interpolation[row]:
             chosen[row] |= chosen[beside] & rows_.CHOSEN_INTERPOLATION
         elif interpolation[row] != INTERPOLATION["LINEAR"]:
             chosen[row] |= rows_.CHOSEN_INTERPOLATION
