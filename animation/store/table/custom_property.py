@@ -387,7 +387,7 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
     end = len(raw) // (8 * _SUMMED) * 8 * _SUMMED
     words = raw[:end].view(np.uint64).reshape(-1, _SUMMED)
     # The highest bits of two words alone would cancel in a sum modulo 2^64: they are mixed into lower ones.
-    sums = (words ^ words >> np.uint64(29)) @ multipliers(_SUMMED)
+    sums = np.einsum("ij,j->i", words ^ words >> np.uint64(29), multipliers(_SUMMED))
     return zlib.crc32(raw[end:].data, zlib.crc32(sums.data))
 
 
