@@ -624,3 +624,30 @@ bpy.ops.ed.undo_push(message='bias')
     assert comes(playing, all_of_it, before)
     playing.key("ctrl+shift+z", at=centre)
     assert comes(playing, everything, after)
+
+
+def test_linear_extrapolation_goes_on_along_the_motion(playing):
+    """Chosen from the menu that Shift E opens in the Graph Editor."""
+    window = playing
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.run(
+        f"{CURVES}\nfor c in fcurves():\n    c.select, c.lock = True, False\nbpy.ops.ed.undo_push(message='all channels')"
+    )
+    settle(window)
+    before = everything(window)
+    first, last = (window.run(f"{CURVES}\nresult = fcurves()[0].keyframe_points[{row}].co.x") for row in (0, -1))
+    window.key("shift+e", at=centre)
+    window.xdotool("key", "l")
+    settle(window)
+    window.shot(PICTURES / "linear_extrapolation.png")
+    assert set(window.run(f"{CURVES}\nresult = [c.extrapolation for c in fcurves() if c.data_path == 'location']")) == {
+        "LINEAR"
+    }
+    for end, way in ((first, -1.0), (last, 1.0)):
+        inside = (value_at(window, end) - value_at(window, end - 0.01 * way)) / 0.01
+        beyond = (value_at(window, end + 20.0 * way) - value_at(window, end)) / 20.0
+        assert abs(beyond) > 0.01
+        assert beyond == pytest.approx(inside, rel=0.02)
+    assert is_as_played(window)
+    window.key("ctrl+z", at=centre)
+    assert everything(window) == before
