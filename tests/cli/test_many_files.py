@@ -276,9 +276,11 @@ def test_many_files_killed_in_the_middle_are_finished_by_the_same_command(tcb, w
     process = start(files, "--skip-done")
     for _ in range(12):
         process.stdout.readline()
-    workers = children_of(process.pid) if who == "a worker" else []
-    os.kill(next(iter(workers), process.pid), signal.SIGKILL)
+    workers = children_of(process.pid)
+    os.kill(next(iter(workers)) if who == "a worker" else process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
+    # Each ends the file at work, which the next command would otherwise find changed meanwhile.
+    wait_until(lambda: not any(map(is_alive, workers)))
     again = tcb("bake", *files, "--in-place", "--jobs", 2, "--json", "--skip-done")
     lines = results(again.out)
     assert (again.status, len(lines)) == (0, 30)
