@@ -630,9 +630,11 @@ def test_linear_extrapolation_goes_on_along_the_motion(playing):
     """Chosen from the menu that Shift E opens in the Graph Editor."""
     window = playing
     centre = open_editor(window, "GRAPH_EDITOR")
-    window.run(
-        f"{CURVES}\nfor c in fcurves():\n    c.select, c.lock = True, False\nbpy.ops.ed.undo_push(message='all channels')"
-    )
+    window.run(f"""{CURVES}
+for c in fcurves():
+    c.select, c.lock = True, False
+bpy.ops.ed.undo_push(message='all channels')
+""")
     settle(window)
     before = everything(window)
     first, last = (window.run(f"{CURVES}\nresult = fcurves()[0].keyframe_points[{row}].co.x") for row in (0, -1))
