@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ...interp.fitting.curves import handles
 from ..fcurves.keyframes import (
+    AUTOMATIC,
     DEFAULT_AMPLITUDE,
     DEFAULT_BACK,
     DEFAULT_PERIOD,
@@ -41,9 +42,6 @@ _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """Attributes of a key that take a byte each, and that a bake leaves as they are in the animator's keys."""
 
 _TYPES = ("handle_left_type", "handle_right_type")
-_AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""For each handle type: whether Blender places the handle."""
-_AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 
 Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2)."""
@@ -190,7 +188,7 @@ def _placed(own: Joined, layout: _Layout, generated: ChannelKeys) -> npt.NDArray
     if layout.played != INTERPOLATION["LINEAR"]:
         return np.broadcast_to(layout.placed, (len(own.counts), len(layout.placed)))
     left, right = _every(own, ["handle_left_type", "handle_right_type"])
-    return np.where(_AUTOMATIC[left] & _AUTOMATIC[right], layout.placed, np.uint8(0))
+    return np.where(AUTOMATIC[left] & AUTOMATIC[right], layout.placed, np.uint8(0))
 
 
 def _composed(
@@ -260,7 +258,7 @@ def _continued(
         SIDES, SIDES[::-1], (0, -1), (LEFT_PLACED, RIGHT_PLACED), plays, strict=True
     ):
         own_types = getattr(own.keys, f"{side}_type").reshape(placed.shape)[:, end]
-        channels = goes_on & is_played & _AUTOMATIC[own_types]
+        channels = goes_on & is_played & AUTOMATIC[own_types]
         if generated.chosen is not None:
             channels &= generated.chosen[:, end] == 0
         row = layout.rows[end]

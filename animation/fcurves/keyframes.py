@@ -34,6 +34,9 @@ INTERPOLATION = _enum("interpolation")
 EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
+AUTOMATIC = np.zeros(256, dtype=np.bool_)
+"""For each handle type: whether Blender places the handle itself."""
+AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.keyframes import (
+    AUTOMATIC,
     FLAGS,
     HANDLE,
     INTERPOLATION,
@@ -41,9 +42,6 @@ BEYOND = 2
 """These bits, shifted to the left by so much: handles that a bake has placed before the first key or after the last."""
 UNSEEN = 16
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
-_AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""For each handle type: whether Blender places the handle itself."""
-_AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(UNSEEN)], dtype=np.uint8)
@@ -194,7 +192,7 @@ def _edited_side(
     by_bake = by_bake | here & ~moved & shifted
     # Blender itself places handles of the types that the animator chose, and moves handles with their key.
     key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
-    dragged = moved & ~_AUTOMATIC[written[kind]] & key_stays
+    dragged = moved & ~AUTOMATIC[written[kind]] & key_stays
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)
