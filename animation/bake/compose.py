@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,10 +27,10 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
-    end_to_end,
     handles_apart,
 )
 from ..memoize import memoized
+from ..records import record
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
@@ -47,7 +46,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2)."""
 
 
-@dataclass(frozen=True)
+@record()
 class _Layout:
     """Frames of keys, and attributes that all channels with keys at these frames share."""
 
@@ -71,7 +70,7 @@ class _Layout:
     """The interpolation of generated keys; any value for the others."""
 
 
-@dataclass(frozen=True)
+@record()
 class Composed:
     """The keys of channels whose own keys are at the same frames."""
 
@@ -92,12 +91,12 @@ class Composed:
             vars(every)["handles_apart"] = apart.ravel()
         return Joined(every, [n] * count).channels
 
-    def differing(self, standing: Sequence[Keyframes]) -> dict[str, BoolArray]:
+    def differing(self, keys: Keyframes) -> dict[str, BoolArray]:
         """Return in which channels each attribute differs from that of their present keys, equal in number."""
         shape = self.arrays["co"].shape[:2]
-        together, found = end_to_end(standing), {}
+        found = {}
         for name in NAMES:
-            before = getattr(together, name)
+            before = getattr(keys, name)
             differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
             if differs.any():
                 found[name] = differs.reshape(shape[0], -1).any(axis=1)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ...interp.batch import Spline
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, tcb_of_tangents
 from ..fcurves.keyframes import SIDES, Float64Array
+from ..records import record
 from ..store.table.rows import column_of
 from ..store.tracks import Track
 from .plans.protocol import OwnChannels
@@ -30,7 +30,7 @@ Run = tuple[TrackSpline, int]
 """A spline, and the key's row in it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Bent:
     """Parameters with which a key's tangents come nearest to given ones."""
 
@@ -40,7 +40,7 @@ class Bent:
     """True where the spline reaches the goal."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class KeyTangents:
     """A key of channels, for which parameters are searched: of a rotation keyed whole, or of several components."""
 

@@ -14,7 +14,6 @@ parameter: it may be what Blender left of it when a key was inserted beside it a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,10 +31,10 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
     both,
-    end_to_end,
     read,
     read_joined,
 )
+from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, own_end_to_end
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
@@ -71,7 +70,7 @@ _FIXED = n_("this handle follows the keys and their parameters: it is back")
 _NEAREST = n_("the handle is as near as tension, continuity and bias can bring it")
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Goal:
     """The velocity that a key's channels should have on one side of it."""
 
@@ -115,18 +114,17 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
         may_be_dragged &= flags[0] | flags[1]
         if np.count_nonzero(may_be_dragged):
-            implies |= may_be_dragged & _have_other_handles(owns, wrote)
+            implies |= may_be_dragged & _have_other_handles(together, owns, wrote)
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
     return result
 
 
-def _have_other_handles(owns: Sequence[OwnKeys], written: Written) -> BoolArray:
+def _have_other_handles(together: OwnKeys, owns: Sequence[OwnKeys], written: Written) -> BoolArray:
     """Return which keys may have another handle than a bake has written: all of them where not only they were read."""
-    standing = [own.standing for own in owns if own.standing is not None]
-    if len(standing) < len(owns):
+    now = together.as_read
+    if now is None or not all(own.are_alone for own in owns):
         return np.ones(len(written), dtype=np.bool_)
-    now = end_to_end(standing)
     return _is_moved(now, written, SIDES[0], LEFT_PLACED) | _is_moved(now, written, SIDES[1], RIGHT_PLACED)
 
 

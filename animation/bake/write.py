@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 import bpy
 import numpy as np
@@ -45,6 +46,7 @@ _KEYS_AT_ONCE = 20_000
 """Keys that are composed together; they take some megabytes."""
 
 
+_ARE_ALONE = attrgetter("are_alone")
 _ROUNDED = 1e-6
 """Relative. Blender's rounding when it places handles."""
 
@@ -180,8 +182,8 @@ def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> It
     for number, (plan, baked) in enumerate(zip(plans, every, strict=True)):
         for keys in baked.channels:
             own = [plan.own.get(index, NO_OWN_KEYS) for index in keys.components]
-            stand = all(each.standing is not None for each in own)
-            alike.setdefault((own[0].timing, stand, *keys.layout), []).append((number, keys))
+            are_alone = all(map(_ARE_ALONE, own))
+            alike.setdefault((own[0].timing, are_alone, *keys.layout), []).append((number, keys))
     for members in alike.values():
         _, first = members[0]
         count = max(1, _KEYS_AT_ONCE // (len(first.components) * (len(first.frames) + len(first.baked))))
@@ -204,11 +206,11 @@ def _write_alike(
     curves = [plan.track.channels[index] for plan, _, index, _ in places]
     updated = [extrapolate(fcurve, extrapolation or each) for fcurve, each in zip(curves, theirs, strict=True)]
     channels = composed.channels
-    standing = [each.standing for each in own if each.standing is not None]
-    if len(standing) == len(own) and not len(keys.frames):
+    before = every.as_read if all(map(_ARE_ALONE, own)) else None
+    if before is not None and not len(keys.frames):
         # When the extrapolation changes, Blender updates the curve, which may move its handles. What differs in nothing
         # else is left alone: it need not have been read.
-        differing, moved = composed.differing(standing), np.array(updated)
+        differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
         write_some(curves, composed.arrays, differing)
@@ -221,7 +223,7 @@ def _write_alike(
     columns = zip(places, own, curves, theirs, channels, noted, generated, strict=True)
     for (plan, state, index, found), each, fcurve, kept, written, own_written, made in columns:
         track = plan.track
-        before = state.channels.get(index)
+        wrote = state.channels.get(index)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, own_written)
@@ -229,7 +231,7 @@ def _write_alike(
             track.written[index] = written
         rest = None if index in plan.own else track.made.get(index, track.rest[index])
         # Where the extrapolation changes, Blender places automatic handles at the ends anew.
-        is_other = before is not None and (before.edited or before.extrapolation != kept)
+        is_other = wrote is not None and (wrote.edited or wrote.extrapolation != kept)
         edited = each.edited or (index in plan.own and is_other)
         found[index] = Channel(kept, rest, edited, own_written, made)
 

@@ -23,6 +23,7 @@ from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError
 from ..fcurves.keyframes import BoolArray
+from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
 from ..sampling.properties import (
@@ -69,7 +70,7 @@ _AXES = {"X": 0, "Y": 1, "Z": 2}
 _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 
-@dataclass(frozen=True)
+@record()
 class Violation:
     """A range of frames in which a condition does not hold."""
 

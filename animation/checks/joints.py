@@ -6,7 +6,6 @@ Source: docs/formulas.md, "Hierarchies".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -14,13 +13,14 @@ import numpy as np
 
 from ..arguments import FrameRange, Point, Positive, checked
 from ..errors import AnimationError
+from ..records import record
 from ..sampling.depsgraph import placed
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..sampling.transforms import Frames, Matrices
 from ..translation import rpt_
 
 
-@dataclass(frozen=True)
+@record()
 class Gap:
     """The largest distance between the two points of a joint over a range of frames."""
 

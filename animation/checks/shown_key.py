@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import AnimationError
 from ..fcurves.frames import union
+from ..records import record
 from ..store.own_keys import read_own_keys
 from ..store.parameters import read_parameters, read_velocities
 from ..store.table.rows import PARAMETERS
@@ -18,7 +18,7 @@ from ..store.tracks import Track
 from .key_info import AT, Sides, segments_beside, sides_in_common
 
 
-@dataclass(frozen=True)
+@record()
 class ShownKey:
     """One key of a track; `number` counts from 1."""
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...interp.continuity import Jump, continuity, jumps
 from ..bake.plans.splines import track_splines
+from ..records import record
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
 from ..translation import rpt_
@@ -17,7 +17,7 @@ MOST_KEYS = 2000
 """With more keys, measuring a rotation would take longer than a redraw may."""
 
 
-@dataclass(frozen=True)
+@record()
 class Smoothness:
     """The smoothness of all splines of a track."""
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -18,6 +17,7 @@ from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
+from ..records import record
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
@@ -30,7 +30,7 @@ from .restore import put_back
 from .track_keys import TrackKeys
 
 
-@dataclass(frozen=True)
+@record()
 class _Whole:
     """The values of a rotation at every frame at which one of its channels has a key."""
 

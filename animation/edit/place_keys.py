@@ -8,7 +8,6 @@ after an edit in an animation editor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
+from ..records import record
 from ..store.edits.shown_values import values_shown
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
@@ -137,7 +137,7 @@ def _put(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
     fcurve.update()
 
 
-@dataclass(frozen=True)
+@record()
 class RecordedPlaces:
     """All keys of a track as they stand, recorded to be restored bit for bit, with what the table says of them."""
 

@@ -8,7 +8,7 @@ removes the parameters. Apply keeps the curves as they play, and removes the par
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -22,6 +22,7 @@ from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
+from ..records import record
 from ..report import Report
 from ..store.actions.live_switch import switch_off
 from ..store.digest import RESTORED
@@ -36,7 +37,7 @@ from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
 
 
-@dataclass(frozen=True)
+@record()
 class _Done:
     """The result for one track: the number of frames with keys, and a note for the user."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -25,6 +24,7 @@ from ..fcurves.channels import Channels, channels_of, ensured_channels, is_witho
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keying import key_curve
+from ..records import record
 from ..sampling.properties import is_driven
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
@@ -48,7 +48,7 @@ _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS":
 _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 
-@dataclass(frozen=True)
+@record()
 class Timing:
     """A new frame function.
 

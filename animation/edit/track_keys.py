@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -15,6 +15,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import BoolArray, Float32Array
+from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
 from ..store.tracks import Track, find_tracks, tracks_among
@@ -22,7 +23,7 @@ from ..translation import rpt_
 from .track_settings import find_track
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TrackKeys:
     """Some of the animator's keys of one track, as `track_keys` finds them and `relax` takes them.
 

@@ -8,17 +8,17 @@ that the datablock's animation data names, never the first one of the action.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ..datablocks import HAS_SLOTS, animation_data, users_of_each
 from ..errors import AnimationError
+from ..records import record
 from .refused_actions import editable_action, layered_reason, without_fcurves
 
 
-@dataclass(frozen=True)
+@record()
 class Channels:
     """The F-curves of one slot of one action (before slots: of the action)."""
 

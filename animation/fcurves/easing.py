@@ -12,10 +12,10 @@ Source: docs/formulas.md, "Easing types of F-curves".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..records import record
 from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray, Float64Array
 
 Derivatives = tuple[Float64Array, Float64Array, Float64Array]
@@ -33,7 +33,7 @@ _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.6
 and the height of the vertex."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Segments:
     """Segments of one interpolation type, one number each, shape (n,)."""
 

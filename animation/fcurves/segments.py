@@ -6,15 +6,14 @@ Computed in float64 from the keys alone; no F-curve is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..records import record
 from . import beziers, easing
 from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Keyframes, end_to_end
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ChannelSegments:
     """Segments of a track's channels, as `interp.piecewise` has them between its runs.
 

@@ -35,6 +35,7 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
+from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
 from ..store.digest import RESTORED, shape_of
 from ..store.frame_functions import function_of, functions_of
@@ -327,6 +328,7 @@ def _watched(
             yield channels, watch
 
 
+@collector_paused()
 def _update_tracks(
     watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, is_live: bool
 ) -> Report:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from ..datablocks import bone_path
 from ..fcurves.channels import channels_of
+from ..records import record
 from ..sampling.transforms import Matrices
 from ..store.tracks import Track, tracks_shown
 
@@ -22,7 +22,7 @@ Vector = npt.NDArray[np.float64]
 """Shape (3,)."""
 
 
-@dataclass(frozen=True)
+@record()
 class Followed:
     """The point of an object or bone that is followed."""
 

@@ -6,7 +6,6 @@ Of a linked action the action itself: what edits it makes a copy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -14,12 +13,13 @@ import numpy as np
 
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
+from ..records import record
 from ..store.table.custom_property import PROPERTY
 
 _Content = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@record()
 class Recorded:
     """Record F-curves whose paths start alike, and the table, and restore both."""
 

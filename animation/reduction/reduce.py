@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 import bpy
@@ -12,6 +11,7 @@ import bpy
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
+from ..records import record
 from ..steps import Steps, run_steps
 from .key_count import diamonds
 from .reduce_datablock import Search
@@ -24,7 +24,7 @@ _STEPS = 100
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@record()
 class KeyCount:
     """How many keys an error needs.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..errors import KEYED_APART, NOT_TCB, AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
+from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
@@ -39,7 +39,7 @@ _GAUSS = 0.5 / math.sqrt(3.0)
 squares of linear accelerations."""
 
 
-@dataclass(frozen=True)
+@record()
 class Part:
     """The point of an object or bone for which the condition must hold."""
 

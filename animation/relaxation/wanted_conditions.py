@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import bpy
 
 from ..arguments import NotNegative, Point, check_fields
+from ..records import record
 from ..translation import rpt_
 
 TOLERANCE = 1e-3
@@ -17,7 +16,7 @@ Targets = tuple[tuple[bpy.types.Object, str], ...]
 """Objects that a condition goes by, each with the name of its bone; "": the object itself."""
 
 
-@dataclass(frozen=True)
+@record()
 class StaysAt:
     """The condition that the relaxed point stays at a point of another object, or of a bone of it.
 
@@ -38,7 +37,7 @@ class StaysAt:
         return ((self.target, self.bone),)
 
 
-@dataclass(frozen=True)
+@record()
 class StaysAbove:
     """The condition that the relaxed point stays at least `height` units above an object's XY plane, or the world's.
 
@@ -58,7 +57,7 @@ class StaysAbove:
         return () if self.plane is None else ((self.plane, ""),)
 
 
-@dataclass(frozen=True)
+@record()
 class KeepsApart:
     """The condition that the relaxed point keeps at least this distance from a point of another object or bone.
 
@@ -80,7 +79,7 @@ class KeepsApart:
         return ((self.target, self.bone),)
 
 
-@dataclass(frozen=True)
+@record()
 class TurnsWithin:
     """The condition that the object's or bone's own rotation stays within limits.
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
+from ..records import record
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
@@ -77,7 +77,7 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
     return raw if np.isfinite(raw).all() else None
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Channel:
     """A channel, the sample frames of a spline, and the array for its values."""
 

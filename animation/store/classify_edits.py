@@ -17,11 +17,12 @@ Own keys are recognized by identity. Three cases are decided by comparison with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
+from ..records import record
 from .edits.copies import Copies
 from .edits.history import History, differ
 from .edits.keyed_over import KeyedOver
@@ -33,7 +34,7 @@ from .table.identity import Identities
 from .table.stamps import is_generated, is_stamped
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Changes:
     """The classification of the keys of one channel."""
 

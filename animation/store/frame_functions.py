@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +24,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, Float64Array, coordinates_of, read, read_coordinates, read_unplaced
 from ..memoize import memoized
+from ..records import record
 from .paths import FRAME_FUNCTION
 from .tracks import Track
 
@@ -39,7 +39,7 @@ _JUMP = 8.0
 """Frames per frame squared; a second derivative of more, and eight times that of the other side, is a jump."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class FrameFunction:
     """The frame functions by which a track is played, the outermost first; equal where they play the same."""
 

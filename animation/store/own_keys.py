@@ -8,7 +8,7 @@ value are taken from the key itself; `restored_keys.py` gives what a bake has ch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
@@ -43,6 +43,7 @@ from ..fcurves.keyframes import (
     read_rest,
     rows_of_parts,
 )
+from ..records import record
 from ..translation import n_, rpt_
 from .classify_edits import Changes, classify
 from .edits.shown_values import is_shown_elsewhere, values_without_bake
@@ -75,7 +76,7 @@ _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class OwnKeys:
     """The animator's keys of one channel, without a bake.
 
@@ -108,8 +109,10 @@ class OwnKeys:
     """Frames of keys that were made, or became the animator's, since the bake."""
     doubtful: Float32Array = field(default_factory=lambda: _NO_FRAMES)
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
-    standing: Keyframes | None = None
-    """The keys of the F-curve as they were read, where it has only own keys."""
+    as_read: Keyframes | None = None
+    """The same keys as the F-curve has them, where all of their attributes were read."""
+    are_alone: bool = False
+    """The F-curve has only own keys, and they are in `as_read`."""
 
     @property
     def count(self) -> int:
@@ -208,8 +211,8 @@ class OwnKeys:
 
     def among(self, every: OwnKeys, span: slice) -> OwnKeys:
         """Return the same keys with the arrays that those rows of `every` have."""
-        part = OwnPart(every, span, self.edited, self.standing)
-        vars(part).update(unrecorded=self.unrecorded, doubtful=self.doubtful)
+        part = OwnPart(every, span, self.edited, self.are_alone)
+        part.unrecorded, part.doubtful = self.unrecorded, self.doubtful  # type: ignore[misc]
         return part
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
@@ -227,10 +230,9 @@ class OwnPart(OwnKeys):
     every: OwnKeys
     span: slice
 
-    def __init__(self, every: OwnKeys, span: slice, edited: bool, standing: Keyframes | None) -> None:
-        vars(self).update(
-            every=every, span=span, edited=edited, standing=standing, unrecorded=_NO_FRAMES, doubtful=_NO_FRAMES
-        )
+    def __init__(self, every: OwnKeys, span: slice, edited: bool, are_alone: bool) -> None:
+        self.every, self.span, self.edited, self.are_alone = every, span, edited, are_alone  # type: ignore[misc]
+        self.unrecorded = self.doubtful = _NO_FRAMES  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         if name not in _ARRAYS:
@@ -243,6 +245,12 @@ class OwnPart(OwnKeys):
     def keys(self) -> Keyframes:
         """Return the keys, of which each attribute is cut out when it is first read, too."""
         return Part(self.every.keys, self.span)
+
+    @property
+    def as_read(self) -> Keyframes | None:
+        """Return the keys as the F-curve has them."""
+        every = self.every.as_read
+        return None if every is None else Part(every, self.span)
 
     @property
     def count(self) -> int:
@@ -331,7 +339,7 @@ def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     if every is not None and len(spans) == len(channels) and are_consecutive(spans):
         if spans[-1].stop - spans[0].start == len(every.identities):
             return every
-        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, None)
+        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, False)
     if every is not None and len(spans) == len(channels):
         keys, taken = end_to_end([Part(every.keys, span) for span in spans]), rows_of_parts(spans)
         arrays: list[Any] = [getattr(every, name)[taken] for name in _ARRAYS]
@@ -339,7 +347,9 @@ def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
         keys = end_to_end([own.keys for own in channels])
         arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
     identities, numbers, rows, chosen, placed = arrays
-    return OwnKeys(keys, identities, numbers, rows, chosen, placed)
+    read = [each for own in channels if (each := own.as_read) is not None]
+    as_read = end_to_end(read) if len(read) == len(channels) else None
+    return OwnKeys(keys, identities, numbers, rows, chosen, placed, as_read=as_read)
 
 
 NO_OWN_KEYS = OwnKeys(
@@ -529,10 +539,10 @@ def _as_left(channels: Sequence[Channel], written: Written, own: Joined, places:
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows, chosen) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed)
+    every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed, as_read=own.keys)
     return [
-        OwnPart(every, now.rows, otherwise, None if len(channel.generated) else now)
-        for channel, now, otherwise in zip(channels, own.channels, edited, strict=True)
+        OwnPart(every, span, otherwise, not len(channel.generated))
+        for channel, span, otherwise in zip(channels, own.spans, edited, strict=True)
     ]
 
 
@@ -547,8 +557,8 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     chosen = chosen_of(joined.keys, joined.keys, at, None)
     rows = np.arange(len(identities)) - joined.spread(joined.starts)
     placed = np.zeros(len(identities), dtype=np.uint8)
-    every = OwnKeys(joined.keys, identities, numbers_of(at), rows, chosen, placed)
-    parts = (OwnPart(every, keys.rows, False, keys) for keys in joined.channels)
+    every = OwnKeys(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
+    parts = (OwnPart(every, span, False, True) for span in joined.spans)
     have_stamps = iter((joined.sums(stamped) > 0).tolist())
     read = [{index: _Part(next(parts), next(have_stamps)) for index in track.channels} for track in tracks]
     changes = [_changes(track, channels) for track, channels in zip(tracks, read, strict=True)]
@@ -725,11 +735,11 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) 
     together = OwnKeys(keys, identities, numbers, rows, chosen, placed)
     changed = own.sums(_is_changed(own.keys, keys, at, written, chosen)).tolist()
     result = []
-    for (part, change, channel), now, span, otherwise in zip(channels, named, own.channels, changed, strict=True):
+    for (part, change, channel), now, span, otherwise in zip(channels, named, own.spans, changed, strict=True):
         before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
-        kept = OwnPart(together, span.rows, now.tobytes() != before, None)
-        fresh = own.keys.frames[span.rows][now == identity.NONE]
-        vars(kept).update(unrecorded=fresh, doubtful=change.doubtful)
+        kept = OwnPart(together, span, now.tobytes() != before, False)
+        fresh = own.keys.frames[span][now == identity.NONE]
+        kept.unrecorded, kept.doubtful = fresh, change.doubtful  # type: ignore[misc]
         result.append(_with_returned(kept, change, part.keys))
     return result
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import bpy
@@ -80,7 +81,7 @@ class Track:
     """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
     not be read."""
 
-    @property
+    @cached_property
     def is_rotation(self) -> bool:
         """Return whether the components are one rotation."""
         return self.kind != "VECTOR"

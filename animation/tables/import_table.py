@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import bpy
@@ -33,6 +33,7 @@ from ..fcurves.keyframes import (
     read,
 )
 from ..fcurves.keying import key_curve
+from ..records import record
 from ..report import Report
 from ..sampling.properties import driven_components
 from ..steps import Progress
@@ -49,7 +50,7 @@ _TRANSFORMS = "Object Transforms"
 """Blender's channel group for transforms."""
 
 
-@dataclass(frozen=True)
+@record()
 class TableKeys:
     """Choose how a table is imported.
 
@@ -76,7 +77,7 @@ class TableKeys:
         check_fields(self)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Keyed:
     """The keys of some components of one property, at the same frames in all."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import bpy
@@ -28,6 +28,7 @@ from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.keying import key_curve
+from ..records import record
 from ..report import Report
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
@@ -52,7 +53,7 @@ _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
 
 
-@dataclass(frozen=True)
+@record()
 class Velocities:
     """Choose which velocities, accelerations and speeds are written, and how.
 
@@ -90,7 +91,7 @@ class Velocities:
         check_fields(self)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Moving:
     """A TCB track, its splines, and the frame functions that play them."""
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ...animation import AnimationError
 from ...animation.fcurves.frames import union
 from ...animation.on_path.points import Followed, moving_tracks
+from ...animation.records import record
 from ...animation.sampling.cameras import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.store.own_keys import key_frames
@@ -23,7 +24,7 @@ from ...animation.store.own_keys import key_frames
 Points = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@record()
 class Trace(Followed):
     """The point that is followed, and the frames."""
 
@@ -33,7 +34,7 @@ class Trace(Followed):
     """The cameras in whose space the path is; none: it is in the world."""
 
 
-@dataclass(frozen=True)
+@record()
 class Path:
     """A path with `n` frames and `k` keys, in the world or, where it has `views`, in the camera's space."""
 
@@ -88,7 +89,7 @@ class Path:
         return found
 
 
-@dataclass(frozen=True)
+@record()
 class Plan:
     """The frames at which the object or bone has to be evaluated for its path."""
 

@@ -31,6 +31,7 @@ ORDER = (
     ("formats/__init__",),
     (
         "animation/memoize",
+        "animation/records",
         "animation/steps",
         "animation/translation",
         "animation/errors",

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from ....interp.fitting.curves import Fit, Request
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
 from .protocol import Baked, ChannelKeys, Derivatives, Plan, PoseKeys, Results, Scope
@@ -29,7 +30,7 @@ def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
 
 
-@dataclass(frozen=True)
+@record()
 class Curves(Plan):
     """Cubics fitted to a spline."""
 
@@ -148,7 +149,7 @@ def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
     )
 
 
-@dataclass(frozen=True)
+@record()
 class _Pieces:
     """Cubic pieces of `c` channels, `m` of them in order of frame."""
 
@@ -221,7 +222,7 @@ def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Arr
     return np.stack((starts, ends))
 
 
-@dataclass(frozen=True)
+@record()
 class _Around:
     """How far a cycle continues outside the keys: whole periods before and after, and the frames where it ends."""
 

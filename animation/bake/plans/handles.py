@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ....interp.fitting.handles import Handles, Request
 from ...fcurves.cycles import can_repeat
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array
+from ...records import record
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import n_, rpt_
@@ -57,7 +57,7 @@ def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
     return together and (not others or alone)
 
 
-@dataclass(frozen=True)
+@record()
 class OwnHandles(Plan):
     """The handles of a spline's keys."""
 

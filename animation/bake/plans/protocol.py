@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +23,7 @@ from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
+from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
@@ -44,7 +45,7 @@ _ONE_ORIENTATION = 1e-6
 """Radians. Orientations are equal within the rounding of their float32 values."""
 
 
-@dataclass(frozen=True)
+@record()
 class Derivatives:
     """Derivatives per frame on both sides of keys, shape (components, n), for generated keys and for the animator's."""
 
@@ -70,7 +71,7 @@ class Derivatives:
         return largest
 
 
-@dataclass(frozen=True)
+@record()
 class _Missed:
     """Values that curves do not reach, because keys for them would have stood too near to others."""
 
@@ -83,7 +84,7 @@ class _Missed:
     """How much more these are than what is played, shape (components, n)."""
 
 
-@dataclass(frozen=True)
+@record()
 class ChannelKeys:
     """The generated keys of channels whose own keys are at the same frames, and the segments that they fill."""
 
@@ -195,7 +196,7 @@ class ChannelKeys:
         return replace(self, frames=none, values=self.values[:, :0], held=self.held[:0], derivatives=derivatives)
 
 
-@dataclass(frozen=True)
+@record()
 class Baked:
     """The keys of the channels of a spline, or of a whole track, with their errors."""
 
@@ -224,7 +225,7 @@ class Baked:
         return sum(keys.values.size for keys in self.channels if keys.derivatives is not None)
 
 
-@dataclass(frozen=True)
+@record()
 class Results:
     """Hand out the results of evaluation and fitting, in the order of the plans: each takes those it requested."""
 
@@ -260,7 +261,7 @@ _LAST_PLACE = 2.0**-22
 """Relative: more than the distance of two float32 next to each other."""
 
 
-@dataclass(frozen=True)
+@record()
 class TrackPlan(Plan):
     """The plan of a track: one plan for each of its splines, none where the range touches no segment."""
 
@@ -447,7 +448,7 @@ class TrackPlan(Plan):
         return float(rotations.angle_between(own, generated)) <= _ONE_ORIENTATION
 
 
-@dataclass(frozen=True)
+@record()
 class PoseKeys:
     """Keys of all c components of a spline at n frames, the animator's among them."""
 
@@ -468,7 +469,7 @@ def _rows_among(frames: Float32Array, own: Float32Array) -> tuple[IndexArray, In
     return np.flatnonzero(mine), rows_of(frames[mine], own), others, frames[others]
 
 
-@dataclass(frozen=True)
+@record()
 class Scope:
     """Data that all plans of a track share."""
 

@@ -8,7 +8,7 @@ keys have the values that are played at their frames, and keep their own values 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -17,6 +17,7 @@ from ....interp import rotations
 from ....interp.fitting.samples import fit_samples
 from ...fcurves.frames import is_among, union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
 from ...translation import rpt_
@@ -63,7 +64,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     return [RetimedCurves(scope, spline, *_places(scope, spline, frames, held, played), near) for spline in splines]
 
 
-@dataclass(frozen=True)
+@record()
 class RetimedSamples(Plan):
     """Samples of a spline as its frame function plays it."""
 
@@ -104,7 +105,7 @@ class RetimedSamples(Plan):
         return self.scope.channel_keys(spline, keys, baked, shown=True)
 
 
-@dataclass(frozen=True)
+@record()
 class RetimedCurves(RetimedSamples):
     """Curves fitted through close samples of a spline as its frame function plays it."""
 

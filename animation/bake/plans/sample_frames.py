@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...fcurves.keyframes import Float32Array
 from ...memoize import memoized
+from ...records import record
 
 GUARD = 1 / 32
 """Frames between a CONSTANT sample and the key after it, where a channel must jump: motion blur shows the jump in
@@ -21,7 +21,7 @@ APART = 0.0125
 """Frames. Blender merges keys closer than 0.01 frame, and may keep the sample of the two."""
 
 
-@dataclass(frozen=True)
+@record()
 class Sampling:
     """Samples every `step` frames, counted from `origin`; from `start` to `end`, or over each track's keys."""
 

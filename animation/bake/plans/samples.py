@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
 from ...memoize import memoized
+from ...records import record
 from .protocol import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed, other_turns, signs_through
 from .sample_frames import APART, PICKED
@@ -26,7 +26,7 @@ def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     return [plan(scope, spline) for spline in splines]
 
 
-@dataclass(frozen=True)
+@record()
 class ValueSamples(Plan):
     """Samples of channels that are interpolated separately."""
 
@@ -52,7 +52,7 @@ def _plan_values(scope: Scope, spline: TrackSpline) -> Plan:
     return ValueSamples(spline, baked, scope.sampling.samples(spline.frames, baked, scope.cycle))
 
 
-@dataclass(frozen=True)
+@record()
 class RotationSamples(Plan):
     """Samples of a rotation, converted to the values of its channels."""
 

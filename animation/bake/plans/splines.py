@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress, pairwise
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from ...fcurves.frames import SAME_FRAME, union
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, end_to_end
 from ...fcurves.segments import ChannelSegments
 from ...memoize import memoized
+from ...records import record
 from ...store.own_keys import OwnKeys
 from ...store.parameters import parameter_rows, read_velocities
 from ...store.record_rows import plain_keys
@@ -43,7 +44,7 @@ _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Makes the spline of some keys, with the angles from key to key where their values include whole turns."""
 
 
-@dataclass(frozen=True)
+@record()
 class TrackSpline:
     """One spline of a track: the only one of a rotation, or that of the components keyed at the same frames."""
 

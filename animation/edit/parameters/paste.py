@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
 
+from ...records import record
 from ...store.parameters import Numbers
 from ...store.table.rows import PARAMETERS, velocity_of
 from ...translation import rpt_
@@ -16,7 +16,7 @@ from ..track_keys import TrackKeys, goes_by_velocities
 from .set_parameters import set_parameters
 
 
-@dataclass(frozen=True)
+@record()
 class CopiedKey:
     """The copied parameters and velocity of one key."""
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...fcurves.channels import Channels, channels_of
 from ...fcurves.frames import SAME_FRAME, is_among
 from ...fcurves.keyframes import BoolArray
+from ...records import record
 from ...store.own_keys import OwnKeys, read_own_keys
 from ...store.parameters import Numbers
 from ...store.record_rows import remove_traces
@@ -22,7 +22,7 @@ from ..track_keys import TrackKeys, found_again
 from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
 
 
-@dataclass(frozen=True)
+@record()
 class RecordedParameters:
     """Record parameters of keys of a track, or one of them, and restore them bit for bit."""
 

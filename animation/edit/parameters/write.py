@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -13,6 +13,7 @@ from ...bake.replay import end_drag, replay
 from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
+from ...records import record
 from ...store.own_keys import OwnKeys, read_keys_to_write
 from ...store.parameters import Numbers
 from ...store.record_rows import Part, recorded, write_identities
@@ -38,7 +39,7 @@ NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
 """Returns numbers for the chosen keys of a channel, from its index, its own keys, and which are chosen."""
 
 
-@dataclass(frozen=True)
+@record()
 class Change:
     """New numbers for the keys of a TCB track at some frames."""
 

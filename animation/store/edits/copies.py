@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...fcurves.frames import ONE_KEY
 from ...fcurves.keyframes import Float32Array
+from ...records import record
 from .history import History
 
 
@@ -18,7 +18,7 @@ def _is_within(frame: float, frames: Float32Array) -> bool:
     return len(frames) > 0 and bool(frames[0] <= frame <= frames[-1])
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Copies:
     """Tell which own keys were replaced by pasted or duplicated ones."""
 

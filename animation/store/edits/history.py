@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...fcurves.frames import ONE_KEY
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray, Keyframes
+from ...records import record
 from ..table.custom_property import Channel, Written
 from ..table.identity import Identities
 
@@ -43,7 +43,7 @@ def can_be_snapped(before: Float64Array | float, now: Float32Array | float) -> B
     return can_be
 
 
-@dataclass(frozen=True)
+@record()
 class Map:
     """A map of values: now = factor * before + offset."""
 
@@ -60,7 +60,7 @@ class Map:
 SAME = Map(1.0, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class History:
     """Match a channel's keys now to those that were written."""
 

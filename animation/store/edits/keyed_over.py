@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...fcurves.frames import ONE_KEY
 from ...fcurves.keyframes import BoolArray, IndexArray
+from ...records import record
 from .history import FEWEST, MAPPED, NEARLY_ALL, SAME, History, Map, differ
 from .merges import Merges
 
@@ -18,7 +18,7 @@ _REACH = 6
 """Keys on each side of a key that Gaussian Smooth of the Graph Editor takes into its mean."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class KeyedOver:
     """Tell which generated keys with other values are the animator's."""
 

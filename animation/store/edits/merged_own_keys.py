@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 
 import numpy as np
 
 from ...fcurves.frames import ONE_KEY, SAME_FRAME
 from ...fcurves.keyframes import BoolArray, IndexArray
+from ...records import record
 from ..table.custom_property import OWN, Written
 from .copies import Copies
 from .history import ROUNDING, SAME, SNAP, History, can_be_snapped, differ
@@ -20,7 +21,7 @@ _Places = dict[int, tuple[int, float, float]]
 """Of own keys, by their rows among the keys that were written: the row of the key now, frame and value."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Returned:
     """Where the missing own keys of a channel are now."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ...fcurves.frames import ONE_KEY, SAME_FRAME
 from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
+from ...records import record
 from .history import MAPPED, SAME, SNAP, History, Map, differ
 from .shown_values import values_without_bake
 
@@ -27,7 +28,7 @@ def _all_runs(latest_start: int, earliest_end: int, count: int) -> tuple[IndexAr
     return starts[in_order], ends[in_order]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Merges:
     """Find groups of written keys that may have been merged into a key, and own values of merged own keys."""
 

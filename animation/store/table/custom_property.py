@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any, Literal, cast
@@ -20,6 +20,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ...records import record
 from ...translation import n_, rpt_
 from . import rows as rows_
 from .identity import Identities, multipliers
@@ -83,7 +84,7 @@ Written = npt.NDArray[np.void]
 """Of dtype OWN or GENERATED, in order of frame."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Channel:
     """The last update's keys and settings of a channel."""
 
@@ -98,7 +99,7 @@ class Channel:
     generated: Written
 
 
-@dataclass(frozen=True)
+@record()
 class Error:
     """The maximum error of the F-curves that play a track."""
 
@@ -110,7 +111,7 @@ class Error:
     """True where the error exceeds the tolerance."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class State:
     """A TCB track: its settings, and what the last update wrote into its channels, by index."""
 
@@ -124,7 +125,7 @@ class State:
     """The maximum error of handles; None where the track is not baked, or baked as samples or curves."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Table:
     """The contents of an action's table; `error` says why it can't be read."""
 

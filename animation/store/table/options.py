@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ....interp.fitting.curves import ROTATION_TOLERANCE
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
+from ...records import record
 from ...translation import n_, rpt_
 from .rows import PARAMETERS
 
@@ -23,7 +24,7 @@ OUTPUTS: tuple[Output, ...] = get_args(Output)
 Target = Literal["IN_PLACE", "NEW_ACTION"]
 
 
-@dataclass(frozen=True)
+@record()
 class Shown:
     """How the operator, the sidebar and the command show an option: its name, and what it is, untranslated."""
 
@@ -38,7 +39,7 @@ def _as(name: str, description: str, choices: Mapping[str, tuple[str, str]] | No
     return {"shown": Shown(name, description, choices or {})}
 
 
-@dataclass(frozen=True)
+@record()
 class Options:
     """The options of a bake.
 

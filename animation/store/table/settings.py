@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import get_args
 
 from ....interp.batch import Cycle
 from ....interp.rotations.orientations import Path
 from ....interp.splines import METHODS, tcb
+from ...records import record
 from ...translation import rpt_
 from .options import Options
 
@@ -25,7 +26,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """In the order in which they are saved; new options of a choice must be added at its end."""
 
 
-@dataclass(frozen=True)
+@record()
 class Settings:
     """The settings of one track.
 
