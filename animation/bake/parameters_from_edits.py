@@ -107,7 +107,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         owns += own
         written += known
     if places:
-        together, wrote = own_end_to_end(owns), rows_.joined(written, OWN)
+        together, wrote = own_end_to_end(owns), rows_.Columns(rows_.joined(written, OWN))
         joined = Joined(together.keys, list(map(len, written)))
         implies = together.identities != wrote["identity"]
         stand = _stands(joined.keys, wrote)
@@ -120,7 +120,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
     return result
 
 
-def _have_other_handles(together: OwnKeys, owns: Sequence[OwnKeys], written: Written) -> BoolArray:
+def _have_other_handles(together: OwnKeys, owns: Sequence[OwnKeys], written: rows_.Fields) -> BoolArray:
     """Return which keys may have another handle than a bake has written: all of them where not only they were read."""
     now = together.as_read
     if now is None or not all(own.are_alone for own in owns):
@@ -255,7 +255,7 @@ def _sides_dragged(
     return left, right
 
 
-def _stands(keys: Keyframes, written: Written) -> BoolArray:
+def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
     """Return which keys have the frames and values with which they were written."""
     stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return stands
@@ -276,7 +276,7 @@ def _may_be_dragged(
     )
 
 
-def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
+def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) -> BoolArray:
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
     # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.

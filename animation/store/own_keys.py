@@ -62,7 +62,7 @@ from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities
-from .table.rows import Rows
+from .table.rows import Columns, Fields
 from .table.session import session
 from .table.stamps import is_generated, is_stamped
 from .tracks import Track
@@ -474,7 +474,7 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
     kept = list(compress(channels, complete))
-    written = rows_.joined([channel.own for channel in kept], OWN)
+    written = Columns(rows_.joined([channel.own for channel in kept], OWN))
     if is_remembered and _is_handle_moved(own.keys, written):
         # Whether it was dragged, the selection tells.
         own = read_anew(own, FLAGS)
@@ -488,7 +488,7 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     return result
 
 
-def _is_handle_moved(keys: Keyframes, written: Written) -> bool:
+def _is_handle_moved(keys: Keyframes, written: Fields) -> bool:
     """Return whether a key that is where it was written has a handle that is elsewhere."""
     stands = both(keys.co == written["co"])
     moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
@@ -525,13 +525,13 @@ def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identit
     return complete
 
 
-def _as_left(channels: Sequence[Channel], written: Written, own: Joined, places: IndexArray) -> list[OwnKeys]:
+def _as_left(channels: Sequence[Channel], written: Columns, own: Joined, places: IndexArray) -> list[OwnKeys]:
     """Return the own keys of channels that have exactly the keys that were `written`, as they are without the bake."""
     values = values_without_bake(own.keys.values, written)
     none = np.zeros(len(written), dtype=np.bool_)
     keys = Changes(~none, values, none, none).own(own.keys)
-    identities = np.ascontiguousarray(written["identity"])
-    rows = session.rows[session.rows.find(identities)]
+    identities = written["identity"]
+    rows = Columns(session.rows[session.rows.find(identities)])
     shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
     before = keys
     keys, placed = restored_from(keys, rows, written, shifted)
@@ -603,7 +603,7 @@ def numbers_of(at: IndexArray) -> Float32Array:
     return numbers
 
 
-def numbers_in(rows: Rows) -> Float32Array:
+def numbers_in(rows: Fields) -> Float32Array:
     """Return the numbers set in rows, shape (n, k); NaN where none was."""
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
@@ -766,11 +766,11 @@ def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Writte
     """Return which keys were moved since they were written, or have, without the bake, other handle types than rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
-    changed[known] |= _is_retyped(keys.take(known), session.rows[at[known]], chosen[known])
+    changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])
     return changed
 
 
-def _is_retyped(keys: Keyframes, rows: Rows, chosen: EnumArray) -> BoolArray:
+def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
     """Return which keys have other handle types than their rows, or types that are newly chosen."""
     left = keys.handle_left_type != rows["handle_left_type"]
     newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0

@@ -70,7 +70,7 @@ def recorded(
     known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS
     if known.any():
         present = session.rows[at[known]]
-        stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, present)
+        stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, rows_.Columns(present))
     if numbers is None and stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
     rows = rows_.record(keys, 0, 0)
@@ -115,7 +115,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 
 def _are_recorded(
-    parts: Sequence[Part], joined: Joined, own: OwnKeys, known: BoolArray, present: Rows
+    parts: Sequence[Part], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
     """Return which of the `known` own keys have a row of their own that records them, apart from where they moved.
 
@@ -144,7 +144,7 @@ def _are_recorded(
     return result
 
 
-def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: Rows) -> npt.NDArray[np.bool_]:
+def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: rows_.Columns) -> npt.NDArray[np.bool_]:
     """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
     copied = np.zeros(len(present), dtype=np.bool_)
     if rows_.are_distinct(present["identity"]):

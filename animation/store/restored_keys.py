@@ -29,7 +29,7 @@ from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities
-from .table.rows import Rows
+from .table.rows import Columns, Fields, Rows
 from .table.session import session
 from .table.stamps import unstamped
 
@@ -77,7 +77,9 @@ def without_bake(own: Keyframes, at: IndexArray, written: Written, shifted: Bool
     result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
         return result, placed
-    restored, placed[known] = restored_from(own.take(known), session.rows[at[known]], written[known], shifted[known])
+    restored, placed[known] = restored_from(
+        own.take(known), Columns(session.rows[at[known]]), Columns(written[known]), shifted[known]
+    )
     return (restored if known.all() else result.replaced(known, restored)), placed
 
 
@@ -115,7 +117,7 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 
 
 def restored_from(
-    own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool
+    own: Keyframes, rows: Fields, written: Fields | None, shifted: BoolArray | bool
 ) -> tuple[Keyframes, EnumArray]:
     """Restore from rows what the bake changed, keep what was changed since, and return which handles a bake placed.
 
@@ -171,8 +173,8 @@ class _Side(NamedTuple):
 
 def _edited_side(
     own: Keyframes,
-    rows: Rows,
-    written: Written,
+    rows: Fields,
+    written: Fields,
     side: str,
     placed: tuple[BoolArray, BoolArray],
     here: BoolArray,
@@ -204,7 +206,7 @@ def _edited_side(
 
 
 def _is_moved(
-    own: Keyframes, written: Written, offset: Float32Array, before: Float32Array, by_bake: BoolArray
+    own: Keyframes, written: Fields, offset: Float32Array, before: Float32Array, by_bake: BoolArray
 ) -> BoolArray:
     """Return which handles have another offset from their key than `before`, by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
@@ -213,7 +215,7 @@ def _is_moved(
     return moved & np.where(either(before != 0.0), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
 
 
-def _placed_by_bake(own: Keyframes, written: Written | None, here: BoolArray) -> EnumArray:
+def _placed_by_bake(own: Keyframes, written: Fields | None, here: BoolArray) -> EnumArray:
     """Return which handles of keys a bake has placed; `here`: which keys it wrote into this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     if written is not None:
@@ -257,12 +259,12 @@ def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written 
     known = at >= 0
     if not known.any():
         return chosen
-    present = written[known] if written is not None else None
-    chosen[known] = chosen_in(now.take(known), keys.take(known), session.rows[at[known]], present)
+    present = Columns(written[known]) if written is not None else None
+    chosen[known] = chosen_in(now.take(known), keys.take(known), Columns(session.rows[at[known]]), present)
     return chosen
 
 
-def chosen_in(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> EnumArray:
+def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | None) -> EnumArray:
     """Return what the animator changed of keys that have rows, as bits `rows.CHOSEN_…`."""
     before = rows["chosen"]
     here = np.zeros(len(keys), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
@@ -284,7 +286,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | No
     return chosen.astype(np.uint8)
 
 
-def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tuple[BoolArray, BoolArray]:
+def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tuple[BoolArray, BoolArray]:
     """Return which keys have both handles unchanged relative to the key, and which have them swapped by a mirror.
 
     Keys that were not written into this channel count as unchanged.
@@ -305,7 +307,7 @@ def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tup
 
 
 def _recorded_handle(
-    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, same: BoolArray, mirrored: BoolArray
+    own: Keyframes, rows: Fields, sides: tuple[str, str], written: Fields | None, same: BoolArray, mirrored: BoolArray
 ) -> Float32Array:
     """Return the recorded position of a handle that the bake placed, moved along with its key.
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...fcurves.keyframes import BoolArray, Float32Array
-from ..table.custom_property import Written
+from ..table.rows import Fields
 
 
-def is_shown_elsewhere(written: Written) -> BoolArray:
+def is_shown_elsewhere(written: Fields) -> BoolArray:
     """Return which keys have another value on the baked curve than their own."""
     elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
     return elsewhere
 
 
-def is_negated(written: Written) -> BoolArray:
+def is_negated(written: Fields) -> BoolArray:
     """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
     shown, own = written["co"][:, 1], written["value"]
     negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
@@ -28,7 +28,7 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array) -
     return np.where((shown != own) & (shown == -own), -wanted, moved)
 
 
-def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
+def values_without_bake(now: Float32Array, written: Fields) -> Float32Array:
     """Return the own values of keys that have the values `now` on the baked curve.
 
     Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is

@@ -116,6 +116,37 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     return np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
+class Columns:
+    """The fields of records, each as a contiguous array, made when it is first read.
+
+    NumPy works on the pairs of floats inside records thirty times as slowly.
+    """
+
+    def __init__(self, records: npt.NDArray[np.void]) -> None:
+        self._records = records
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """Return a field of all records."""
+        if name not in self._arrays:
+            self._arrays[name] = _contiguous(self._records[name])
+        return self._arrays[name]
+
+
+def _contiguous(field: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a contiguous copy; one of pairs of float32, copied as numbers of 64 bits, in an eighth of the time."""
+    if field.ndim == 2 and field.shape[1] == 2 and field.itemsize == 4:
+        return np.ascontiguousarray(field.view(np.uint64)).view(field.dtype)
+    return np.ascontiguousarray(field)
+
+
+Fields = npt.NDArray[np.void] | Columns
+"""Records whose fields are only read."""
+
+
 def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     """Return which records, of any structured type, have no float that is not finite."""
     words = np.ascontiguousarray(records).view(np.float32).reshape(len(records), records.dtype.itemsize // 4)

@@ -35,7 +35,9 @@ class KnownRows:
 
     def __getitem__(self, key: Any) -> Any:
         """Return the rows with these numbers, or a field of all rows."""
-        return self._rows[: self._count][key]
+        rows = self._rows[: self._count]
+        # In half the time of indexing them; before NumPy 2 in a fortieth.
+        return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:
         """Find the numbers of the rows of the identities, -1 where there is none."""
