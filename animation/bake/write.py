@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -33,7 +33,7 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays, split
 from ..store.record_rows import Part, as_written, recorded
 from ..store.table import identity
-from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
+from ..store.table.custom_property import GENERATED, NO_GENERATED, Channel, Error, Extrapolation, State, Written, update
 from ..store.table.rows import joined
 from ..store.tracks import Track, find_tracks
 from ..translation import n_, rpt_
@@ -218,9 +218,7 @@ def _write_alike(
         for fcurve, written in zip(curves, channels, strict=True):
             write(fcurve, written)
     noted = as_written(composed.own, every, composed.placed)
-    generated = np.empty(keys.values.shape, dtype=GENERATED)
-    generated["frame"], generated["value"] = keys.frames, keys.values
-    columns = zip(places, own, curves, theirs, channels, noted, generated, strict=True)
+    columns = zip(places, own, curves, theirs, channels, noted, _generated(keys), strict=True)
     for (plan, state, index, found), each, fcurve, kept, written, own_written, made in columns:
         track = plan.track
         wrote = state.channels.get(index)
@@ -234,6 +232,15 @@ def _write_alike(
         is_other = wrote is not None and (wrote.edited or wrote.extrapolation != kept)
         edited = each.edited or (index in plan.own and is_other)
         found[index] = Channel(kept, rest, edited, own_written, made)
+
+
+def _generated(keys: ChannelKeys) -> Iterable[Written]:
+    """Return what the table stores of the generated keys of each channel."""
+    if not len(keys.frames):
+        return [NO_GENERATED] * len(keys.values)
+    generated = np.empty(keys.values.shape, dtype=GENERATED)
+    generated["frame"], generated["value"] = keys.frames, keys.values
+    return generated
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:

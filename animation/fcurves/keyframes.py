@@ -129,7 +129,8 @@ SIDES = ("handle_left", "handle_right")
 _PAIRS = frozenset({"co", *SIDES})
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
-UNPLACED = (*SIDES, "handle_left_type", "handle_right_type", "interpolation")
+KINDS = ("handle_left_type", "handle_right_type", "interpolation")
+UNPLACED = (*SIDES, *KINDS)
 """The attributes, apart from frame and value, that a bake changes."""
 
 

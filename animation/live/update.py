@@ -14,18 +14,20 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ..bake.pipeline import rebake
 from ..datablocks import action_time
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
+    KINDS,
     MARKS,
-    UNPLACED,
+    SIDES,
     KeyBlock,
     Keyframes,
     Part,
@@ -137,7 +139,7 @@ class Watch:
         paths = [track.path for track in baked]
         if self.reader is None or not self.reader.is_of(paths):
             self.reader = _KeyReader(paths, self._points_of(baked))
-        marks = dict(zip(paths, self.reader.read_coordinates(), strict=True))
+        marks = dict(zip(paths, self.reader.read(("co",)), strict=True))
         suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
         self.key_places, self.unsure = marks, list(marks)
         if not suspected:
@@ -196,7 +198,7 @@ class Watch:
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
         reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
-        self.key_places |= zip(taken, reader.read_coordinates(written), strict=True)
+        self.key_places |= zip(taken, reader.read(("co",), written), strict=True)
         self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
         _remember([*taken.values()], written)
@@ -401,19 +403,17 @@ class _KeyReader:
         """Return whether it reads these tracks, and these have as many keys as when it was made."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
-    def read_coordinates(self, written: Keyframes | None = None) -> list[bytes]:
-        """Read frames and values of all keys of each track."""
-        return [coordinates for (coordinates,) in self.read(("co",), written)]
+    def read(self, names: Sequence[str], written: Keyframes | None = None) -> list[bytes]:
+        """Read attributes, one key after the other, of all keys of each track, or take those `written`."""
+        arrays = [self._block.read(name) if written is None else getattr(written, name) for name in names]
+        together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
+        size, raw = together.shape[1], together.tobytes()
+        return [raw[size * start : size * end] for start, end in pairwise(self._ends)]
 
-    def read(self, names: Sequence[str], written: Keyframes | None = None) -> list[tuple[bytes, ...]]:
-        """Read attributes of all keys of each track, or take those `written`."""
-        columns = []
-        for name in names:
-            array = self._block.read(name) if written is None else getattr(written, name)
-            size = array.nbytes // max(1, self._ends[-1])
-            raw = array.tobytes()
-            columns.append([raw[size * start : size * end] for start, end in pairwise(self._ends)])
-        return list(zip(*columns, strict=True))
+
+def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
+    """Return the bytes of each of so many keys, one row a key."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
 
 
 def _bake_inputs(
@@ -432,7 +432,7 @@ def _state_mark(track: Track, every: Points) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
-    return zlib.crc32(_KeyReader([track.path], [every]).read_coordinates()[0], zlib.crc32(repr(chosen).encode())) or 1
+    return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:
@@ -453,7 +453,7 @@ def _only_generated_moved(track: Track) -> bool:
 
 
 class _OtherState(NamedTuple):
-    """State of a track that edits can change, apart from frames and values of its keys and what `_names` reads."""
+    """State of a track that edits can change, apart from frames and values of keys and what `_bake_inputs` reads."""
 
     handles: bytes
     other: tuple[object, ...]
@@ -473,14 +473,15 @@ class _OtherState(NamedTuple):
 
 
 def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None) -> list[_OtherState]:
-    """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
+    """Read what an edit of the tracks can change, except frames and values of keys and what `_bake_inputs` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
     result = []
-    for track, (left, right, *arrays) in zip(tracks, reader.read((*UNPLACED, "easing"), written), strict=True):
+    kinds = reader.read((*KINDS, "easing"), written)
+    for track, handles, own in zip(tracks, reader.read(SIDES, written), kinds, strict=True):
         states = map(_settings_of, track.channels.values())
-        result.append(_OtherState(left + right, (*states, *map(zlib.crc32, arrays))))
+        result.append(_OtherState(handles, (*states, zlib.crc32(own))))
     return result
 
 

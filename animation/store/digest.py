@@ -22,13 +22,14 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
 
     The input: own keys and their parameters, settings, the frame function and the rotation mode.
     """
-    parts = [repr(shape_of(track, settings)).encode()]
-    for index in sorted(own):
+    indices = sorted(own)
+    parts = [repr((*shape_of(track, settings), *indices)).encode()]
+    for index in indices:
         channel = own[index]
         if not channel.are_named:
             # No bake has written a key without a row.
             return NEVER
-        parts += [b"%d" % index, channel.content]
+        parts.append(channel.content)
     if function is not None:
         parts.append(b"%d" % function.checksum)
     return max(zlib.crc32(b"".join(parts)), RESTORED + 1)

@@ -463,7 +463,9 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     marks = read_joined(fcurves, MARKS, known if len(known) == len(baked) else ())
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    others = {*track_of[~_is_complete(channels, marks, identities)].tolist()}
+    as_many = _have_as_many(channels, marks, identities)
+    written = _own_written(channels, as_many)
+    others = {*track_of[~(as_many & _stand(channels, marks, identities, as_many, written))].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
@@ -474,7 +476,7 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(marks, mine)
     kept = list(compress(channels, complete))
-    written = Columns(rows_.joined([channel.own for channel in kept], OWN))
+    written = written if np.array_equal(complete, as_many) else _own_written(channels, complete)
     if is_remembered and _is_handle_moved(own.keys, written):
         # Whether it was dragged, the selection tells.
         own = read_anew(own, FLAGS)
@@ -501,28 +503,36 @@ def _all_written(track: Track) -> list[Channel]:
     return [before[index] for index in track.channels] if before.keys() >= track.channels.keys() else []
 
 
-def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
-    """Return which channels have exactly the keys that were written.
+def _own_written(channels: Sequence[Channel], chosen: BoolArray) -> Columns:
+    """Return the own keys of the chosen channels as they were written."""
+    return Columns(rows_.joined([channel.own for channel in compress(channels, chosen)], OWN))
 
-    Generated keys, and own keys among them, must be where they were written.
-    """
+
+def _have_as_many(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
+    """Return which channels have as many own keys as were written, and else the generated ones where these were."""
     keys, known = marks.keys, identities != identity.NONE
     generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
-    counts = zip(channels, marks.sums(known).tolist(), marks.sums(generated).tolist(), marks.counts, strict=True)
-    as_many = np.array(
-        [
-            0 < own == len(channel.own) and made == len(channel.generated) == count - own
-            for channel, own, made, count in counts
-        ]
-    )
-    written = rows_.joined([channel.own for channel in compress(channels, as_many)], OWN)
-    mine = known & marks.spread(as_many)
+    own, made = marks.sums(known), marks.sums(generated)
+    as_many: BoolArray = (own > 0) & (own == [len(channel.own) for channel in channels])
+    as_many &= (made == [len(channel.generated) for channel in channels]) & (own + made == marks.counts)
+    return as_many
+
+
+def _stand(
+    channels: Sequence[Channel], marks: Joined, identities: Identities, as_many: BoolArray, written: Columns
+) -> BoolArray:
+    """Return which of the channels that have `as_many` own keys as were written have the same, in the same order.
+
+    Own keys among generated ones must be where they were written.
+    """
+    keys, mine = marks.keys, (identities != identity.NONE) & marks.spread(as_many)
     among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]
     otherwise = np.zeros(len(keys), dtype=np.bool_)
-    otherwise[mine] = among_generated & either(keys.co[mine] != written["co"])
-    otherwise[mine] |= identities[mine] != written["identity"]
-    complete: BoolArray = as_many & (marks.sums(otherwise) == 0)
-    return complete
+    otherwise[mine] = identities[mine] != written["identity"]
+    if among_generated.any():
+        otherwise[mine] |= among_generated & either(keys.co[mine] != written["co"])
+    stand: BoolArray = marks.sums(otherwise) == 0
+    return stand
 
 
 def _as_left(channels: Sequence[Channel], written: Columns, own: Joined, places: IndexArray) -> list[OwnKeys]:

@@ -684,7 +684,7 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
     tracks = list(watch.tracks.values())
     points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
     reader = update._KeyReader([*watch.tracks], points)
-    read = reader.read_coordinates(), update._bake_inputs(tracks, reader), update._other_state(tracks, reader)
+    read = reader.read(("co",)), update._bake_inputs(tracks, reader), update._other_state(tracks, reader)
     for noted, each in zip((watch.key_places, watch.bake_inputs, watch.other_state), read, strict=True):
         assert noted == dict(zip(watch.tracks, each, strict=True))
 

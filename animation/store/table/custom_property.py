@@ -78,6 +78,7 @@ WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_ty
 GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
 _ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "generated": GENERATED}
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
+NO_GENERATED = _NO_ARRAYS["generated"]
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]

@@ -29,6 +29,8 @@ class KnownRows:
         self._rows: Rows = np.empty(1024, dtype=ROW)
         self._count = 0
         self._lists: list[tuple[Identities, _Places]] = []
+        self._found: tuple[bytes, _Places] = b"", np.empty(0, dtype=np.intp)
+        """What was found last, for which identities: a bake asks for those of the same keys several times."""
 
     def __len__(self) -> int:
         return self._count
@@ -40,7 +42,15 @@ class KnownRows:
         return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:
-        """Find the numbers of the rows of the identities, -1 where there is none."""
+        """Find the numbers of the rows of the identities, -1 where there is none; the result is read-only."""
+        named = identities.tobytes()
+        if self._found[0] != named:
+            places = self._search(identities)
+            places.flags.writeable = False
+            self._found = named, places
+        return self._found[1]
+
+    def _search(self, identities: Identities) -> _Places:
         places = np.full(len(identities), -1, dtype=np.intp)
         left = np.flatnonzero(may_name(identities))
         for known, at in self._lists:
@@ -64,6 +74,7 @@ class KnownRows:
         """Add the rows at these places, which are in order of identity, and of which none is known."""
         if not len(places):
             return
+        self._found = b"", np.empty(0, dtype=np.intp)
         end = self._count + len(places)
         if end > len(self._rows):
             grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
