@@ -544,7 +544,7 @@ def _as_left(channels: Sequence[Channel], written: Columns, own: Joined, places:
     rows = Columns(session.rows[session.rows.find(identities)])
     shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
     before = keys
-    keys, placed = restored_from(keys, rows, written, shifted)
+    keys, placed = restored_from(own.keys, keys, rows, written, shifted)
     chosen = chosen_in(before, keys, rows, written)
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows, chosen) | moved) > 0
@@ -733,7 +733,8 @@ def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) 
     written = rows_.joined([written_of(each, channel) for each, channel in zip(named, before_edits, strict=True)], OWN)
     shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
     at = session.rows.find(identities)
-    keys, placed = without_bake(own.keys, at, written, shifted)
+    read = every.keys if changes.is_own.all() else every.keys.take(changes.is_own)
+    keys, placed = without_bake(read, own.keys, at, written, shifted)
     chosen = chosen_of(own.keys, keys, at, written)
     among_written = own.spread(np.array([channel is not None for channel in before_edits]))
     new = (at < 0) & among_written & ~changes.promoted[changes.is_own]

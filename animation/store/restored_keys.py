@@ -48,7 +48,6 @@ _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(UNSEEN
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
-_ULPS = np.float32(4.0 * np.finfo(np.float32).eps)
 
 
 def keys_of_rows(rows: Rows) -> Keyframes:
@@ -66,19 +65,21 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray) -> tuple[Keyframes, EnumArray]:
+def without_bake(
+    read: Keyframes, own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray
+) -> tuple[Keyframes, EnumArray]:
     """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
 
-    `at`: the numbers of their rows in the session, -1 for none; `written`: the keys as `written_of` gives them;
-    `shifted`: which are in channels where the bake shows other values than the keys' own. New keys keep the
-    interpolation that they have.
+    `read`: the keys as the F-curves have them; `own`: the same with their own values; `at`: the numbers of their rows
+    in the session, -1 for none; `written`: the keys as `written_of` gives them; `shifted`: which are in channels where
+    the bake shows other values than the keys' own. New keys keep the interpolation that they have.
     """
     known = at >= 0
     result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
         return result, placed
     restored, placed[known] = restored_from(
-        own.take(known), Columns(session.rows[at[known]]), Columns(written[known]), shifted[known]
+        read.take(known), own.take(known), Columns(session.rows[at[known]]), Columns(written[known]), shifted[known]
     )
     return (restored if known.all() else result.replaced(known, restored)), placed
 
@@ -117,11 +118,12 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 
 
 def restored_from(
-    own: Keyframes, rows: Fields, written: Fields | None, shifted: BoolArray | bool
+    read: Keyframes, own: Keyframes, rows: Fields, written: Fields | None, shifted: BoolArray | bool
 ) -> tuple[Keyframes, EnumArray]:
     """Restore from rows what the bake changed, keep what was changed since, and return which handles a bake placed.
 
-    `shifted`: which keys are in channels where the bake shows other values than the keys' own.
+    `read`: the keys as the F-curves have them; `own`: the same with their own values; `shifted`: which keys are in
+    channels where the bake shows other values than the keys' own.
     """
     here = np.zeros(len(own), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
     interpolation, placed = rows["interpolation"], _placed_by_bake(own, written, here)
@@ -142,7 +144,7 @@ def restored_from(
             kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
             placed[edited.unseen] |= UNSEEN
         if written is not None and negated is not None and negated.any():
-            now = np.where(negated[:, np.newaxis], _negated(own, now, written[side]), now)
+            now = np.where(negated[:, np.newaxis], getattr(read, side) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, f"{side}_type": kinds.astype(np.uint8)}
@@ -224,17 +226,6 @@ def _placed_by_bake(own: Keyframes, written: Fields | None, here: BoolArray) -> 
     stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     return placed
-
-
-def _negated(own: Keyframes, handle: Float32Array, written: Float32Array) -> Float32Array:
-    """Return handles of keys that are played negated as they belong to the keys' own values.
-
-    A handle that is where it was written is the negative of that to the bit: it was shifted with its key, which rounds.
-    """
-    turned, exact = own.co + (handle - own.co) * _NEGATED, written * _NEGATED
-    room = _ULPS * (np.abs(turned) + np.abs(own.co))
-    result: Float32Array = np.where(np.abs(turned - exact) <= room, exact, turned)
-    return result
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:

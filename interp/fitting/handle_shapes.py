@@ -37,6 +37,8 @@ class Places(NamedTuple):
 EASED = Places(_chebyshev(60))
 """With eases twenty nodes: between fewer, channels can move fast and back."""
 PLAIN = Places(_chebyshev(36))
+SMOOTH = Places(_chebyshev(27))
+"""For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
 CUBIC = Places(_chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
 _STEPS = 2

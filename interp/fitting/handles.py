@@ -24,7 +24,7 @@ from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
-from .handle_shapes import CUBIC, EASED, PLAIN, Course, Places, Shape, eased_share, fitted_shape, stiffness_of
+from .handle_shapes import CUBIC, EASED, PLAIN, SMOOTH, Course, Places, Shape, eased_share, fitted_shape, stiffness_of
 
 _PROBES = slice(4, None, 9)
 """Which of the places identify a segment that was fitted before, with its ends, the derivatives there and its eases.
@@ -179,13 +179,13 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
     by less than a hundredth in the median.
 
-    Errors are measured at 60 places a segment, without ease at 36, of segments that are cubics at 12, with handles as
-    float32 has them, in float64: the largest there is, or a few percent less or more. Numbers without ease are exact
-    but for that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender
-    rounds while it plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers
-    that go on from the key's own; where these arrive at the next key with others than its own, as by a whole turn more,
-    no handles help, and the error says so. A spline that leaves its keys is off by as much at them. Source:
-    docs/formulas.md, "Fitting handles".
+    Errors are measured at 60 places a segment, without ease at 36, of quaternions at 27, of segments that are cubics
+    at 12, with handles as float32 has them, in float64: the largest there is, or a few percent less or more. Numbers
+    without ease are exact but for that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near
+    100 000, what Blender rounds while it plays them included. Euler angles, and axis and angle, are fitted channel by
+    channel to the numbers that go on from the key's own; where these arrive at the next key with others than its own,
+    as by a whole turn more, no handles help, and the error says so. A spline that leaves its keys is off by as much
+    at them. Source: docs/formulas.md, "Fitting handles".
 
     Examples
     --------
@@ -247,8 +247,9 @@ class _Fitting:
 
     def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
         self._representation, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
-        is_cubic = requests[0].spline.is_cubic and self._representation is None
-        self._plain = CUBIC if is_cubic else PLAIN
+        representation, is_cubic = self._representation, requests[0].spline.is_cubic and self._representation is None
+        is_smooth = representation is not None and representation.homogeneous
+        self._plain = CUBIC if is_cubic else SMOOTH if is_smooth else PLAIN
         """The places in segments without ease."""
         self._known = known
         self._kind = f"{requests[0].representation} {is_cubic}".encode()

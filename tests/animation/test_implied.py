@@ -510,6 +510,32 @@ def test_aligned_handles_stay_where_the_animator_puts_them(animation, sign: floa
         np.testing.assert_allclose(restored, wanted, atol=1e-6)
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("live", [True, False])
+def test_a_component_of_0_of_a_quaternion_that_handles_play_negated_is_edited_as_it_is_seen(
+    animation, live: bool, zero: float
+) -> None:
+    """The sign of a zero tells there that the curve has the opposite quaternion."""
+    obj, path = new_object("Turned", "QUATERNION"), "rotation_quaternion"
+    turns = np.array([(1, 0, 0, 0), (-0.96, -0.28, zero, zero), (0.8, 0.6, 0, 0)])
+    key(obj, path, list(zip((0, 10, 25), turns, strict=True)))
+    animation.enable(obj)
+    obj.animation_data.action.tcb_live = live
+    animation.bake(obj, output="HANDLES")
+    point: Any = curve(obj, path, 2).keyframe_points[1]
+    assert curve(obj, path, 0).keyframe_points[1].co.y == pytest.approx(0.96)
+    point.co_ui.y = 0.3
+    curve(obj, path, 2).update()
+    for _ in range(2):
+        let_time_pass(animation)
+        animation.bake(obj, output="HANDLES")
+        shown = [curve(obj, path, index).keyframe_points[1].co.y for index in range(4)]
+        assert shown == pytest.approx([0.96, 0.28, 0.3, 0.0])
+    animation.restore(obj)
+    restored = [curve(obj, path, index).keyframe_points[1].co.y for index in range(4)]
+    assert restored == pytest.approx([-0.96, -0.28, -0.3, 0.0])
+
+
 def aligned(obj: bpy.types.Object, path: str, index: int) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
     """Value and handles of the second key."""
     point = curve(obj, path, index).keyframe_points[1]

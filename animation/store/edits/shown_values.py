@@ -17,15 +17,19 @@ def is_shown_elsewhere(written: Fields) -> BoolArray:
 
 def is_negated(written: Fields) -> BoolArray:
     """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
-    shown, own = written["co"][:, 1], written["value"]
-    negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
-    return negated
+    return _are_opposite(written["co"][:, 1], written["value"])
+
+
+def _are_opposite(one: Float32Array, other: Float32Array) -> BoolArray:
+    """Return which numbers are the negatives of others; of zeros the signs tell."""
+    opposite: BoolArray = (one == -other) & (np.signbit(one) != np.signbit(other))
+    return opposite
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array) -> Float32Array:
     """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next."""
     moved = np.where(shown == own, wanted, shown + (wanted - own))
-    return np.where((shown != own) & (shown == -own), -wanted, moved)
+    return np.where(_are_opposite(shown, own), -wanted, moved)
 
 
 def values_without_bake(now: Float32Array, written: Fields) -> Float32Array:
@@ -37,5 +41,7 @@ def values_without_bake(now: Float32Array, written: Fields) -> Float32Array:
     shown, own = written["co"][:, 1], written["value"]
     moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
     # Handles may play a quaternion negated, and an edit may leave this component unchanged.
-    values = np.select([now == shown, own == shown, now == -shown, own == -shown], [own, now, -own, -now], moved)
+    values = np.select(
+        [now == shown, _are_opposite(own, shown), own == shown, now == -shown], [own, -now, now, -own], moved
+    )
     return values.astype(np.float32)
