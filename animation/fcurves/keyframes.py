@@ -380,10 +380,10 @@ class KeyBlock:
         self.counts = list(map(len, every))
         """The number of keys of each F-curve."""
         self._ends = list(accumulate(self.counts, initial=0))
-        self._slices: dict[tuple[int, type[np.generic]], tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]] = {}
+        self._slices: dict[tuple[int, type[np.generic]], tuple[npt.NDArray[Any], list[memoryview]]] = {}
 
     @cached_property
-    def _gets(self) -> list[Callable[[str, npt.NDArray[Any]], None]]:
+    def _gets(self) -> list[Callable[[str, memoryview], None]]:
         """Return the methods that read keys: to look one up takes a fifth of the time of reading ten keys."""
         return [points.foreach_get for points in self.every]
 
@@ -393,12 +393,21 @@ class KeyBlock:
         kind = width, dtype
         if kind not in self._slices:
             memory = np.empty(width * self._ends[-1], dtype=dtype)
-            slices = [memory[width * start : width * end] for start, end in pairwise(self._ends)]
-            self._slices[kind] = memory, slices
+            self._slices[kind] = memory, sliced(memory, [width * end for end in self._ends])
         memory, slices = self._slices[kind]
         for get, part in zip(self._gets, slices, strict=True):
             get(name, part)
         return memory.copy()
+
+
+def sliced(array: npt.NDArray[Any], ends: Sequence[int]) -> list[memoryview]:
+    """Return slices of a contiguous array, each from one end to the next, which Blender reads and writes.
+
+    Those of arrays take a third longer to make, and Blender a seventh longer to use.
+    """
+    flat: Any = array.reshape(-1)
+    memory = memoryview(flat)
+    return [memory[start:end] for start, end in pairwise(ends)]
 
 
 def _width(name: str) -> int:
@@ -503,10 +512,13 @@ def write_some(
 
     `arrays` have a row for each F-curve.
     """
-    every = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
+    every: list[Any] = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
     for name, which in chosen.items():
-        rows = arrays[name].reshape(len(every), -1)
-        for points, row, differs in zip(every, rows, which.tolist(), strict=True):
+        array = np.ascontiguousarray(arrays[name])
+        size = array.size // len(every)
+        for points, row, differs in zip(
+            every, sliced(array, range(0, array.size + 1, size)), which.tolist(), strict=True
+        ):
             if differs:
                 points.foreach_set(name, row)
 

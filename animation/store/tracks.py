@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 import bpy
@@ -44,6 +45,9 @@ _OF_MODE = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_an
 def rotation_property(mode: str) -> str:
     """Return the property that turns objects and bones of this rotation mode."""
     return _OF_MODE.get(mode, "rotation_euler")
+
+
+_LOCK, _MUTE = attrgetter("lock"), attrgetter("mute")
 
 
 @dataclass
@@ -110,9 +114,13 @@ class Track:
     @property
     def locked(self) -> bool:
         """Return whether any channel, or its group, is locked."""
-        return any(
-            fcurve.lock or ((group := fcurve.group) is not None and group.lock) for fcurve in self.channels.values()
-        )
+        return any(map(_LOCK, self.curves_and_groups))
+
+    @property
+    def curves_and_groups(self) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
+        """Return the F-curves of the channels, and the groups that these are in."""
+        groups = [fcurve.group for fcurve in self.channels.values()]
+        return [*self.channels.values(), *[group for group in groups if group is not None]]
 
     @property
     def group(self) -> bpy.types.ActionGroup | None:
@@ -453,14 +461,14 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
         return track.table.error
     if not track.in_use:
         return rpt_(NOT_IN_USE)
-    if track.locked:
+    curves_and_groups = track.curves_and_groups
+    if any(map(_LOCK, curves_and_groups)):
         return rpt_(LOCKED)
     if track.driven:
         return rpt_("driven: the driver decides its value, not the keys")
+    if any(map(_MUTE, curves_and_groups)):
+        return rpt_("muted; unmute its channels first")
     for index, fcurve in track.channels.items():
-        group = fcurve.group
-        if fcurve.mute or (group is not None and group.mute):
-            return rpt_("muted; unmute its channels first")
         if len(fcurve.keyframe_points):
             continue
         if len(fcurve.sampled_points):

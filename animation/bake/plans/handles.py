@@ -26,6 +26,7 @@ _LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples
 _RAGGED = n_(
     "its channels are keyed at different frames, which handles can't play; key whole rotations, or bake samples"
 )
+_NO_FRAMES, _NONE_HELD = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_)
 _CYCLES = n_("it cycles: handles play it between its keys alone, beside other modifiers or in a part of its frames")
 
 
@@ -97,9 +98,9 @@ class OwnHandles(Plan):
             chosen = chosen if np.count_nonzero(chosen) else None
         keys = ChannelKeys(
             components,
-            self.spline.frames[:0],
+            _NO_FRAMES,
             np.empty((len(rows), 0), dtype=np.float32),
-            np.zeros(0, dtype=np.bool_),
+            _NONE_HELD,
             self.baked,
             shown=shown,
             handles=self._places(fitted, chosen, rows, negated),
