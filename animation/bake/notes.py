@@ -27,8 +27,11 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     track = plan.track
     report.tracks += 1
     report.keys += len(plan.key_frames)
-    report.samples += baked.samples
-    report.curve_keys += baked.curve_keys
+    if baked.is_by_handles:
+        report.handles.append(_handle_error(track, baked))
+    else:
+        report.samples += baked.samples
+        report.curve_keys += baked.curve_keys
     is_exact = baked.error == 0.0 or baked.error <= rounding_of(track, plan.largest)
     if track.is_rotation:
         report.rotation_error = max(report.rotation_error, baked.error)
@@ -36,8 +39,6 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[s
     else:
         report.value_error = max(report.value_error, baked.error)
         report.values_exact &= is_exact
-    if baked.is_by_handles:
-        report.handles.append(_handle_error(track, baked))
     standing = [*baked.notes, *_modifier_notes(track)]
     report.standing += [track.error(note) for note in standing]
     report.notes += [track.note(note) for note in (*standing, *notes)]

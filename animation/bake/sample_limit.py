@@ -50,7 +50,8 @@ def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
     """Return about how many samples the bake of a track will have."""
     if options.output == "HANDLES":
         return 0.0
-    sampling, cycle = sampling_of(own, options), _cycle(track)
+    sampling = sampling_of(min(float(channel.frames[0]) for channel in own.values()), options)
+    cycle = _cycle(track)
     function = function_of(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)

@@ -73,6 +73,7 @@ _HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
+_SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
@@ -151,17 +152,6 @@ class OwnKeys:
         """Return what was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
-    @property
-    def has_parameters(self) -> bool:
-        """Return whether any key has any of these."""
-        return b"\1" in self._have_parameters
-
-    @cached_property
-    def _have_parameters(self) -> bytes:
-        """Return 1 for each key that has any of these, 0 for each other."""
-        have: BoolArray = np.logical_or.reduce(~np.isnan(self.parameters), axis=1)
-        return have.tobytes()
-
     @cached_property
     def has_chosen(self) -> bool:
         """Return whether the animator changed anything of them after they became TCB keys."""
@@ -189,6 +179,13 @@ class OwnKeys:
         content["identity"], content["co"] = self.identities, self.keys.co
         content["ends"], content["chosen"] = self.ends_spline, self.chosen
         return content.tobytes()
+
+    @cached_property
+    def shape(self) -> bytes:
+        """Return frames, what ends the spline, and parameters: equal where channels' splines differ by values alone."""
+        shape = np.empty(self.count, dtype=_SHAPE)
+        shape["frame"], shape["ends"], shape["parameters"] = self.keys.frames, self.ends_spline, self.parameters
+        return shape.tobytes()
 
     @cached_property
     def ends(self) -> bytes:
@@ -288,11 +285,6 @@ class OwnPart(OwnKeys):
         return self.every.parameters[self.span]
 
     @property
-    def has_parameters(self) -> bool:
-        """Return whether any key has any of these."""
-        return b"\1" in self.every._have_parameters[self.span]
-
-    @property
     def has_chosen(self) -> bool:
         """Return whether the animator changed anything of them after they became TCB keys."""
         return self.every.has_chosen and bool(np.count_nonzero(self.chosen))
@@ -316,6 +308,11 @@ class OwnPart(OwnKeys):
     def content(self) -> bytes:
         """Return identities, frames, values and what else of the keys a bake goes by."""
         return self.every.content[_CONTENT.itemsize * self.span.start : _CONTENT.itemsize * self.span.stop]
+
+    @property
+    def shape(self) -> bytes:
+        """Return frames, what ends the spline, and parameters."""
+        return self.every.shape[_SHAPE.itemsize * self.span.start : _SHAPE.itemsize * self.span.stop]
 
     @property
     def ends(self) -> bytes:
@@ -452,7 +449,7 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     Where there are generated keys, all keys must be where they were written. Then no edit needs to be classified, and
     all are read at once. A fast form of `_read_others`: tools/bench_fast_forms.py measures how much time it saves.
     """
-    written_by = {number: channels for number, track in enumerate(tracks) if (channels := _all_written(track))}
+    written_by = {number: channels for number, track in enumerate(tracks) if (channels := track.all_written)}
     baked = [*written_by]
     curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
     if not curves:
@@ -495,12 +492,6 @@ def _is_handle_moved(keys: Keyframes, written: Fields) -> bool:
     stands = both(keys.co == written["co"])
     moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
     return bool((either(moved) & stands).any())
-
-
-def _all_written(track: Track) -> list[Channel]:
-    """Return the track's channels as the last bake has written them; none where it did not write all."""
-    before = track.state.channels if track.state is not None else {}
-    return [before[index] for index in track.channels] if before.keys() >= track.channels.keys() else []
 
 
 def _own_written(channels: Sequence[Channel], chosen: BoolArray) -> Columns:

@@ -25,7 +25,7 @@ from ..fcurves.keyframes import KeyBlock, Keyframes
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import NO_TABLE, State, Table, known_table, read_table, remembered_tables
+from .table.custom_property import NO_TABLE, Channel, State, Table, known_table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
 from .velocity_properties import is_derived
@@ -99,6 +99,12 @@ class Track:
     def baked(self) -> bool:
         """Return whether an update has written the track's channels."""
         return self.state is not None and bool(self.state.channels)
+
+    @property
+    def all_written(self) -> list[Channel]:
+        """Return what the last update has written into the channels, in their order; none where not into each."""
+        before = self.state.channels if self.state is not None else {}
+        return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
 
     @property
     def is_played_by_handles(self) -> bool:

@@ -57,7 +57,7 @@ def plan_track(
     broken = any(spline.is_broken for spline in splines)
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
-    scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
+    scope = Scope(track, own, options, sampling_of(float(frames[0]), options), cycle, frames)
     notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None and by_handles:
         raise track.error(rpt_(RETIMED))
@@ -92,13 +92,11 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
     return bool((chosen[plays] != 0).any())
 
 
-def sampling_of(own: OwnChannels, options: Options) -> Sampling:
-    """Return the sampling, counted from the start of the range, or from the whole frame at or before the first key."""
+def sampling_of(first: float, options: Options) -> Sampling:
+    """Return the sampling, counted from the start of the range, or from the whole frame up to the first key's."""
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)
-    keyed = {channel.timing: channel for channel in own.values()}
-    first = min(float(channel.frames[0]) for channel in keyed.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 

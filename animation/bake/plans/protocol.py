@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -209,7 +210,7 @@ class Baked:
     is_approximate: bool = False
     """True where the error of handles exceeds the tolerance."""
 
-    @property
+    @cached_property
     def is_by_handles(self) -> bool:
         """Return whether the handles of the animator's keys play it."""
         return any(keys.handles is not None for keys in self.channels)

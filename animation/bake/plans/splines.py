@@ -106,16 +106,13 @@ def track_splines(
 
     Raises AnimationError, naming the key, where the keys or their parameters make no spline.
     """
-    for own in {each.timing: each for each in originals.values()}.values():
-        check_frames(track, own.frames)
-    if track.is_rotation:
-        return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        like = own.timing + own.ends
-        if own.has_parameters:
-            like += own.parameters.tobytes()
-        alike.setdefault(like, []).append(index)
+        alike.setdefault(own.shape, []).append(index)
+    for first, *_ in alike.values():
+        check_frames(track, originals[first].frames)
+    if track.is_rotation:
+        return [_rotation(track, settings, originals, defaults)]
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
 
