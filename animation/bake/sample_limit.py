@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from ..errors import AnimationError
@@ -57,7 +55,9 @@ def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys, except where cycles continue for long.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
-    alike = Counter(original.timing for original in own.values())
+    alike: dict[bytes, int] = {}
+    for original in own.values():
+        alike[original.timing] = alike.get(original.timing, 0) + 1
     return sum(number * count(sampling, np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
 
 
