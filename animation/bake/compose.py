@@ -27,6 +27,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
+    Part,
     handles_apart,
 )
 from ..memoize import memoized
@@ -82,6 +83,11 @@ class Composed:
     @property
     def channels(self) -> Sequence[Keyframes]:
         """Return each channel's keys."""
+        return self.keys.split(len(self.arrays["co"]))
+
+    @cached_property
+    def keys(self) -> Part:
+        """Return the keys of all channels, one channel after the other."""
         count, n = self.arrays["co"].shape[:2]
         every = Keyframes(**{name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()})
         if self.layout.played == INTERPOLATION["LINEAR"]:
@@ -89,7 +95,7 @@ class Composed:
             apart = np.zeros((count, n), dtype=np.bool_)
             apart[:, self.layout.rows] = handles_apart(*(self.own[name] for name in ("co", *SIDES)))
             vars(every)["handles_apart"] = apart.ravel()
-        return Joined(every, [n] * count).channels
+        return Part(every, slice(0, count * n))
 
     def differing(self, keys: Keyframes) -> dict[str, BoolArray]:
         """Return in which channels each attribute differs from that of their present keys, equal in number."""

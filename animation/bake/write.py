@@ -37,7 +37,7 @@ from ..store.table.custom_property import GENERATED, NO_GENERATED, Channel, Erro
 from ..store.table.rows import joined
 from ..store.tracks import Track, find_tracks
 from ..translation import n_, rpt_
-from .compose import baked_keys
+from .compose import Composed, baked_keys
 from .job import Job
 from .notes import count_track, note_doubts, note_of_gltf, note_of_one_bake
 from .plans.protocol import Baked, ChannelKeys, TrackPlan
@@ -205,7 +205,6 @@ def _write_alike(
     composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends, goes_on)
     curves = [plan.track.channels[index] for plan, _, index, _ in places]
     updated = [extrapolate(fcurve, extrapolation or each) for fcurve, each in zip(curves, theirs, strict=True)]
-    channels = composed.channels
     before = every.as_read if all(map(_ARE_ALONE, own)) else None
     if before is not None and not len(keys.frames):
         # When the extrapolation changes, Blender updates the curve, which may move its handles. What differs in nothing
@@ -215,23 +214,32 @@ def _write_alike(
             differing[name] = differing.get(name, moved) | moved
         write_some(curves, composed.arrays, differing)
     else:
-        for fcurve, written in zip(curves, channels, strict=True):
+        for fcurve, written in zip(curves, composed.channels, strict=True):
             write(fcurve, written)
+    if keep and keys.chosen is None:
+        _leave([(plan.track, each.components) for plan, _, each, _ in members], composed)
     noted = as_written(composed.own, every, composed.placed)
-    columns = zip(places, own, curves, theirs, channels, noted, _generated(keys), strict=True)
-    for (plan, state, index, found), each, fcurve, kept, written, own_written, made in columns:
+    columns = zip(places, own, curves, theirs, noted, _generated(keys), strict=True)
+    for (plan, state, index, found), each, fcurve, kept, own_written, made in columns:
         track = plan.track
         wrote = state.channels.get(index)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, own_written)
-        elif keep:
-            track.written[index] = written
         rest = None if index in plan.own else track.made.get(index, track.rest[index])
         # Where the extrapolation changes, Blender places automatic handles at the ends anew.
         is_other = wrote is not None and (wrote.edited or wrote.extrapolation != kept)
         edited = each.edited or (index in plan.own and is_other)
         found[index] = Channel(kept, rest, edited, own_written, made)
+
+
+def _leave(tracks: Sequence[tuple[Track, list[int]]], composed: Composed) -> None:
+    """Leave the keys just written into these channels of tracks in `Track.written`."""
+    size, start = len(composed.layout.frames), 0
+    for track, components in tracks:
+        end = start + size * len(components)
+        track.written.append((components, composed.keys.among(slice(start, end))))
+        start = end
 
 
 def _generated(keys: ChannelKeys) -> Iterable[Written]:

@@ -220,6 +220,16 @@ class Part(Keyframes):
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
+    def among(self, rows: slice) -> Part:
+        """Return the part with those of its rows."""
+        first = self.rows.start
+        return Part(self.every, slice(first + rows.start, first + rows.stop))
+
+    def split(self, count: int) -> list[Part]:
+        """Return so many parts of equal length."""
+        size = len(self) // count
+        return [self.among(slice(size * n, size * (n + 1))) for n in range(count)]
+
     @cached_property
     def handles_apart(self) -> BoolArray:
         """Return which keys have a handle that does not lie on the key, to the bit."""

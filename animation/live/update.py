@@ -363,9 +363,9 @@ def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
     """
     start, kept = 0, written if all(track.is_played_by_handles for track in tracks) else None
     for track in tracks:
-        end = start + sum(map(len, track.written.values()))
+        end = start + sum(len(keys) for _, keys in track.written)
         track.remembered = None if kept is None else Part(kept, slice(start, end))
-        start, track.written = end, {}
+        start, track.written = end, []
 
 
 def _forget_keys(tracks: Iterable[Track]) -> None:
@@ -384,9 +384,22 @@ def _points(track: Track) -> Points:
 
 def _written(tracks: Iterable[Track]) -> Keyframes | None:
     """Return all keys of the tracks as a bake has just written them; None where it did not write each channel."""
-    keys = [track.written.get(index) for track in tracks for index in track.channels]
+    keys = [_written_into(track) for track in tracks]
     known = [each for each in keys if each is not None]
     return end_to_end(known) if known and len(known) == len(keys) else None
+
+
+def _written_into(track: Track) -> Keyframes | None:
+    """Return the keys just written into all channels of a track, in their order; None where not into each."""
+    for components, keys in track.written:
+        if components == [*track.channels]:
+            return keys
+    channels: dict[int, Keyframes] = {}
+    for components, keys in track.written:
+        channels |= zip(components, keys.split(len(components)), strict=True)
+    return (
+        end_to_end([channels[index] for index in track.channels]) if channels.keys() == track.channels.keys() else None
+    )
 
 
 class _KeyReader:

@@ -21,7 +21,7 @@ from ..datablocks import animation_data, name_of
 from ..errors import LOCKED, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
-from ..fcurves.keyframes import KeyBlock, Keyframes
+from ..fcurves.keyframes import KeyBlock, Keyframes, Part
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
@@ -79,8 +79,8 @@ class Track:
     """The datablock's frame function."""
     driven: bool = False
     """True where a driver, not the keys, decides the value of some component."""
-    written: dict[int, Keyframes] = field(default_factory=dict)
-    """The keys that `rebake` has just written into the channels; without those whose handles Blender placed."""
+    written: list[tuple[list[int], Part]] = field(default_factory=list)
+    """The keys that `rebake` has just written, and into which channels; without those whose handles Blender placed."""
     remembered: Keyframes | None = None
     """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
     not be read."""

@@ -381,7 +381,7 @@ _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) tak
 
 _SUMMED = 1024
 """Words of 64 bits that one sum is made of."""
-_SUMS_AT_ONCE = 16
+_SUMS_AT_ONCE = 64
 """So many sums' words stay in the processor's cache."""
 
 
