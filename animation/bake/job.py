@@ -168,7 +168,8 @@ def job_of_edited(
         job, to_bake, list(_own_keys(to_bake)), lambda track: track.settings.options or otherwise.as_kept()
     )
     report.errors += [error for _, error in left_out]
-    limited = [(kept, too_many(count_samples(*kept), otherwise.sample_limit)) for kept in job.kept]
+    counts = zip(job.kept, count_samples(job.kept), strict=True)
+    limited = [(kept, too_many(count, otherwise.sample_limit)) for kept, count in counts]
     report.errors += [kept[0].error(reason) for kept, reason in limited if reason]
     job.kept = [kept for kept, reason in limited if not reason]
     return job

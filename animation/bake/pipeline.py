@@ -94,7 +94,7 @@ def bake_steps(
     options = options if reason else options.as_kept()
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    samples = sum(count_samples(*kept) for job in jobs for kept in job.kept)
+    samples = sum(count_samples([kept for job in jobs for kept in job.kept]))
     if reason:
         report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report

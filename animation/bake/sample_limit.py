@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..errors import AnimationError
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
-from ..store.frame_functions import function_of
+from ..store.frame_functions import FrameFunction, functions_of
 from ..store.table.options import Options
 from ..store.tracks import Track
 from ..translation import n_, rpt_
@@ -44,13 +46,18 @@ def approximately(count: float) -> str:
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 
-def count_samples(track: Track, own: OwnChannels, options: Options) -> float:
-    """Return about how many samples the bake of a track will have."""
-    if options.output == "HANDLES":
-        return 0.0
+def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
+    """Return about how many samples the bake of each track will have."""
+    functions = iter(functions_of([track for track, _, options in kept if options.output != "HANDLES"]))
+    return [
+        0.0 if options.output == "HANDLES" else _count(track, own, options, next(functions))
+        for track, own, options in kept
+    ]
+
+
+def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> float:
     sampling = sampling_of(min(float(channel.frames[0]) for channel in own.values()), options)
     cycle = _cycle(track)
-    function = function_of(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys, except where cycles continue for long.
