@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 
 import bpy
 import numpy as np
@@ -21,9 +20,6 @@ from .record_rows import Part, recorded
 from .table.custom_property import Channel, State, read_table
 from .tracks import Track
 
-_PLACE = 8
-"""Bytes of a key's frame and value."""
-
 
 def is_up_to_date(track: Track) -> bool:
     """Return whether a baked track still has the keys, parameters and settings that it was baked from."""
@@ -36,7 +32,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
     `places`: frames and values of all keys of each track, where they were just read.
     """
     read_now = places or [b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks]
-    standing = list(compress(tracks, _which_stand(tracks, read_now)))
+    standing = [track for track, now in zip(tracks, read_now, strict=True) if track.baked and _all_stand(track, now)]
     every = read_all_own_keys(standing)
     parts = [
         Part(track.state.identity, index, own, True)
@@ -72,42 +68,27 @@ def keys_stand(action: bpy.types.Action) -> bool:
     return True
 
 
-def _which_stand(tracks: Sequence[Track], places: Sequence[bytes]) -> list[bool]:
-    """Return which baked tracks have all keys, read as these frames and values, and extrapolation as written.
-
-    All tracks are compared at once.
-    """
-    written = [track.all_written for track in tracks]
-    sizes = [_PLACE * sum(len(channel.own) + len(channel.generated) for channel in channels) for channels in written]
-    as_many = [0 < size == len(raw) for size, raw in zip(sizes, places, strict=True)]
-    if not any(as_many):
-        return as_many
-    now = np.frombuffer(b"".join(compress(places, as_many)), np.float32).reshape(-1, 2)
-    every = np.concatenate([_places(channel) for channels in compress(written, as_many) for channel in channels])
-    differs = (now != every).any(axis=1)
-    ends = np.cumsum([size // _PLACE for size in compress(sizes, as_many)])
-    counts = np.add.reduceat(differs, np.concatenate(([0], ends[:-1])), dtype=np.intp)
-    same = iter((counts == 0).tolist())
-    return [
-        many and next(same) and _extrapolates_as_written(track) for track, many in zip(tracks, as_many, strict=True)
-    ]
-
-
-def _extrapolates_as_written(track: Track) -> bool:
-    every = zip(track.channels, track.all_written, strict=True)
-    return all(track.extrapolation(index) == channel.extrapolation for index, channel in every)
+def _all_stand(track: Track, places: bytes) -> bool:
+    """Return whether all keys of a track, with these frames and values, are as they were written."""
+    channels = track.state.channels if track.state is not None else {}
+    now, start = np.frombuffer(places, np.float32), 0
+    for index in track.channels:
+        if index not in channels or track.extrapolation(index) != channels[index].extrapolation:
+            return False
+        end = start + 2 * (len(channels[index].own) + len(channels[index].generated))
+        if not _stands(now[start:end], channels[index]):
+            return False
+        start = end
+    return start == len(now)
 
 
 def _stands(places: Float32Array, written: Channel) -> bool:
     """Return whether all keys of a channel have the frames and values with which they were written."""
-    at, every = places.reshape(-1, 2), _places(written)
-    return len(at) == len(every) and bool((at == every).all())
-
-
-def _places(written: Channel) -> Float32Array:
-    """Return frames and values of all keys of a channel as they were written, shape (n, 2)."""
-    own: Float32Array = written.own["co"]
+    at = places.reshape(-1, 2)
+    if len(at) != len(written.own) + len(written.generated):
+        return False
     if not len(written.generated):
-        return own
-    every = np.concatenate((own, written.generated.view(np.float32).reshape(-1, 2)))
-    return every[np.argsort(every[:, 0], kind="stable")]
+        return bool((at == written.own["co"]).all())
+    generated = written.generated.view(np.float32).reshape(-1, 2)
+    every = np.concatenate((written.own["co"], generated))
+    return bool((at == every[np.argsort(every[:, 0], kind="stable")]).all())
