@@ -19,7 +19,7 @@ from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
 
 
-def _chebyshev(count: int) -> Float64Array:
+def chebyshev(count: int) -> Float64Array:
     """Return Chebyshev's nodes between 0 and 1; every third, from the second on, is one of a third as many nodes."""
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
@@ -34,12 +34,12 @@ class Places(NamedTuple):
     nodes: slice = slice(1, None, 3)
 
 
-EASED = Places(_chebyshev(60))
+EASED = Places(chebyshev(60))
 """With eases twenty nodes: between fewer, channels can move fast and back."""
-PLAIN = Places(_chebyshev(36))
-SMOOTH = Places(_chebyshev(27))
+PLAIN = Places(chebyshev(36))
+SMOOTH = Places(chebyshev(27))
 """For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
-CUBIC = Places(_chebyshev(12))
+CUBIC = Places(chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
 _STEPS = 2
 _MORE_STEPS, _MORE_CHANNEL_STEPS = ((2, 5e-5), (10, 8e-5)), ((2, 5e-5), (6, 8e-5))

@@ -24,7 +24,19 @@ from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .channel_splines import batch, in_batches, parabola
-from .handle_shapes import CUBIC, EASED, PLAIN, SMOOTH, Course, Places, Shape, eased_share, fitted_shape, stiffness_of
+from .handle_shapes import (
+    CUBIC,
+    EASED,
+    PLAIN,
+    SMOOTH,
+    Course,
+    Places,
+    Shape,
+    chebyshev,
+    eased_share,
+    fitted_shape,
+    stiffness_of,
+)
 
 _PROBES = slice(4, None, 9)
 """Which of the places identify a segment that was fitted before, with its ends, the derivatives there and its eases.
@@ -33,6 +45,10 @@ Two curves of any method that agree in all of these to the last bit are the same
 """
 _FEW = 32
 """Segments: up to so many are sampled at all places at once, known or not."""
+_ROUGH = 0.05
+"""Radians. Where rotations are farther off their errors may have narrow tops, as where one turns a whole turn."""
+_FINE = Places(chebyshev(240))
+"""The places at which such errors are measured."""
 _SAMPLED = 2048
 """The segments of channels sampled at a time. Larger arrays go back to the system each time, and take its time anew."""
 
@@ -180,12 +196,13 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     by less than a hundredth in the median.
 
     Errors are measured at 60 places a segment, without ease at 36, of quaternions at 27, of segments that are cubics
-    at 12, with handles as float32 has them, in float64: the largest there is, or a few percent less or more. Numbers
-    without ease are exact but for that rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near
-    100 000, what Blender rounds while it plays them included. Euler angles, and axis and angle, are fitted channel by
-    channel to the numbers that go on from the key's own; where these arrive at the next key with others than its own,
-    as by a whole turn more, no handles help, and the error says so. A spline that leaves its keys is off by as much
-    at them. Source: docs/formulas.md, "Fitting handles".
+    at 12, and rotations that are farther off than 3 degrees again at 240, with handles as float32 has them, in
+    float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for that
+    rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it
+    plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
+    from the key's own; where these arrive at the next key with others than its own, as by a whole turn more, no
+    handles help, and the error says so. A spline that leaves its keys is off by as much at them. Source:
+    docs/formulas.md, "Fitting handles".
 
     Examples
     --------
@@ -332,15 +349,28 @@ class _Fitting:
         course, flips, jumps = self._course(part, exact, derivatives, places)
         still = np.ones_like(jumps) if places is CUBIC else jumps
         still = still if course.turns else np.tile(still, channels)
-        frames, values, played = _stored(part, course, fitted_shape(course, still, places), places)
+        shape = fitted_shape(course, still, places)
+        frames, values, played = _stored(part, course, shape, places)
         errors, worst = _tops(self._off(played, course, exact), places)
         if self._representation is not None:
+            rough = np.flatnonzero(errors[0] > _ROUGH)
+            if len(rough):
+                errors[:, rough], worst[:, rough] = self._measured_finely(part, course, shape, rough)
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
-        shape = (2, channels, len(part.begin))
-        return _SegmentFits(
-            flips, jumps.astype(np.float64), errors, worst, frames.reshape(shape), values.reshape(shape)
-        )
+        size = (2, channels, len(part.begin))
+        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames.reshape(size), values.reshape(size))
+
+    def _measured_finely(
+        self, part: _Segments, course: Course, shape: Shape, rough: IndexArray
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return the largest errors of those segments of rotations, and their parameters, by many more places."""
+        some, count = part.take(rough), course.keys.shape[2] // len(part.begin)
+        columns = (np.arange(count)[:, np.newaxis] * len(part.begin) + rough).ravel()
+        own, fitted = course.take(columns), shape.take(columns)
+        at = np.broadcast_to(_FINE.at[:, np.newaxis], (len(fitted.parameter), len(_FINE.at), len(columns)))
+        _, _, played = _stored(some, own, fitted._replace(parameter=at), _FINE)
+        return _tops(self._off(played, own, self._sampled(some, _FINE.at)), _FINE)
 
     def _evaluated(self, part: _Segments, w: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""

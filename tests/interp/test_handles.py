@@ -123,6 +123,21 @@ def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
             assert angles_off(spline, fit, key, share=share)[0] >= 0.95 * largest - 2e-7
 
 
+def test_errors_with_narrow_tops_are_found_too():
+    """Of squad from a key to one of the opposite sign, nearly a whole turn, the errors are more than 100 degrees."""
+    generator = np.random.default_rng(5)
+    for _ in range(8):
+        q = rotations.turns_to_rotations(np.full(6, np.radians(20)), generator.normal(size=(6, 3)))
+        q[3:] *= -1
+        spline = tcb.RotationSpline(Keys(np.arange(6), q), construction="SQUAD", path="AS_KEYED")
+        (fit,) = fit_handles(requests_of([spline]))
+        share = np.linspace(0.0, 1.0, 4000)[1:-1]
+        largest = angles_off(spline, fit, 2, share=share).max()
+        assert largest > np.radians(100)
+        assert 0.93 * largest <= fit.errors[2, 0] <= 1.03 * largest
+        assert angles_off(spline, fit, 2, share=fit.frames[2, :1] - 2.0)[0] >= 0.9 * largest
+
+
 def test_without_ease_quaternions_leave_and_reach_keys_as_the_spline_does():
     generator = np.random.default_rng(3)
     for degrees in (10, 60, 120):
