@@ -252,6 +252,7 @@ def _continued(
 ) -> npt.NDArray[np.uint8]:
     """Let handles before the first key and after the last one continue those on the keys' other sides, where they play.
 
+    Beside an ease these have some speed, but the motion rests: there the others have none.
     Blender extrapolates along these handles in channels that go on. It would place them itself, unless they are free or
     aligned, or their type was chosen; such stay. Return which handles the bake has placed.
     """
@@ -268,6 +269,8 @@ def _continued(
             channels &= generated.chosen[:, end] == 0
         row = layout.rows[end]
         arrays[side][channels, row] = 2.0 * arrays["co"][channels, row] - arrays[other][channels, row]
+        if generated.rests[end]:
+            arrays[side][channels, row, 1] = arrays["co"][channels, row, 1]
         placed[channels, end] |= bit << BEYOND
     return placed
 

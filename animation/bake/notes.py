@@ -89,6 +89,25 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
             "its extrapolation is Linear: this bake holds the values before and after the keys, handles go on"
         )
         report.notes.append(plan.track.note(reason))
+    if _goes_on_otherwise(plan, baked):
+        reason = rpt_(
+            "its extrapolation is Linear, and this bake leaves segments to Blender: beyond a baked end the curve goes "
+            "on as the baked keys do, handles go on along the spline"
+        )
+        report.notes.append(plan.track.note(reason))
+
+
+def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
+    """Return whether a curve goes on in a line from generated keys."""
+    track = plan.track
+    if plan.settings.cycle != "SINGLE" or track.frame_curve is not None:
+        return False
+    ends = [keys for keys in baked.channels if keys.handles is None and not keys.holds_outside and keys.baked.any()]
+    at_ends = [index for keys in ends if keys.baked[0] or keys.baked[-2] for index in keys.components]
+    return any(
+        index in plan.own and track.extrapolation(index) == "LINEAR" and not track.channels[index].modifiers
+        for index in at_ends
+    )
 
 
 def _is_held(plan: TrackPlan, baked: Baked) -> bool:

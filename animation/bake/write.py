@@ -230,7 +230,7 @@ def _write_alike(
         # Where the extrapolation changes, Blender places automatic handles at the ends anew.
         is_other = wrote is not None and (wrote.edited or wrote.extrapolation != kept)
         edited = each.edited or (index in plan.own and is_other)
-        found[index] = Channel(kept, rest, edited, own_written, made)
+        found[index] = Channel(kept, rest, edited, own_written, made, keys.holds_outside)
 
 
 def _leave(tracks: Sequence[tuple[Track, list[int]]], composed: Composed) -> None:

@@ -157,13 +157,11 @@ class Track:
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
         """Return the extrapolation of the animator's own curve of a channel.
 
-        Where generated keys play, the bake has made it CONSTANT.
+        Where a bake holds the values outside the keys, it has made it CONSTANT.
         """
         now = self.channels[index].extrapolation
         written = self.state.channels.get(index) if self.state is not None else None
-        if written is None or now != "CONSTANT" or written.extrapolation == now or self.is_played_by_handles:
-            return now
-        return written.extrapolation
+        return written.extrapolation if written is not None and written.held and now == "CONSTANT" else now
 
     def error(self, reason: str, frame: float | None = None) -> AnimationError:
         """Return an error that names the track."""

@@ -202,3 +202,44 @@ def test_a_handle_type_that_is_chosen_though_it_was_the_keys_own_is_placed_anew(
         assert outside(curve(thing, "location", index)) == pytest.approx(
             outside(curve(twin, "location", index)), abs=1e-5
         )
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("partly", ["a linear segment", "a range"])
+def test_constant_chosen_for_a_curve_that_a_bake_left_linear_stays(animation, partly: str, output: str) -> None:
+    """A bake that leaves an end to Blender does not hold values, and says what the other end does."""
+    thing, twin = plain(extrapolation="LINEAR"), plain("Twin")
+    if partly == "a linear segment":
+        for each in (thing, twin):
+            for fcurve in fcurves(each):
+                fcurve.keyframe_points[0].interpolation = "LINEAR"
+    options: dict[str, Any] = {"frame_range": (10.0, 60.0)} if partly == "a range" else {}
+    animation.enable(thing, keep_look=True)
+    report = animation.bake(thing, output=output, **options)
+    assert any("leaves segments to Blender" in note for note in report.notes), report.notes
+    assert not any("holds the values" in note for note in report.notes), report.notes
+    for fcurve in fcurves(thing):
+        assert fcurve.extrapolation == "LINEAR"
+        fcurve.extrapolation = "CONSTANT"
+        fcurve.update()
+    report = animation.bake(thing, output=output, **options)
+    assert not any("Linear" in note for note in report.notes), report.notes
+    assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"CONSTANT"}
+    animation.restore(thing)
+    assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"CONSTANT"}
+    for fcurve, other in zip(fcurves(thing), fcurves(twin), strict=True):
+        assert outside(fcurve)[3:] == pytest.approx(outside(other)[3:], abs=1e-5)
+
+
+def test_where_an_ease_ends_the_motion_it_stays(animation) -> None:
+    thing = plain(extrapolation="LINEAR")
+    animation.enable(thing)
+    animation.key_set(thing, "location", FRAMES[0], ease_from=1.0)
+    animation.bake(thing, output="HANDLES")
+    for index, fcurve in enumerate(fcurves(thing)):
+        assert [fcurve.evaluate(frame) for frame in (-999.0, -9.0, 0.0)] == [VALUES[0][index]] * 3
+        assert fcurve.evaluate(99.0) != pytest.approx(fcurve.evaluate(36.0))
+    animation.key_set(thing, "location", FRAMES[-1], ease_to=0.2)
+    animation.bake(thing, output="HANDLES")
+    for fcurve in fcurves(thing):
+        assert fcurve.evaluate(999.0) == fcurve.evaluate(36.0)

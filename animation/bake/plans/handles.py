@@ -106,6 +106,7 @@ class OwnHandles(Plan):
             handles=self._places(fitted, chosen, rows, negated),
             chosen=chosen,
             repeats=self._repeats,
+            rests=self._rests,
         )
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
@@ -160,6 +161,12 @@ class OwnHandles(Plan):
         if self.scope.track.is_rotation:
             theirs |= theirs.any(axis=1, keepdims=True)
         return theirs
+
+    @property
+    def _rests(self) -> tuple[bool, bool]:
+        """Return whether an ease brings the spline to rest at its first key, and at its last."""
+        eases = self.spline.spline.keys.parameters[3:]
+        return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
 
     @property
     def _repeats(self) -> bool:

@@ -110,6 +110,8 @@ class ChannelKeys:
     (components, keys). None: none is chosen."""
     repeats: bool = False
     """True where a Cycles modifier repeats them before the first key and after the last."""
+    rests: tuple[bool, bool] = (False, False)
+    """Whether an ease brings the motion to rest at the first of the animator's keys, and at the last."""
 
     @property
     def holds_outside(self) -> bool:
@@ -121,7 +123,7 @@ class ChannelKeys:
         """Return what must be equal for keys to be composed together, where the animator's are at the same frames."""
         optional = (self.derivatives, self.shown, self.handles, self.chosen)
         arrays = (self.frames, self.held, self.baked)
-        return *(each.tobytes() for each in arrays), *(each is None for each in optional), self.repeats
+        return *(each.tobytes() for each in arrays), *(each is None for each in optional), self.repeats, self.rests
 
     @classmethod
     def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:

@@ -98,6 +98,8 @@ class Channel:
     anew."""
     own: Written
     generated: Written
+    held: bool = False
+    """True where the bake holds the values outside the keys, so that the curve is constant there whatever is chosen."""
 
 
 @record()
@@ -248,6 +250,7 @@ class Table:
                     # Copied, because tables to come keep the state, and not these arrays.
                     self.arrays["own"][own : own + owns].copy(),
                     self.arrays["generated"][generated : generated + generates].copy(),
+                    bool(flags & _HELD),
                 ),
             )
 
@@ -374,7 +377,7 @@ def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray
 
 
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
-_MADE, _EDITED = 1, 2
+_MADE, _EDITED, _HELD = 1, 2, 4
 _BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away")
 
@@ -516,7 +519,7 @@ def _check_rows(rows: Rows) -> None:
 
 def _check_channels(channels: npt.NDArray[np.void], tracks: frozenset[int]) -> None:
     """Raise ValueError where channels are not what this schema writes."""
-    for name, count in (("extrapolation", len(_EXTRAPOLATIONS)), ("flags", (_MADE | _EDITED) + 1)):
+    for name, count in (("extrapolation", len(_EXTRAPOLATIONS)), ("flags", (_MADE | _EDITED | _HELD) + 1)):
         if (channels[name] < 0).any() or (channels[name] >= count).any():
             raise ValueError("channels")
     if (channels["index"] < 0).any() or not np.isfinite(channels["rest"]).all():
@@ -602,6 +605,7 @@ def _track(state: State) -> tuple[Any, ...]:
 
 def _channel(track: int, index: int, channel: Channel) -> tuple[Any, ...]:
     flags = (_MADE if channel.rest is not None else 0) | (_EDITED if channel.edited else 0)
+    flags |= _HELD if channel.held else 0
     extrapolation = _EXTRAPOLATIONS.index(channel.extrapolation)
     return track, index, extrapolation, flags, channel.rest or 0.0, len(channel.own), len(channel.generated)
 
