@@ -104,13 +104,13 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def check_fields(options: Any) -> None:
-    """Check the fields of a record in the same way as `checked` does arguments."""
+    """Check the fields of a frozen dataclass in the same way as `checked` does arguments."""
     wanted = _annotations(options.__class__)
     for field in fields(options):
         value = getattr(options, field.name)
         # Most have their default, which fits.
         if value is not field.default:
-            setattr(options, field.name, _fitting(field.name, wanted[field.name], value))
+            object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
 
 
 @functools.cache

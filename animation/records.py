@@ -14,6 +14,7 @@ _Class = TypeVar("_Class")
 def record(*, eq: bool = True) -> Callable[[type[_Class]], type[_Class]]:
     """Make a class a dataclass that is frozen for type checkers, with a hash of its fields where these make it equal.
 
-    A bake makes ten thousand records, and Python takes five times as long to make one that is frozen while it runs.
+    A bake makes ten thousand records, and Python takes five times as long to make one that is frozen while it runs: so
+    it is not for what scripts are given to fill in, which is checked once.
     """
     return dataclass(eq=eq, unsafe_hash=eq)

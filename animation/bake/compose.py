@@ -32,9 +32,10 @@ from ..fcurves.keyframes import (
 )
 from ..memoize import memoized
 from ..records import record
+from ..store.edits.shown_values import are_opposite
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import stamps
-from ..store.table.custom_property import WRITTEN
+from ..store.table.custom_property import NEGATED, WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from .plans.protocol import ChannelKeys, Derivatives
 
@@ -97,13 +98,13 @@ class Composed:
             vars(every)["handles_apart"] = apart.ravel()
         return Part(every, slice(0, count * n))
 
-    def differing(self, keys: Keyframes) -> dict[str, BoolArray]:
-        """Return in which channels each attribute differs from that of their present keys, equal in number."""
+    def differing(self, before: Keyframes) -> dict[str, BoolArray]:
+        """Return in which channels each attribute differs from that of the keys `before`, equal in number."""
         shape = self.arrays["co"].shape[:2]
         found = {}
         for name in NAMES:
-            before = getattr(keys, name)
-            differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
+            array = getattr(before, name)
+            differs = _bits(self.arrays[name]) != _bits(array.reshape(*shape, *array.shape[1:]))
             if differs.any():
                 found[name] = differs.reshape(shape[0], -1).any(axis=1)
         return found
@@ -125,6 +126,7 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: Bo
     placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "GENERATED")
     placed = _continued(arrays, own, generated, layout, placed, goes_on)
+    placed = _with_negated(placed, own, generated)
     _end_as_played(arrays, layout, ~ends)
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
@@ -240,6 +242,14 @@ def _composed(
             types[name] = free.copy()
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
+
+
+def _with_negated(placed: npt.NDArray[np.uint8], own: Joined, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
+    """Mark the keys of quaternions that handles play negated."""
+    if generated.handles is None or generated.shown is None:
+        return placed
+    opposite = are_opposite(generated.shown, own.keys.values.reshape(generated.shown.shape))
+    return np.where(opposite, placed | NEGATED, placed)
 
 
 def _continued(

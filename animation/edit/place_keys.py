@@ -102,7 +102,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         rows, there = _rows(own, keys.frames)
         standing = _standing(track, own, rows[there], keys.frames[there])
         before, shown = own.keys.values[rows[there]], points.values[standing]
-        after = values_shown(wanted[there], before, shown)
+        after = values_shown(wanted[there], before, shown, track.is_played_by_handles)
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         left[standing, 1] += after - shown
         right[standing, 1] += after - shown

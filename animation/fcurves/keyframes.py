@@ -525,7 +525,7 @@ def write_some(
     every: list[Any] = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
     for name, which in chosen.items():
         array = np.ascontiguousarray(arrays[name])
-        size = array.size // len(every)
+        size = max(1, array.size // len(every))
         for points, row, differs in zip(
             every, sliced(array, range(0, array.size + 1, size)), which.tolist(), strict=True
         ):

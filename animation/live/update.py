@@ -198,6 +198,7 @@ class Watch:
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
         reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
+        written = written if written is not None and len(written) == reader.count else None
         self.key_places |= zip(taken, reader.read(("co",), written), strict=True)
         self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
         self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
@@ -411,6 +412,11 @@ class _KeyReader:
         before = [0, *accumulate(self._block.counts)]
         self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
         """Where the keys of each track start among all, and where the last ones end."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys of all tracks."""
+        return self._ends[-1]
 
     def is_of(self, paths: Sequence[str]) -> bool:
         """Return whether it reads these tracks, and these have as many keys as when it was made."""

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
-from ..records import record
 from ..translation import n_
 
 ERROR = 0.005
@@ -34,7 +34,7 @@ KEY_METHODS: dict[Method, tuple[str, str]] = {
 """Names and descriptions of what plays the keys."""
 
 
-@record()
+@dataclass(frozen=True)
 class Wanted:
     """An error, or a number of keys, and what else `reduce` takes."""
 

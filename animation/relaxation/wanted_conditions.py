@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import bpy
 
 from ..arguments import NotNegative, Point, check_fields
-from ..records import record
 from ..translation import rpt_
 
 TOLERANCE = 1e-3
@@ -16,7 +17,7 @@ Targets = tuple[tuple[bpy.types.Object, str], ...]
 """Objects that a condition goes by, each with the name of its bone; "": the object itself."""
 
 
-@record()
+@dataclass(frozen=True)
 class StaysAt:
     """The condition that the relaxed point stays at a point of another object, or of a bone of it.
 
@@ -37,7 +38,7 @@ class StaysAt:
         return ((self.target, self.bone),)
 
 
-@record()
+@dataclass(frozen=True)
 class StaysAbove:
     """The condition that the relaxed point stays at least `height` units above an object's XY plane, or the world's.
 
@@ -57,7 +58,7 @@ class StaysAbove:
         return () if self.plane is None else ((self.plane, ""),)
 
 
-@record()
+@dataclass(frozen=True)
 class KeepsApart:
     """The condition that the relaxed point keeps at least this distance from a point of another object or bone.
 
@@ -79,7 +80,7 @@ class KeepsApart:
         return ((self.target, self.bone),)
 
 
-@record()
+@dataclass(frozen=True)
 class TurnsWithin:
     """The condition that the object's or bone's own rotation stays within limits.
 

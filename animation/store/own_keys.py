@@ -111,9 +111,9 @@ class OwnKeys:
     doubtful: Float32Array = field(default_factory=lambda: _NO_FRAMES)
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     as_read: Keyframes | None = None
-    """The same keys as the F-curve has them, where all of their attributes were read."""
+    """The same keys as the F-curve has them; what is seldom edited may be as Live left it."""
     are_alone: bool = False
-    """The F-curve has only own keys, and they are in `as_read`."""
+    """The F-curve has only own keys, and they are in `as_read`; not told of channels end to end."""
 
     @property
     def count(self) -> int:
@@ -500,7 +500,7 @@ def _own_written(channels: Sequence[Channel], chosen: BoolArray) -> Columns:
 
 
 def _have_as_many(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
-    """Return which channels have as many own keys as were written, and else the generated ones where these were."""
+    """Return which channels have as many own keys as were written, and no other but the generated ones."""
     keys, known = marks.keys, identities != identity.NONE
     generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
     own, made = marks.sums(known), marks.sums(generated)
@@ -514,7 +514,7 @@ def _stand(
 ) -> BoolArray:
     """Return which of the channels that have `as_many` own keys as were written have the same, in the same order.
 
-    Own keys among generated ones must be where they were written.
+    Own keys among generated ones must be where they were written. `written`: the own keys of those channels, in order.
     """
     keys, mine = marks.keys, (identities != identity.NONE) & marks.spread(as_many)
     among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]

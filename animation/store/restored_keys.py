@@ -40,11 +40,13 @@ _HANDLE_MOVED = 1e-4
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
 """These bits, shifted to the left by so much: handles that a bake has placed before the first key or after the last."""
-UNSEEN = 16
+UNSEEN = 32
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
+_HANDLES = 15
+"""The bits of handles in the table."""
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
-_SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(UNSEEN)], dtype=np.uint8)
+_SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(_HANDLES + 1)], dtype=np.uint8)
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
@@ -221,7 +223,7 @@ def _placed_by_bake(own: Keyframes, written: Fields | None, here: BoolArray) -> 
     """Return which handles of keys a bake has placed; `here`: which keys it wrote into this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     if written is not None:
-        placed[here] = written["placed"][here]
+        placed[here] = written["placed"][here] & np.uint8(_HANDLES)
     # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
     stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED

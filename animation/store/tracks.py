@@ -80,7 +80,8 @@ class Track:
     driven: bool = False
     """True where a driver, not the keys, decides the value of some component."""
     written: list[tuple[list[int], Part]] = field(default_factory=list)
-    """The keys that `rebake` has just written, and into which channels; without those whose handles Blender placed."""
+    """The keys that `rebake` has just written, and into which channels, one channel after the other, with equally many
+    keys each; without those whose handles Blender placed."""
     remembered: Keyframes | None = None
     """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
     not be read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import bpy
@@ -28,7 +29,6 @@ from ..errors import (
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
-from ..records import record
 from ..report import Report
 from ..sampling.properties import PropertySampler, Values
 from ..store.own_keys import read_own_keys
@@ -41,7 +41,7 @@ Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]
 _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 
-@record()
+@dataclass(frozen=True)
 class TableContent:
     """Choose what the rows of an exported table hold.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import bpy
@@ -50,7 +50,7 @@ _TRANSFORMS = "Object Transforms"
 """Blender's channel group for transforms."""
 
 
-@record()
+@dataclass(frozen=True)
 class TableKeys:
     """Choose how a table is imported.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import bpy
@@ -53,7 +53,7 @@ _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
 
 
-@record()
+@dataclass(frozen=True)
 class Velocities:
     """Choose which velocities, accelerations and speeds are written, and how.
 

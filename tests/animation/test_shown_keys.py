@@ -16,6 +16,7 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    function,
     key,
     new_object,
     play,
@@ -197,3 +198,47 @@ def test_a_rotation_is_shown_in_the_numbers_of_its_mode(animation, scene, mode: 
         assert np.abs(np.array(item.matrix_world.to_3x3()) - exact).max() < near, frame
     animation.restore(item)
     assert differences(unbaked(before), unbaked(snapshot(item))) == []
+
+
+def own_values(animation, thing: bpy.types.Object, path: str, index: int) -> list[float]:
+    track = animation.find_track(thing, path)
+    return list(animation.store.own_keys.read_own_keys(track)[index].keys.values.tolist())
+
+
+def set_shown(thing: bpy.types.Object, path: str, index: int, row: int, value: float) -> None:
+    fcurve = curve(thing, path, index)
+    [point for point in fcurve.keyframe_points if point.type != "GENERATED"][row].co_ui.y = value
+    fcurve.update()
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("kind", ["b_spline", "retimed quaternion"])
+def test_an_edit_of_a_zero_is_never_negated_where_no_handles_play(animation, kind: str, zero: float) -> None:
+    """Only handles play keys negated; elsewhere the sign of a zero tells nothing."""
+    if kind == "b_spline":
+        thing, path = new_object("Thing"), "location"
+        key(thing, path, [(1, (0, 0, 0)), (10, (1, 2, zero)), (25, (2, 2, 0.0)), (40, (1, 0, 0))])
+        animation.enable(thing)
+        animation.choose(thing, path, method="B_SPLINE")
+    else:
+        thing, path = new_object("Thing", "QUATERNION"), "rotation_quaternion"
+        turned = [(1, (1, 0, 0, 0)), (10, (0.8, 0.6, zero, 0)), (25, (0.8, -0.6, 0, 0)), (40, (0.96, 0.28, 0, 0))]
+        key(thing, path, turned)
+        function(thing, [(1, 40.0), (40, 1.0)])
+        animation.enable(thing)
+    animation.bake(thing)
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, path))
+    set_shown(thing, path, 2, 1, 0.3)
+    animation.bake(thing)
+    assert own_values(animation, thing, path, 2)[1] > 0.0
+
+
+def test_a_value_that_is_shown_as_its_own_negative_by_chance_changes_by_as_much(animation) -> None:
+    thing = new_object("Thing")
+    key(thing, "location", [(1, (-1, 0, 0)), (20, (0.3, 0, 0)), (40, (1, 0, 0))])
+    function(thing, [(1, 40.0), (40, 1.0)])
+    animation.bake(thing)
+    assert curve(thing, "location").keyframe_points[0].co.y == 1.0
+    set_shown(thing, "location", 0, 0, 1.5)
+    animation.bake(thing)
+    assert own_values(animation, thing, "location", 0)[0] == pytest.approx(-0.5)

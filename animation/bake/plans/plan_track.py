@@ -93,7 +93,7 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
 
 
 def sampling_of(first: float, options: Options) -> Sampling:
-    """Return the sampling, counted from the start of the range, or from the whole frame up to the first key's."""
+    """Return the sampling, counted from the start of the range, or from the whole frame at or before `first`."""
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)

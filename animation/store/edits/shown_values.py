@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...fcurves.keyframes import BoolArray, Float32Array
+from ..table.custom_property import NEGATED
 from ..table.rows import Fields
 
 
@@ -17,31 +18,34 @@ def is_shown_elsewhere(written: Fields) -> BoolArray:
 
 def is_negated(written: Fields) -> BoolArray:
     """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
-    return _are_opposite(written["co"][:, 1], written["value"])
+    negated: BoolArray = (written["placed"] & NEGATED) != 0
+    return negated
 
 
-def _are_opposite(one: Float32Array, other: Float32Array) -> BoolArray:
-    """Return which numbers are the negatives of others; of zeros the signs tell."""
-    opposite: BoolArray = (one == -other) & (np.signbit(one) != np.signbit(other))
+def are_opposite(shown: Float32Array, own: Float32Array) -> BoolArray:
+    """Return which keys that handles play are `shown` as the negatives of their own; of zeros the signs tell."""
+    opposite: BoolArray = np.signbit(shown) != np.signbit(own)
     return opposite
 
 
-def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array) -> Float32Array:
-    """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next."""
-    moved = np.where(shown == own, wanted, shown + (wanted - own))
-    return np.where(_are_opposite(shown, own), -wanted, moved)
+def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, by_handles: bool) -> Float32Array:
+    """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next.
+
+    `by_handles`: they are the curve's own, or the negatives.
+    """
+    if by_handles:
+        return np.where(are_opposite(shown, own), -wanted, wanted)
+    return np.where(shown == own, wanted, shown + (wanted - own))
 
 
 def values_without_bake(now: Float32Array, written: Fields) -> Float32Array:
     """Return the own values of keys that have the values `now` on the baked curve.
 
-    Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is
-    negated where the shown one was.
+    Where the curve shows another value than the key's own, the own value changes by as much as the shown one. It is the
+    negative of that of a key that handles play negated, and is negated where the shown one was.
     """
     shown, own = written["co"][:, 1], written["value"]
     moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
-    # Handles may play a quaternion negated, and an edit may leave this component unchanged.
-    values = np.select(
-        [now == shown, _are_opposite(own, shown), own == shown, now == -shown], [own, -now, now, -own], moved
-    )
+    conditions = [now == shown, is_negated(written), own == shown, now == -shown]
+    values = np.select(conditions, [own, -now, now, -own], moved)
     return values.astype(np.float32)

@@ -72,7 +72,9 @@ OWN = np.dtype(
     ]
 )
 """An own key as it was written. `value`: its own value; `co`: its position on the baked curve, which may have another
-value; `placed`: the handles that the bake placed, 1 the left, 2 the right one."""
+value; `placed`: the handles that the bake placed, 1 the left, 2 the right one, 4 and 8 those outside all keys; 16 where
+the curve has the key negated, value and handles, as handles play a quaternion."""
+NEGATED = np.uint8(16)
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
 """The fields of OWN that the key has on the curve, too."""
 GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
@@ -537,7 +539,7 @@ def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
             raise ValueError(name)
 
 
-_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 16}
+_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 32}
 """The number of values that a field of a key can have."""
 
 

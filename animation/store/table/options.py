@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
@@ -39,7 +39,7 @@ def _as(name: str, description: str, choices: Mapping[str, tuple[str, str]] | No
     return {"shown": Shown(name, description, choices or {})}
 
 
-@record()
+@dataclass(frozen=True)
 class Options:
     """The options of a bake.
 

@@ -139,8 +139,8 @@ class Columns:
 def _contiguous(field: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a contiguous copy; one of pairs of float32, copied as numbers of 64 bits, in an eighth of the time."""
     if field.ndim == 2 and field.shape[1] == 2 and field.itemsize == 4:
-        return np.ascontiguousarray(field.view(np.uint64)).view(field.dtype)
-    return np.ascontiguousarray(field)
+        return field.view(np.uint64).copy().view(field.dtype)
+    return field.copy()
 
 
 Fields = npt.NDArray[np.void] | Columns
