@@ -19,7 +19,7 @@ from ..records import record
 from ..store.edits.shown_values import values_shown
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
-from ..store.table.custom_property import State, update
+from ..store.table.custom_property import NEGATED, State, update
 from ..store.tracks import Track
 from ..translation import rpt_
 from .track_keys import TrackKeys
@@ -102,7 +102,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         rows, there = _rows(own, keys.frames)
         standing = _standing(track, own, rows[there], keys.frames[there])
         before, shown = own.keys.values[rows[there]], points.values[standing]
-        after = values_shown(wanted[there], before, shown, track.is_played_by_handles)
+        after = values_shown(wanted[there], before, shown, (own.placed[rows[there]] & NEGATED) != 0)
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         left[standing, 1] += after - shown
         right[standing, 1] += after - shown

@@ -94,7 +94,7 @@ class OwnKeys:
     chosen : array of uint8, shape (n,)
         What the animator changed after they became TCB keys: the bits `rows.CHOSEN_…`.
     placed : array of uint8, shape (n,)
-        Which handles a bake has placed, by the bits above.
+        Which handles a bake has placed, and which keys it plays negated, by the bits in the table and above.
     edited : bool
         Keys were added, deleted or moved since their records were made: Blender must place automatic handles anew.
     """

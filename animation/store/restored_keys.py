@@ -27,7 +27,7 @@ from ..fcurves.keyframes import (
 from .edits.shown_values import is_negated
 from .table import identity
 from .table import rows as rows_
-from .table.custom_property import OWN, Channel, Written
+from .table.custom_property import NEGATED, OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Columns, Fields, Rows
 from .table.session import session
@@ -42,11 +42,11 @@ BEYOND = 2
 """These bits, shifted to the left by so much: handles that a bake has placed before the first key or after the last."""
 UNSEEN = 32
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
-_HANDLES = 15
+_HANDLES = np.uint8(15)
 """The bits of handles in the table."""
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
-_SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(_HANDLES + 1)], dtype=np.uint8)
+_SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(16)], dtype=np.uint8)
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
@@ -134,7 +134,7 @@ def restored_from(
         interpolation = np.where(changed, own.interpolation, interpolation)
     same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
-    placed[mirrored] = _SWAPPED[placed[mirrored]]
+    placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & NEGATED
     negated = None if written is None else here & is_negated(written)
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
@@ -223,7 +223,7 @@ def _placed_by_bake(own: Keyframes, written: Fields | None, here: BoolArray) -> 
     """Return which handles of keys a bake has placed; `here`: which keys it wrote into this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     if written is not None:
-        placed[here] = written["placed"][here] & np.uint8(_HANDLES)
+        placed[here] = written["placed"][here]
     # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
     stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED

@@ -28,14 +28,10 @@ def are_opposite(shown: Float32Array, own: Float32Array) -> BoolArray:
     return opposite
 
 
-def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, by_handles: bool) -> Float32Array:
-    """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next.
-
-    `by_handles`: they are the curve's own, or the negatives.
-    """
-    if by_handles:
-        return np.where(are_opposite(shown, own), -wanted, wanted)
-    return np.where(shown == own, wanted, shown + (wanted - own))
+def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
+    """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next."""
+    moved = np.where(shown == own, wanted, shown + (wanted - own))
+    return np.where(negated, -wanted, moved)
 
 
 def values_without_bake(now: Float32Array, written: Fields) -> Float32Array:
