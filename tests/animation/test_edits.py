@@ -383,3 +383,22 @@ def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation
     animation.bake(twins[0], **options)
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
+
+
+def test_an_own_key_that_is_scaled_to_between_generated_ones_stays(animation) -> None:
+    """Of three keys that come nearer than Blender tells apart it may leave one with its own value, not with a mean."""
+    rows = [(-1, 1, 1, 0), (1, 1, -2, 1), (0, -1, -2, 1), (0, 1, 2, 1), (2, 0, 1, 0)]
+    things = new_object("Live", "AXIS_ANGLE"), new_object("Plain", "AXIS_ANGLE")
+    for thing in things:
+        key(thing, "rotation_axis_angle", list(zip(FRAMES, rows, strict=True)))
+    animation.enable(things[0])
+    animation.bake(things[0], output="CURVES")
+    frames = [point.co.x for point in curve(things[0], "rotation_axis_angle").keyframe_points]
+    assert sum(0.0 < abs(frame - 40.0) < 0.033 for frame in frames) == 2
+    select(things)
+    do(scale(0.3, snap=False))
+    animation.bake(things[0], output="CURVES")
+    animation.restore(things[0])
+    for index in range(4):
+        restored, wanted = (co(curve(thing, "rotation_axis_angle", index)) for thing in things)
+        np.testing.assert_allclose(restored, wanted, atol=1e-4)

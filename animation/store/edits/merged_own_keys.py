@@ -231,6 +231,7 @@ class Returned:
             # But where many keys are merged not every one gets the mean.
             near = elsewhere if len(elsewhere) or not self.history.is_packed(factor) else near
             near = near if len(near) or factor == 1.0 else self._deleting(which, place, self.history.generated)
+            near = near if len(near) or factor == 1.0 else self._beside_three(which, factor, offset)
             if len(near):
                 about = self.history.is_about(which, factor, offset, room)
                 row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
@@ -239,6 +240,19 @@ class Returned:
             return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.history.written["value"][self.history.own[which]])), moved
+
+    def _beside_three(self, which: int, factor: float, offset: float) -> IndexArray:
+        """Return the generated keys that stand where a missing own key was scaled to, beside another that is missing.
+
+        Of two moved keys at one frame the one left has the mean, but of three it may have its own value alone.
+        """
+        place = factor * self.history.frames[which] + offset
+        gone = np.flatnonzero(self.history.left)
+        near = np.abs(factor * self.history.frames[gone] + offset - place) <= ONE_KEY
+        if not (near & (gone != which)).any():
+            return gone[:0]
+        there = self.history.generated & self.history.keys.select_control_point
+        return np.flatnonzero(there & (np.abs(self.history.keys.frames - place) <= ONE_KEY))
 
     def _passes_over(self, which: int) -> bool:
         """Return whether the key written next to a missing one has moved past its place.
