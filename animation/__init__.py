@@ -24,7 +24,6 @@ import bpy
 from ..interp.fitting.curves import ROTATION_TOLERANCE
 from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
-from .bake.pipeline import bake_steps
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
 from .datablocks import of_file, of_object
@@ -44,7 +43,6 @@ from .reduction.result import Reduction
 from .relaxation.relax import Relaxation, relax
 from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
-from .steps import run_steps
 from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
 from .tables.export_table import TableContent, export_table
 from .tables.import_table import TableKeys, import_table
@@ -183,7 +181,7 @@ def bake(  # noqa: PLR0913
         rotation_tolerance,
     )
     only = None if prefixes is None else {datablock: list(prefixes)}
-    report = run_steps(bake_steps([datablock], options, only), None)
+    report = bake_many([datablock], options, only)
     if report.errors and not report.tracks:
         raise AnimationError.of_all(report.errors)
     return report

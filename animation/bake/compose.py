@@ -32,7 +32,6 @@ from ..fcurves.keyframes import (
 )
 from ..memoize import memoized
 from ..records import record
-from ..store.edits.shown_values import are_opposite
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import stamps
 from ..store.table.custom_property import NEGATED, WRITTEN
@@ -245,10 +244,10 @@ def _composed(
 
 
 def _with_negated(placed: npt.NDArray[np.uint8], own: Joined, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
-    """Mark the keys of quaternions that handles play negated."""
+    """Mark the keys of quaternions that handles play negated; of zeros the signs tell, too."""
     if generated.handles is None or generated.shown is None:
         return placed
-    opposite = are_opposite(generated.shown, own.keys.values.reshape(generated.shown.shape))
+    opposite = np.signbit(generated.shown) != np.signbit(own.keys.values.reshape(generated.shown.shape))
     return np.where(opposite, placed | NEGATED, placed)
 
 

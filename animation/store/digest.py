@@ -22,14 +22,13 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
 
     The input: own keys and their parameters, settings, the frame function and the rotation mode.
     """
-    indices = sorted(own)
-    parts = [repr((*shape_of(track, settings), *indices)).encode()]
-    for index in indices:
+    parts = [repr(shape_of(track, settings)).encode()]
+    for index in sorted(own):
         channel = own[index]
         if not channel.are_named:
             # No bake has written a key without a row.
             return NEVER
-        parts.append(channel.content)
+        parts += [b"%d" % index, channel.content]
     if function is not None:
         parts.append(b"%d" % function.checksum)
     return max(zlib.crc32(b"".join(parts)), RESTORED + 1)

@@ -582,9 +582,6 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
     """Return the identities of the keys of channels, and which keys are stamped."""
-    if all(track.state is None for track, _ in curves) and identity.are_plain(joined.keys.amplitude):
-        # As in a first bake.
-        return np.zeros(len(joined.keys), dtype=np.uint32), np.zeros(len(joined.keys), dtype=np.bool_)
     identities, stamped = identities_of(joined.keys), is_stamped(joined.keys)
     _find_by_codes(curves, joined, identities, stamped)
     return identities, stamped

@@ -22,12 +22,6 @@ def is_negated(written: Fields) -> BoolArray:
     return negated
 
 
-def are_opposite(shown: Float32Array, own: Float32Array) -> BoolArray:
-    """Return which keys that handles play are `shown` as the negatives of their own; of zeros the signs tell."""
-    opposite: BoolArray = np.signbit(shown) != np.signbit(own)
-    return opposite
-
-
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
     """Return the values that keys get on the baked curve with the `wanted` own values; the inverse of the next."""
     moved = np.where(shown == own, wanted, shown + (wanted - own))
