@@ -91,8 +91,8 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
         report.notes.append(plan.track.note(reason))
     if _goes_on_otherwise(plan, baked):
         reason = rpt_(
-            "its extrapolation is Linear, and this bake leaves segments to Blender: beyond a baked end the curve goes "
-            "on as the baked keys do, handles go on along the spline"
+            "its extrapolation is Linear, and this bake leaves segments to Blender: beyond a baked end its line may "
+            "have another slope than the spline, handles go on along it"
         )
         report.notes.append(plan.track.note(reason))
 
