@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bpy
 
+from ..animation.store.table.session import session
 from ..animation.translation import rpt_
 from .streams import signals_held_back
 
@@ -61,6 +62,8 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
         raise UnusableError(rpt_("not a .blend file") if head else rpt_("not a .blend file: it is empty"))
+    # In a process without windows nothing is pasted from the file before: its keys would only fill the memory.
+    session.forget()
     try:
         # With the file's interface: else the result would have Blender's default windows in place of the animator's.
         with signals_held_back():

@@ -413,10 +413,11 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
     previous, following = key - 1, key + 1
     previous[first], following[last] = first, last
     before, after = frames - frames[previous], frames[following] - frames
-    start, end = first[looped], last[looped]
-    previous[start], following[end] = end - 1, start + 1
-    before[start] = before[end]
-    after[end] = after[start]
+    if looped.any():
+        start, end = first[looped], last[looped]
+        previous[start], following[end] = end - 1, start + 1
+        before[start] = before[end]
+        after[end] = after[start]
     return KeyBatch(
         frames=frames,
         parameters=np.concatenate([each.parameters for each in keys], axis=1),

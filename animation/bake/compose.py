@@ -24,11 +24,11 @@ from ..fcurves.keyframes import (
     SIDES,
     BoolArray,
     Float32Array,
+    HandlesOnKeys,
     IndexArray,
     Joined,
     Keyframes,
     Part,
-    handles_apart,
 )
 from ..memoize import memoized
 from ..records import record
@@ -70,12 +70,20 @@ class _Layout:
     interpolation: npt.NDArray[np.uint8]
     """The interpolation of generated keys; any value for the others."""
 
+    @property
+    def is_linear(self) -> bool:
+        """Return whether baked segments are linear: then generated keys have their handles on them."""
+        return bool(self.played == INTERPOLATION["LINEAR"])
+
 
 @record()
 class Composed:
     """The keys of channels whose own keys are at the same frames."""
 
     arrays: Arrays
+    """All attributes; without handles where generated keys have theirs on them."""
+    own_sides: Arrays
+    """The handles of the animator's keys, shape (channels, n, 2)."""
     layout: _Layout
     placed: npt.NDArray[np.uint8]
     """The handles of the animator's keys that the bake placed, in the bits of the table, shape (channels, n)."""
@@ -89,30 +97,29 @@ class Composed:
     def keys(self) -> Part:
         """Return the keys of all channels, one channel after the other."""
         count, n = self.arrays["co"].shape[:2]
-        every = Keyframes(**{name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()})
-        if self.layout.played == INTERPOLATION["LINEAR"]:
-            # Generated keys have their handles on them: those of a hundred thousand keys need not be compared.
-            apart = np.zeros((count, n), dtype=np.bool_)
-            apart[:, self.layout.rows] = handles_apart(*(self.own[name] for name in ("co", *SIDES)))
-            vars(every)["handles_apart"] = apart.ravel()
+        arrays = {name: array.reshape(count * n, *array.shape[2:]) for name, array in self.arrays.items()}
+        every: Keyframes
+        if self.layout.is_linear:
+            rows = (np.arange(count)[:, np.newaxis] * n + self.layout.rows).ravel()
+            every = HandlesOnKeys(arrays, rows, [self.own_sides[side].reshape(-1, 2) for side in SIDES])
+        else:
+            every = Keyframes(**arrays)
         return Part(every, slice(0, count * n))
 
     def differing(self, before: Keyframes) -> dict[str, BoolArray]:
         """Return in which channels each attribute differs from that of the keys `before`, equal in number."""
-        shape = self.arrays["co"].shape[:2]
-        found = {}
+        count, found = len(self.arrays["co"]), {}
         for name in NAMES:
-            array = getattr(before, name)
-            differs = _bits(self.arrays[name]) != _bits(array.reshape(*shape, *array.shape[1:]))
+            differs = _bits(getattr(self.keys, name)) != _bits(getattr(before, name))
             if differs.any():
-                found[name] = differs.reshape(shape[0], -1).any(axis=1)
+                found[name] = differs.reshape(count, -1).any(axis=1)
         return found
 
     @cached_property
     def own(self) -> Arrays:
         """Return what the table records of the animator's keys."""
         rows = self.layout.rows
-        return {name: self.arrays[name].take(rows, axis=1) for name in WRITTEN}
+        return self.own_sides | {name: self.arrays[name].take(rows, axis=1) for name in WRITTEN if name not in SIDES}
 
 
 def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: BoolArray) -> Composed:
@@ -123,7 +130,7 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: Bo
     """
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
-    arrays = _composed(own, generated, layout, placed, "GENERATED")
+    arrays = _composed(own, generated, layout, "GENERATED")
     placed = _continued(arrays, own, generated, layout, placed, goes_on)
     placed = _with_negated(placed, own, generated)
     _end_as_played(arrays, layout, ~ends)
@@ -134,7 +141,7 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: Bo
         "back": values.copy(),
     }
     _put_own(stamp, own, layout.rows)
-    return Composed(arrays | stamp, layout, placed)
+    return Composed(arrays | stamp, _own_sides(arrays, own, generated, layout, placed), layout, placed)
 
 
 def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys, goes_on: BoolArray) -> Sequence[Keyframes]:
@@ -142,13 +149,13 @@ def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys, goes_o
     joined = Joined.of(own)
     layout = _layout_of(joined, generated)
     placed = _placed(joined, layout, generated)
-    arrays = _composed(joined, generated, layout, placed, "KEYFRAME")
+    arrays = _composed(joined, generated, layout, "KEYFRAME")
     placed = _continued(arrays, joined, generated, layout, placed, goes_on)
     _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
     _put_own(unused, joined, layout.rows)
-    return Composed(arrays | unused, layout, placed).channels
+    return Composed(arrays | unused, _own_sides(arrays, joined, generated, layout, placed), layout, placed).channels
 
 
 def _layout_of(own: Joined, generated: ChannelKeys) -> _Layout:
@@ -191,19 +198,14 @@ def _placed(own: Joined, layout: _Layout, generated: ChannelKeys) -> npt.NDArray
         theirs = left * np.uint8(LEFT_PLACED) | right * np.uint8(RIGHT_PLACED)
         kept: npt.NDArray[np.uint8] = layout.placed & ~theirs
         return kept
-    if layout.played != INTERPOLATION["LINEAR"]:
+    if not layout.is_linear:
         return np.broadcast_to(layout.placed, (len(own.counts), len(layout.placed)))
     left, right = _every(own, ["handle_left_type", "handle_right_type"])
     return np.where(AUTOMATIC[left] & AUTOMATIC[right], layout.placed, np.uint8(0))
 
 
-def _composed(
-    own: Joined, generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
-) -> Arrays:
-    """Return all attributes except those that a stamp may use.
-
-    `placed`: handles of the animator's keys; beside samples they are set onto their keys.
-    """
+def _composed(own: Joined, generated: ChannelKeys, layout: _Layout, key_type: str) -> Arrays:
+    """Return all attributes except those that a stamp may use, and handles only where they play."""
     shape, rows = (len(own.counts), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
@@ -217,17 +219,9 @@ def _composed(
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    for side, bit in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True):
-        places = getattr(own.keys, side).reshape(shape[0], -1, 2)
-        if generated.shown is not None:
-            places = places.copy()
-            places[..., 1] += generated.shown - _every(own, ["values"])[0]
+    for side in () if layout.is_linear else SIDES:
         arrays[side] = co.copy()
-        if layout.played == INTERPOLATION["LINEAR"]:
-            channel, row = ((placed & bit) == 0).nonzero()
-            arrays[side][channel, rows[row]] = places[channel, row]
-        else:
-            arrays[side][:, rows] = places
+        arrays[side][:, rows] = _moved_along(own, generated, side)
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)
@@ -241,6 +235,28 @@ def _composed(
             types[name] = free.copy()
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
+
+
+def _moved_along(own: Joined, generated: ChannelKeys, side: str) -> Float32Array:
+    """Return the handles of the animator's keys, moved with those that have another value on the curve."""
+    places: Float32Array = getattr(own.keys, side).reshape(len(own.counts), -1, 2)
+    if generated.shown is not None:
+        places = places.copy()
+        places[..., 1] += generated.shown - _every(own, ["values"])[0]
+    return places
+
+
+def _own_sides(
+    arrays: Arrays, own: Joined, generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8]
+) -> Arrays:
+    """Return the handles of the animator's keys, on their keys where they are placed beside samples."""
+    if not layout.is_linear:
+        return {side: arrays[side].take(layout.rows, axis=1) for side in SIDES}
+    at = arrays["co"].take(layout.rows, axis=1)
+    return {
+        side: np.where((placed & bit)[..., np.newaxis] == 0, _moved_along(own, generated, side), at)
+        for side, bit in zip(SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True)
+    }
 
 
 def _with_negated(placed: npt.NDArray[np.uint8], own: Joined, generated: ChannelKeys) -> npt.NDArray[np.uint8]:

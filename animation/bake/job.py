@@ -13,7 +13,7 @@ import bpy
 from ...interp import KeysError
 from ..datablocks import name_of
 from ..errors import NO_FLOAT_KEYS, AnimationError
-from ..fcurves.channels import Channels, channels_of, users_of_channels
+from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store.actions import original_actions
@@ -59,10 +59,9 @@ def collected_jobs(
     baked_from = original_actions.originals() if options.target == "NEW_ACTION" else {}
     for datablock in datablocks:
         try:
-            check_editable(datablock)
+            channels = check_editable(datablock)
             if options.target == "NEW_ACTION":
                 check_not_tweaked(datablock)
-            channels = channels_of(datablock)
             original = baked_from.get(channels.action)
             if original is not None and not read_table(channels.action).rows_of_tracks:
                 # Its keys are no longer TCB: enabled anew they would play another motion.

@@ -11,7 +11,7 @@ import numpy as np
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in
 from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.keyframes import NO_KEYS, Keyframes, Write, extrapolate
+from ..fcurves.keyframes import NO_KEYS, Joined, Keyframes, Write, extrapolate
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.actions.original_actions import bring_back, copied, set_aside
@@ -96,7 +96,7 @@ def _write_plain_track(
     for index, keyframes in written.items():
         fcurve = fcurves.get((track.path, index)) or channels.new(track.path, index, track.group_name)
         extrapolate(fcurve, outside[index])
-        write(fcurve, keyframes)
+        write([fcurve], Joined.of([keyframes]))
         repeat(fcurve, groups[index].repeats)
         remove_cycles(fcurve)
     return sum(map(len, written.values())) - sum(map(len, keys.values()))

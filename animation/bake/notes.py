@@ -136,7 +136,7 @@ def note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
         if not any(((rows[1:] * rows[:-1]).sum(axis=1) < 0.0).any() for rows in values):
             return
         reason = rpt_(_OPPOSITE)
-    elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
+    elif not plan.track.is_rotation and len({own.timing for own in plan.own.values()}) > 1:
         own = {component: original.keys.frames for component, original in plan.own.items()}
         # Blender's own segments, and what is not to be baked, have the animator's keys alone.
         every = {

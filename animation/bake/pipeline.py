@@ -17,7 +17,7 @@ from ..datablocks import action_time, name_of
 from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_anew
-from ..fcurves.keyframes import write
+from ..fcurves.keyframes import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.options import Options
@@ -135,7 +135,7 @@ def rebake(
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
         before = _played_now(soluble)
-        write_tracks(soluble, baked, report, write, keep=True)
+        write_tracks(soluble, baked, report, write_joined, keep=True)
         # What is posed and not keyed yet is lost where the action is evaluated: not for a key inserted in that pose.
         if _played_now(soluble) == before:
             channels.action.update_tag()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -56,16 +57,15 @@ def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[fl
 
 
 def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> float:
-    sampling = sampling_of(min(float(channel.frames[0]) for channel in own.values()), options)
+    alike = Counter(channel.timing for channel in own.values())
+    keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
+    sampling = sampling_of(min(float(frames[0]) for frames in keyed_at), options)
     cycle = _cycle(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys, except where cycles continue for long.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
-    alike: dict[bytes, int] = {}
-    for original in own.values():
-        alike[original.timing] = alike.get(original.timing, 0) + 1
-    return sum(number * count(sampling, np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
+    return sum(number * count(sampling, frames, cycle) for frames, number in zip(keyed_at, alike.values(), strict=True))
 
 
 def _cycle(track: Track) -> str:

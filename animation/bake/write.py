@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from operator import attrgetter
 
 import bpy
@@ -33,7 +34,7 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays, split
 from ..store.record_rows import Part, as_written, recorded
 from ..store.table import identity
-from ..store.table.custom_property import GENERATED, NO_GENERATED, Channel, Error, Extrapolation, State, Written, update
+from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
 from ..store.table.rows import joined
 from ..store.tracks import Track, find_tracks
 from ..translation import n_, rpt_
@@ -76,11 +77,13 @@ def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write,
     notes = [
         _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
     ]
-    written = list(_written(job.plans, job.states, every, write, keep))
+    generated = _Generated(every)
+    written = list(_written(job.plans, job.states, every, generated, write, keep))
     for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
         plan.track.state = state
         count_track(report, plan, baked, found)
-    table = update(job.channels.action, job.rows, written, known=job.plans[0].track.table)
+    known = job.plans[0].track.table
+    table = update(job.channels.action, job.rows, written, known=known, generated=generated.every)
     for plan in job.plans:
         plan.track.table = table
 
@@ -158,13 +161,39 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
     return ""
 
 
+class _Generated:
+    """What the table stores of the generated keys of all channels, in one array: there is not always memory for two."""
+
+    def __init__(self, every: Sequence[Baked]) -> None:
+        channels = [keys for baked in every for keys in baked.channels]
+        sizes = [keys.values.size for keys in channels]
+        self.every = np.empty(sum(sizes), dtype=GENERATED)
+        ends = accumulate(sizes)
+        self._parts = {
+            id(keys): self.every[end - size : end].reshape(keys.values.shape)
+            for keys, size, end in zip(channels, sizes, ends, strict=True)
+        }
+
+    def of(self, keys: ChannelKeys) -> Written:
+        """Fill in the generated keys of channels, and return them, one row a channel."""
+        part = self._parts[id(keys)]
+        part["frame"], part["value"] = keys.frames, keys.values
+        return part
+
+
 def _written(
-    plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write, keep: bool
+    plans: Sequence[TrackPlan],
+    states: Sequence[State],
+    every: Sequence[Baked],
+    generated: _Generated,
+    write: Write,
+    keep: bool,
 ) -> Iterator[State]:
     """Write the baked keys of tracks; yield each track's entry in the table."""
     found: list[dict[int, Channel]] = [{} for _ in plans]
     for members in _composed_together(plans, every):
-        _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write, keep)
+        alike = [(plans[number], states[number], keys, found[number]) for number, keys in members]
+        _write_alike(alike, generated, write, keep)
     for plan, state, baked, own in zip(plans, states, every, found, strict=True):
         channels = {index: own[index] for keys in baked.channels for index in keys.components}
         settings = plan.settings.with_digest(digest(plan.track, plan.settings, plan.own, plan.function))
@@ -191,7 +220,10 @@ def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> It
 
 
 def _write_alike(
-    members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write, keep: bool
+    members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]],
+    generated: _Generated,
+    write: Write,
+    keep: bool,
 ) -> None:
     """Write the keys of channels that have one layout, and record what the table stores of each."""
     keys = ChannelKeys.joined([each for _, _, each, _ in members])
@@ -212,14 +244,14 @@ def _write_alike(
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
-        write_some(curves, composed.arrays, differing)
+        write_some(curves, {name: getattr(composed.keys, name) for name in differing}, differing)
     else:
-        for fcurve, written in zip(curves, composed.channels, strict=True):
-            write(fcurve, written)
+        write(curves, Joined(composed.keys, [len(composed.layout.frames)] * len(curves)))
     if keep and keys.chosen is None:
         _leave([(plan.track, each.components) for plan, _, each, _ in members], composed)
     noted = as_written(composed.own, every, composed.placed)
-    columns = zip(places, own, curves, theirs, noted, _generated(keys), strict=True)
+    made_of_each = [made for _, _, each, _ in members for made in generated.of(each)]
+    columns = zip(places, own, curves, theirs, noted, made_of_each, strict=True)
     for (plan, state, index, found), each, fcurve, kept, own_written, made in columns:
         track = plan.track
         wrote = state.channels.get(index)
@@ -240,15 +272,6 @@ def _leave(tracks: Sequence[tuple[Track, list[int]]], composed: Composed) -> Non
         end = start + size * len(components)
         track.written.append((components, composed.keys.among(slice(start, end))))
         start = end
-
-
-def _generated(keys: ChannelKeys) -> Iterable[Written]:
-    """Return what the table stores of the generated keys of each channel."""
-    if not len(keys.frames):
-        return [NO_GENERATED] * len(keys.values)
-    generated = np.empty(keys.values.shape, dtype=GENERATED)
-    generated["frame"], generated["value"] = keys.frames, keys.values
-    return generated
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:

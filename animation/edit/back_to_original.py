@@ -52,8 +52,7 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     >>> ball.animation_data.action == baked
     False
     """
-    check_editable(datablock)
-    baked = channels_of(datablock).action
+    baked = check_editable(datablock).action
     original = originals().get(baked)
     if original is None:
         raise AnimationError(

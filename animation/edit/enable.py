@@ -15,7 +15,7 @@ from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, channels_of
+from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
@@ -134,8 +134,7 @@ def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID
 
 def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     try:
-        check_editable(datablock)
-        tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+        tracks = find_tracks(datablock, check_editable(datablock), prefixes)
     except AnimationError:
         return False
     return bool(tracks) and not any(track.enabled for track in tracks)
@@ -148,8 +147,7 @@ def _find_plain(
     report: Report,
 ) -> None:
     """Add the tracks to be enabled to `made`, a track of several users once; raise AnimationError for none."""
-    check_editable(datablock)
-    channels = channels_of(datablock)
+    channels = check_editable(datablock)
     tracks = find_tracks(datablock, channels, prefixes)
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     reasons = [blocking_reason(track) for track in plain]

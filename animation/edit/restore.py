@@ -202,8 +202,7 @@ def _take_away(
     With `strip` the tracks' entries in the table are removed. A damaged table is removed as a whole, and `strip` called
     for each of its tracks.
     """
-    check_editable(datablock)
-    channels = channels_of(datablock)
+    channels = check_editable(datablock)
     action = channels.action
     if action.library is not None:
         raise AnimationError(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', action.name))

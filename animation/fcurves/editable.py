@@ -16,8 +16,7 @@ def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -
 
     A library override of an object whose action is linked gets a copy of the action here; a note says so.
     """
-    check_editable(datablock)
-    channels = channels_of(datablock)
+    channels = check_editable(datablock)
     if channels.action.library is None:
         return channels
     copy = channels.action.copy()
@@ -28,19 +27,21 @@ def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -
     return channels_of(datablock)
 
 
-def check_editable(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError where the datablock's animation can't be edited."""
+def check_editable(datablock: bpy.types.ID) -> Channels:
+    """Return the F-curves that animate the datablock; raise AnimationError where its animation can't be edited."""
     if datablock.library is not None:
         raise AnimationError(
             name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file")
         )
-    action = channels_of(datablock).action
+    channels = channels_of(datablock)
+    action = channels.action
     if action.library is not None and datablock.override_library is None:
         raise AnimationError(
             name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name)
         )
     if action.library is not None:
         check_not_tweaked(datablock)
+    return channels
 
 
 def check_not_tweaked(datablock: bpy.types.ID) -> None:

@@ -91,6 +91,10 @@ class Keyframes:
         """Return which keys have a handle that does not lie on the key, to the bit."""
         return handles_apart(self.co, self.handle_left, self.handle_right)
 
+    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
+        """Return the left and the right handles of the keys of those rows."""
+        return [self.handle_left[rows], self.handle_right[rows]]
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all attributes by name."""
@@ -147,10 +151,6 @@ def either(pairs: BoolArray) -> BoolArray:
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
-
-
-Write = Callable[[bpy.types.FCurve, Keyframes], None]
-"""The function `write`, or another with the same result at the end of a bake."""
 
 
 def read_floats(fcurve: bpy.types.FCurve, name: str) -> Float32Array:
@@ -235,15 +235,9 @@ class Part(Keyframes):
         """Return which keys have a handle that does not lie on the key, to the bit."""
         return self.every.handles_apart[self.rows]
 
-    @property
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all attributes by name: in a third of the time of reading one after the other."""
-        rows, every = self.rows, vars(self.every)
-        if not every.keys() >= _DTYPES.keys():
-            return {name: getattr(self, name) for name in NAMES}
-        arrays = {name: every[name][rows] for name in NAMES}
-        vars(self).update(arrays)
-        return arrays
+    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
+        """Return the left and the right handles of the keys of those rows of the channel."""
+        return self.every.handles_of(rows + self.rows.start)
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -251,6 +245,37 @@ class Part(Keyframes):
         array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
         vars(self)[name] = array
         return array
+
+
+class HandlesOnKeys(Keyframes):
+    """Keys whose handles lie on them, but for those of some rows: whole arrays of handles are made when first read.
+
+    `arrays` has the other attributes; `sides` the left and the right handles of the keys of `rows`, which ascend.
+    """
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]], rows: IndexArray, sides: Sequence[Float32Array]) -> None:
+        vars(self).update(arrays)
+        self._rows, self._sides = rows, sides
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        if name not in SIDES:
+            raise AttributeError(name)
+        places = self.co.copy()
+        places[self._rows] = self._sides[SIDES.index(name)]
+        vars(self)[name] = places
+        return places
+
+    @cached_property
+    def handles_apart(self) -> BoolArray:
+        """Return which keys have a handle that does not lie on the key, to the bit."""
+        apart = np.zeros(len(self), dtype=np.bool_)
+        apart[self._rows] = handles_apart(self.co[self._rows], *self._sides)
+        return apart
+
+    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
+        """Return the left and the right handles of the keys of those rows, which must be among `rows`."""
+        at = self._rows.searchsorted(rows)
+        return [places[at] for places in self._sides]
 
 
 class _Concatenated(Keyframes):
@@ -325,10 +350,10 @@ class Joined:
         """Concatenate the keys of channels."""
         return cls(end_to_end(channels), [len(keys) for keys in channels])
 
-    @property
+    @cached_property
     def starts(self) -> IndexArray:
         """Return the row at which each channel starts."""
-        return np.cumsum([0, *self.counts[:-1]], dtype=np.intp)
+        return np.array([0, *accumulate(self.counts)][: len(self.counts)], dtype=np.intp)
 
     def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Split an array with an element for each row into one array for each channel."""
@@ -355,6 +380,9 @@ class Joined:
         """Return each channel's keys."""
         return [Part(self.keys, span) for span in self.spans]
 
+
+Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]
+"""The function `write_joined`, or another with the same result at the end of a bake."""
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and whose it is: the animator's, or generated."""
@@ -480,39 +508,47 @@ _FEW = 30
 """Handles of fewer keys than one in thirty are faster to write one by one than for all keys at once."""
 
 
-def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None:
-    """Replace all keys of `fcurve`; fastest where nearly all handles lie on their keys, and without the selection.
+def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
+    """Replace all keys of an F-curve, as `write_joined` does."""
+    write_joined([fcurve], Joined(keys, [len(keys)]))
+
+
+def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
+    """Replace all keys of F-curves; fastest where nearly all handles lie on their keys, and without the selection.
 
     Does not call `FCurve.update`, which would move handles and merge keys.
     """
-    points = fcurve.keyframe_points
-    arrays = keys.arrays
-    off = keys.handles_apart.nonzero()[0]
-    few = len(off) * _FEW < len(keys)
-    fresh = few or len(points) != len(keys)
-    if fresh:
-        points.clear()
-        points.add(len(keys))
-    if few:
-        # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time of
-        # writing all three arrays.
-        points.foreach_set("co_ui", arrays["co"].ravel())
-        left, right = arrays["handle_left"], arrays["handle_right"]
-        for row in off.tolist():
-            point = points[row]
-            point.handle_left, point.handle_right = left[row].tolist(), right[row].tolist()
-    else:
-        for name in _PAIRS:
-            points.foreach_set(name, arrays[name].ravel())
-    put = points.foreach_set
-    for name in _SINGLE:
-        array = arrays[name]
-        # New keys already have easing 0, as most keys do.
-        if fresh and name == "easing" and not np.count_nonzero(array):
-            continue
-        put(name, array)
-    if flags:
-        write_flags(fcurve, [arrays[name] for name in FLAGS])
+    keys, counts = joined.keys, joined.counts
+    ends = [0, *accumulate(counts)]
+    apart = keys.handles_apart.nonzero()[0]
+    bounds = apart.searchsorted(ends).tolist()
+    few = [(high - low) * _FEW < count for (low, high), count in zip(pairwise(bounds), counts, strict=True)]
+    wanted = ("co", *_SINGLE) if all(few) else (*_PAIRS, *_SINGLE)
+    parts = {name: sliced(getattr(keys, name), [_width(name) * end for end in ends]) for name in wanted}
+    left, right = (places.tolist() for places in keys.handles_of(apart)) if any(few) else ([], [])
+    # New keys already have easing 0, as most keys do.
+    none_eased = not np.count_nonzero(keys.easing)
+    for place, fcurve in enumerate(fcurves):
+        points = fcurve.keyframe_points
+        put, fresh = points.foreach_set, few[place] or len(points) != counts[place]
+        if fresh:
+            points.clear()
+            points.add(counts[place])
+        if few[place]:
+            # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time
+            # of writing all three arrays.
+            put("co_ui", parts["co"][place])
+            for at in range(bounds[place], bounds[place + 1]):
+                point = points[int(apart[at]) - ends[place]]
+                point.handle_left, point.handle_right = left[at], right[at]
+        else:
+            for name in _PAIRS:
+                put(name, parts[name][place])
+        for name in _SINGLE:
+            if not (fresh and none_eased and name == "easing"):
+                put(name, parts[name][place])
+        if flags:
+            write_flags(fcurve, [getattr(keys, name)[ends[place] : ends[place + 1]] for name in FLAGS])
 
 
 def write_some(

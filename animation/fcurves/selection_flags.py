@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any
 
 import bpy
 import numpy as np
 
 from .channels import channels_in
-from .keyframes import FLAGS, BoolArray, Keyframes, write, write_flags
+from .keyframes import FLAGS, BoolArray, Joined, Keyframes, write_flags, write_joined
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
@@ -26,13 +27,13 @@ class Writer:
         """Each with how many keys it has, and their flags where some are set. Not the keys: their memory is needed for
         the next ones."""
 
-    def write(self, fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-        """Write keys as `keyframes.write` does, but postpone their selection where Blender can deselect all at once."""
-        write(fcurve, keys, flags=not CAN_DESELECT)
+    def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
+        """Write keys as `write_joined` does, but postpone their selection where Blender can deselect all at once."""
+        write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if CAN_DESELECT:
-            flags = _flags_of(keys)
-            kept = [array.copy() for array in flags] if _is_any(flags) else None
-            self._curves.append((fcurve, len(keys), kept))
+            is_any = _is_any(_flags_of(joined.keys))
+            every = map(_kept_flags, joined.channels) if is_any else repeat(None)
+            self._curves += zip(fcurves, joined.counts, every, strict=False)
 
     def select(self, action: bpy.types.Action) -> None:
         """Set the selection of all keys written, and leave that of the action's other keys as it is."""
@@ -70,6 +71,12 @@ def selecting(action: bpy.types.Action) -> Iterator[Writer]:
         yield writer
     finally:
         writer.select(action)
+
+
+def _kept_flags(keys: Keyframes) -> list[BoolArray] | None:
+    """Return copies of the flags of a curve's keys; None where none is set."""
+    flags = _flags_of(keys)
+    return [array.copy() for array in flags] if _is_any(flags) else None
 
 
 def _flags_of(keys: Keyframes) -> list[BoolArray]:

@@ -61,9 +61,8 @@ class Search:
         self._wanted = wanted
         self._factor = 1.0
         self._notes: list[str] = []
-        check_editable(datablock)
+        self._channels = check_editable(datablock)
         check_not_tweaked(datablock)
-        self._channels = channels_of(datablock)
         reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
         self._frames = frames_of(reducible, wanted.frame_range)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)

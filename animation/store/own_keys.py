@@ -203,7 +203,7 @@ class OwnKeys:
 
     def with_(self, **arrays: Any) -> OwnKeys:
         """Return the same keys with these arrays in place of their own."""
-        others = {each.name: getattr(self, each.name) for each in fields(OwnKeys) if each.name not in arrays}
+        others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
         return OwnKeys(**others, **arrays)
 
     def among(self, every: OwnKeys, span: slice) -> OwnKeys:
@@ -325,6 +325,7 @@ class OwnPart(OwnKeys):
         return self.every.ends_spline[self.span]
 
 
+_FIELDS = tuple(each.name for each in fields(OwnKeys))
 _ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
 _FRAME = np.dtype(np.float32).itemsize
 
@@ -396,9 +397,10 @@ def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> AnimationError
 
 def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
     """Return a note on the keys of a track's channels that no bake has recorded the handles of; empty without such."""
-    frames = union([own.unrecorded for own in kept])
-    if not len(frames):
+    unrecorded = [own.unrecorded for own in kept if len(own.unrecorded)]
+    if not unrecorded:
         return ""
+    frames = union(unrecorded)
     shown = ", ".join(f"{frame:g}" for frame in frames[:3])
     return rpt_("keys made since the last bake: their free handles become automatic, others stay: frame {:s}", shown)
 
@@ -675,6 +677,8 @@ def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[in
 
 def identities_of(keys: Keyframes) -> Identities:
     """Read the identities of keys; 0 for those that have none, or one whose row the session does not know."""
+    if identity.are_plain(keys.amplitude):
+        return np.zeros(len(keys), dtype=np.uint32)
     spelled = np.where(is_stamped(keys), np.uint32(identity.NONE), identity.spelled(keys.amplitude, keys.period))
     known = session.rows.find(spelled) >= 0
     return np.where(known, spelled, np.uint32(identity.NONE))

@@ -60,7 +60,7 @@ def is_stray(data_path: str) -> bool:
     Inserting keys with Available makes such curves: frame functions by index instead of by name. Another one marks an
     action that is set aside.
     """
-    return data_path == SET_ASIDE or _STRAY.search(data_path) is not None
+    return data_path == SET_ASIDE or ("tcb_tracks[" in data_path and _STRAY.search(data_path) is not None)
 
 
 def remove_strays(channels: Channels) -> None:

@@ -97,7 +97,7 @@ def recorded(
     set_now = own.numbers if numbers is None else numbers_in(rows)
     named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
     owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
-    return owns, in_parts(fresh, joined.sums(~stays).tolist())
+    return owns, in_parts(fresh, joined.sums(~stays).tolist() if stays.any() else joined.counts)
 
 
 def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:

@@ -142,7 +142,11 @@ class Track:
     @property
     def settings(self) -> Settings:
         """Return the saved settings; for a track that was never enabled, those that Enable would choose."""
-        return default_settings(self) if self.state is None else self.state.settings
+        return self._chosen_by_enable if self.state is None else self.state.settings
+
+    @cached_property
+    def _chosen_by_enable(self) -> Settings:
+        return default_settings(self)
 
     @property
     def made(self) -> dict[int, float]:

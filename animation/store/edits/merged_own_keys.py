@@ -123,14 +123,16 @@ class Returned:
         if not changed and stays and not self._is_denser(row):
             return
         frame = float(self.history.keys.frames[row])
-        best, result, needs_own = (np.inf, np.inf), None, True
+        best, result, needs_own = (True, True, np.inf, np.inf), None, True
         for group, found in self.merges.groups(row, [SAME, *self.history.common_maps], moved):
             own = group[self.history.left[group] & (self.history.own[group] >= 0)]
             if not len(own):
                 needs_own &= self._off(group, frame) > self.history.map_error
                 continue
             off = self._off(own, frame)
-            rank = off, float(np.abs(self.history.frames[own] - frame).max())
+            is_far = off > self.history.map_error
+            far = float(np.abs(self.history.frames[own] - frame).max())
+            rank = is_far, is_far and not self._is_complete(group), off, far
             # Where all values are equal, any group has the same mean.
             if rank < best and (
                 changed
@@ -144,8 +146,17 @@ class Returned:
                     off,
                 )
         # Where generated keys that came there have that mean, an own one from far away has it by chance.
-        if result is not None and (needs_own or result[-1] <= self.history.map_error or best[1] <= SNAP):
+        if result is not None and (needs_own or result[-1] <= self.history.map_error or best[-1] <= SNAP):
             yield result
+
+    def _is_complete(self, group: IndexArray) -> bool:
+        """Return whether a group is all keys from one that is left up to the next one that is left.
+
+        Of merged keys the first one stays: tools that merge all keys, such as snapping to seconds, leave such groups.
+        """
+        first, last = int(group.min()), int(group.max())
+        is_followed = last + 1 == len(self.history.left) or not self.history.left[last + 1]
+        return is_followed and len(group) == last + 1 - first and not self.history.left[first]
 
     def _rounding(self, group: IndexArray) -> float:
         return ROUNDING * max(1e-3, float(np.abs(self.history.shown[group]).max()))

@@ -260,8 +260,11 @@ class Table:
         """Return a table with the same tracks and these rows."""
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
-    def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
-        """Return a table with tracks added, and others removed by their identities."""
+    def with_tracks(self, added: Sequence[State], removed: Iterable[int], generated: Written | None = None) -> Table:
+        """Return a table with tracks added, and others removed by their identities.
+
+        `generated`: those of all channels added, in order, if they are in one array already.
+        """
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         kept, kept_channels = (
             ~np.isin(owners, gone) if len(owners) else np.empty(0, dtype=np.bool_)
@@ -272,7 +275,9 @@ class Table:
             "tracks": np.array([_track(state) for state in added], dtype=_TRACK),
             "channels": np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
             "own": rows_.joined([channel.own for _, _, channel in channels], OWN),
-            "generated": rows_.joined([channel.generated for _, _, channel in channels], GENERATED),
+            "generated": rows_.joined([channel.generated for _, _, channel in channels], GENERATED)
+            if generated is None
+            else generated,
         }
         if not len(kept):
             return Table({"rows": self.rows, **fresh}, "\n".join([state.path for state in added]))
@@ -549,16 +554,18 @@ def update(
     states: Iterable[State] = (),
     removed: Iterable[int] = (),
     known: Table | None = None,
+    generated: Written | None = None,
 ) -> Table:
     """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
 
     The action must be editable, and its table without an error; the session must know the rows. `known`: the table as
-    it was just read; where it is the last one that was read or written, it is not read again.
+    it was just read; where it is the last one that was read or written, it is not read again. `generated`: as
+    `Table.with_tracks` takes them.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
-    table = table.with_tracks(added, gone) if added or gone else table
+    table = table.with_tracks(added, gone, generated) if added or gone else table
     write(action, before, table)
     return table
 

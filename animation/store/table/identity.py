@@ -65,21 +65,24 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Tell which identities a key may have: not those that most keys spell, plain ones and generated ones."""
-    may: npt.NDArray[np.bool_] = (identities != NONE) & (identities != _DEFAULT)
+    """Tell which identities a key may have: not those that plain keys and generated ones spell."""
+    high = identities >> np.uint32(16)
+    may: npt.NDArray[np.bool_] = (high != 0) & (high != _DEFAULT >> np.uint32(16))
     return may
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities can be given: not 0, nor any that leaves Blender's default in `amplitude` or `back`."""
-    free: npt.NDArray[np.bool_] = (identities != NONE) & spells_code(codes(identities))
-    free &= identities >> np.uint32(16) != _DEFAULT >> np.uint32(16)
+    """Return which identities can be given: none that leaves the low half of a plain key's `amplitude` or `back`."""
+    free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
     return free
 
 
 def are_plain(amplitude: Float32Array) -> bool:
-    """Return whether keys all have Blender's default amplitude, which has none of the identities that are given."""
-    return bool((amplitude == np.float32(DEFAULT_AMPLITUDE)).all())
+    """Return whether keys all have a plain key's amplitude, which has none of the identities that are given.
+
+    Blender gives 0.8 to the keys that an animator inserts, and 0 to those that scripts and importers add.
+    """
+    return bool(((amplitude == np.float32(DEFAULT_AMPLITUDE)) | (amplitude == 0.0)).all())
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:

@@ -115,6 +115,10 @@ class Session:
         if len(fresh):
             self._fresh.append(fresh)
 
+    def forget(self) -> None:
+        """Forget everything, where no key can come from what was open before."""
+        vars(self).update(vars(Session()))
+
     def forget_actions(self) -> None:
         """Forget the tables of all actions, because another file was loaded."""
         self.tables.clear()

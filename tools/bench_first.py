@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure first bakes by this checkout and by another one, bake by bake in turns.
+
+    git worktree add --detach ../other COMMIT
+    python tools/bench_first.py ../other [--sizes armature-10-100 objects-100-1000] [--output CURVES]
+
+Each checkout bakes in a process of its own, always in a file that it has just opened, with keys that it has not seen,
+which have no parameters and were never baked. The table has medians of the processor time of one bake, and of the
+ratios within a round. Where a process has its memory makes bakes up to a tenth slower, so there are several pairs of
+processes: the last column has the median of their ratios, the least and the most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parents[1]
+SIZES = ["armature-10-100", "armature-10-1000", "armature-10-10000", "armature-100-100", "armature-1000-100"]
+WARM_UP = 3
+"""Rounds that do not count."""
+
+
+def serve(root: str, size: str, output: str) -> None:
+    """Bake one fresh file for each line of standard input, and print the seconds that it took."""
+    sys.path.insert(0, root)
+    import numpy as np
+
+    tcb, scenes = importlib.import_module("tools.tcb"), importlib.import_module("tools.bench_scene")
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [root])
+    animation = importlib.import_module(f"{package.__name__}.animation")
+    forget = find_forget(package.__name__)
+    options = animation.Options(output=output)
+    bpy: Any = importlib.import_module("bpy")
+    random = np.random.default_rng(1)
+    kind, channels, frames = size.split("-")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "keys.blend"
+        scenes.make(scenes.Size(kind, int(channels), int(frames)), path)
+        for _ in sys.stdin:
+            bpy.ops.wm.open_mainfile(filepath=str(path))
+            forget()
+            found = scenes.animated()
+            for curve in (curve for item in found for curve in scenes.fcurves(item)):
+                co = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+                curve.keyframe_points.foreach_get("co", co)
+                co[1::2] += random.uniform(-0.01, 0.01, len(co) // 2)
+                curve.keyframe_points.foreach_set("co", co)
+                curve.update()
+            gc.collect()
+            start = time.process_time()
+            report = animation.bake_many(found, options)
+            seconds = time.process_time() - start
+            assert report.tracks, report
+            print(f"seconds {seconds}", flush=True)
+
+
+def find_forget(package: str) -> Callable[[], None]:
+    """Return what the checkout's command does when it has opened a file, if its session remembers keys of others."""
+    try:
+        forget: Callable[[], None] = importlib.import_module(f"{package}.animation.store.table.session").session.forget
+    except (ImportError, AttributeError):
+        return lambda: None
+    return forget
+
+
+@contextmanager
+def server(root: Path, size: str, output: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that bakes files of that size by the checkout at `root`."""
+    command = [sys.executable, __file__, "--serve", str(root), size, output]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def bake(process: subprocess.Popen[str]) -> float:
+    """Return the seconds of one bake by that process."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print("bake", file=process.stdin, flush=True)
+    for line in process.stdout:
+        if line.startswith("seconds "):
+            return float(line.split()[1])
+    raise SystemExit("a bake failed, see above")
+
+
+def measure(other: Path, size: str, output: str, rounds: int) -> tuple[list[float], list[float]]:
+    """Return the seconds of each bake by this checkout, and by the other."""
+    here: list[float] = []
+    there: list[float] = []
+    with server(HERE, size, output) as ours, server(other, size, output) as theirs:
+        pairs = ((ours, here), (theirs, there))
+        for turn in range(WARM_UP + rounds):
+            for process, seconds in pairs if turn % 2 else pairs[::-1]:
+                seconds.append(bake(process))
+    return here[WARM_UP:], there[WARM_UP:]
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--serve"]:
+        serve(*sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path, help="the other checkout")
+    parser.add_argument("--sizes", nargs="+", default=SIZES, help="KIND-CHANNELS-FRAMES; KIND: armature or objects")
+    parser.add_argument("--pairs", type=int, default=7, help="pairs of processes")
+    parser.add_argument("--rounds", type=int, default=15, help="bakes of each process that count")
+    parser.add_argument("--output", default="SAMPLES", choices=("SAMPLES", "CURVES"))
+    arguments = parser.parse_args()
+    print("| size | here, ms | other, ms | here / other |\n| --- | ---: | ---: | ---: |", flush=True)
+    for size in arguments.sizes:
+        every = [
+            measure(arguments.other.resolve(), size, arguments.output, arguments.rounds) for _ in range(arguments.pairs)
+        ]
+        here, there = (median(seconds for pair in every for seconds in pair[side]) for side in (0, 1))
+        ratios = [median(a / b for a, b in zip(*pair, strict=True)) for pair in every]
+        print(
+            f"| {size} | {1000 * here:.2f} | {1000 * there:.2f}"
+            f" | {median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}) |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
