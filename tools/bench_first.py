@@ -2,12 +2,14 @@
 """Measure first bakes by this checkout and by another one, bake by bake in turns.
 
     git worktree add --detach ../other COMMIT
-    python tools/bench_first.py ../other [--sizes armature-10-100 objects-100-1000] [--output CURVES]
+    python tools/bench_first.py ../other [--sizes armature-10-100 objects-100-1000] [--output CURVES] [--again]
 
 Each checkout bakes in a process of its own, always in a file that it has just opened, with keys that it has not seen,
-which have no parameters and were never baked. The table has medians of the processor time of one bake, and of the
-ratios within a round. Where a process has its memory makes bakes up to a tenth slower, so there are several pairs of
-processes: the last column has the median of their ratios, the least and the most.
+which have no parameters and were never baked; with `--again` it bakes them twice, and the second time counts. The table
+has medians of the processor time of one bake, and of the ratios within a round. Where a process has its memory makes
+bakes up to a tenth slower, so there are several pairs of processes: the last column has the median of their ratios, the
+least and the most. glibc is told to keep freed memory (mallopt(3)): whether it returns what opening the next file has
+freed to the system depends on which piece lies last.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -28,11 +30,16 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
 SIZES = ["armature-10-100", "armature-10-1000", "armature-10-10000", "armature-100-100", "armature-1000-100"]
+ENVIRONMENT = {
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(500 * 2**20),
+    "OPENBLAS_NUM_THREADS": "1",
+}
 WARM_UP = 3
 """Rounds that do not count."""
 
 
-def serve(root: str, size: str, output: str) -> None:
+def serve(root: str, size: str, output: str, bakes: str) -> None:
     """Bake one fresh file for each line of standard input, and print the seconds that it took."""
     sys.path.insert(0, root)
     import numpy as np
@@ -58,6 +65,8 @@ def serve(root: str, size: str, output: str) -> None:
                 co[1::2] += random.uniform(-0.01, 0.01, len(co) // 2)
                 curve.keyframe_points.foreach_set("co", co)
                 curve.update()
+            for _ in range(int(bakes) - 1):
+                animation.bake_many(found, options)
             gc.collect()
             start = time.process_time()
             report = animation.bake_many(found, options)
@@ -76,15 +85,15 @@ def find_forget(package: str) -> Callable[[], None]:
 
 
 @contextmanager
-def server(root: Path, size: str, output: str) -> Iterator[subprocess.Popen[str]]:
+def server(root: Path, size: str, how: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """Start a process that bakes files of that size by the checkout at `root`."""
-    command = [sys.executable, __file__, "--serve", str(root), size, output]
+    command = [sys.executable, __file__, "--serve", str(root), size, *how]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        env=os.environ | ENVIRONMENT,
     ) as process:
         try:
             yield process
@@ -103,11 +112,11 @@ def bake(process: subprocess.Popen[str]) -> float:
     raise SystemExit("a bake failed, see above")
 
 
-def measure(other: Path, size: str, output: str, rounds: int) -> tuple[list[float], list[float]]:
+def measure(other: Path, size: str, how: Sequence[str], rounds: int) -> tuple[list[float], list[float]]:
     """Return the seconds of each bake by this checkout, and by the other."""
     here: list[float] = []
     there: list[float] = []
-    with server(HERE, size, output) as ours, server(other, size, output) as theirs:
+    with server(HERE, size, how) as ours, server(other, size, how) as theirs:
         pairs = ((ours, here), (theirs, there))
         for turn in range(WARM_UP + rounds):
             for process, seconds in pairs if turn % 2 else pairs[::-1]:
@@ -125,12 +134,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7, help="pairs of processes")
     parser.add_argument("--rounds", type=int, default=15, help="bakes of each process that count")
     parser.add_argument("--output", default="SAMPLES", choices=("SAMPLES", "CURVES"))
+    parser.add_argument("--again", action="store_true", help="bake twice, and measure the second time")
     arguments = parser.parse_args()
+    other, how = arguments.other.resolve(), (arguments.output, "2" if arguments.again else "1")
     print("| size | here, ms | other, ms | here / other |\n| --- | ---: | ---: | ---: |", flush=True)
     for size in arguments.sizes:
-        every = [
-            measure(arguments.other.resolve(), size, arguments.output, arguments.rounds) for _ in range(arguments.pairs)
-        ]
+        every = [measure(other, size, how, arguments.rounds) for _ in range(arguments.pairs)]
         here, there = (median(seconds for pair in every for seconds in pair[side]) for side in (0, 1))
         ratios = [median(a / b for a, b in zip(*pair, strict=True)) for pair in every]
         print(

@@ -130,15 +130,15 @@ def baked_keys(own: Joined, generated: ChannelKeys, ends: BoolArray, goes_on: Bo
     """
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
-    arrays = _composed(own, generated, layout, "GENERATED")
+    values = _values(own, generated, layout)
+    arrays = _composed(own, generated, layout, values, "GENERATED")
     placed = _continued(arrays, own, generated, layout, placed, goes_on)
     placed = _with_negated(placed, own, generated)
     _end_as_played(arrays, layout, ~ends)
-    values = arrays["co"][:, :, 1]
     stamp: Arrays = {
         "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
         "period": np.repeat(layout.frames[np.newaxis], len(values), axis=0),
-        "back": values.copy(),
+        "back": values,
     }
     _put_own(stamp, own, layout.rows)
     return Composed(arrays | stamp, _own_sides(arrays, own, generated, layout, placed), layout, placed)
@@ -149,7 +149,7 @@ def composed_plain_keys(own: Sequence[Keyframes], generated: ChannelKeys, goes_o
     joined = Joined.of(own)
     layout = _layout_of(joined, generated)
     placed = _placed(joined, layout, generated)
-    arrays = _composed(joined, generated, layout, "KEYFRAME")
+    arrays = _composed(joined, generated, layout, _values(joined, generated, layout), "KEYFRAME")
     placed = _continued(arrays, joined, generated, layout, placed, goes_on)
     _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
@@ -204,13 +204,19 @@ def _placed(own: Joined, layout: _Layout, generated: ChannelKeys) -> npt.NDArray
     return np.where(AUTOMATIC[left] & AUTOMATIC[right], layout.placed, np.uint8(0))
 
 
-def _composed(own: Joined, generated: ChannelKeys, layout: _Layout, key_type: str) -> Arrays:
+def _values(own: Joined, generated: ChannelKeys, layout: _Layout) -> Float32Array:
+    """Return the values of all keys on the curve, shape (channels, n)."""
+    shown = own.keys.values.reshape(len(own.counts), -1) if generated.shown is None else generated.shown
+    every = np.concatenate((shown, generated.values), axis=1, dtype=np.float32)
+    values: Float32Array = every.take(layout.order, axis=1, mode="clip")
+    return values
+
+
+def _composed(own: Joined, generated: ChannelKeys, layout: _Layout, values: Float32Array, key_type: str) -> Arrays:
     """Return all attributes except those that a stamp may use, and handles only where they play."""
-    shape, rows = (len(own.counts), len(layout.frames)), layout.rows
+    shape, rows = values.shape, layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
-    co[:, :, 0] = layout.frames
-    shown = own.keys.values.reshape(shape[0], -1) if generated.shown is None else generated.shown
-    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1, mode="clip")
+    co[:, :, 0], co[:, :, 1] = layout.frames, values
     # One array for all attributes of a byte, so that the animator's are written into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation

@@ -162,7 +162,7 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
 
 
 class _Generated:
-    """What the table stores of the generated keys of all channels, in one array: there is not always memory for two."""
+    """What the table stores of the generated keys of all channels, in one array, which it takes as it is."""
 
     def __init__(self, every: Sequence[Baked]) -> None:
         channels = [keys for baked in every for keys in baked.channels]
