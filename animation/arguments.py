@@ -85,14 +85,15 @@ Parameters = Annotated[Mapping[str, float], _known]
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function so that it checks its arguments and gets iterables as lists, numbers as float or int."""
     signature = inspect.signature(function)
-    kinds = {each.kind for each in signature.parameters.values()}
-    names = [*signature.parameters] if kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD} else []
+    names, every = [*signature.parameters], signature.parameters.values()
+    required = sum(each.default is inspect.Parameter.empty for each in every)
+    are_plain = all(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in every)
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         wanted = _annotations(function)
-        if len(args) <= len(names) and not kwargs:
-            # In a third of the time of binding them.
+        if are_plain and not kwargs and required <= len(args) <= len(names):
+            # To bind arguments takes most of the time of checking them.
             return function(*map(_fitting, names, map(wanted.get, names), args))  # type: ignore[call-arg, arg-type]
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():

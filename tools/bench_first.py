@@ -76,7 +76,7 @@ def serve(root: str, size: str, output: str, bakes: str) -> None:
 
 
 def find_forget(package: str) -> Callable[[], None]:
-    """Return what the checkout's command does when it has opened a file, if its session remembers keys of others."""
+    """Return what the checkout's command does before it opens a file, if its session remembers keys of others."""
     try:
         forget: Callable[[], None] = importlib.import_module(f"{package}.animation.store.table.session").session.forget
     except (ImportError, AttributeError):
@@ -98,7 +98,8 @@ def server(root: Path, size: str, how: Sequence[str]) -> Iterator[subprocess.Pop
         try:
             yield process
         finally:
-            process.kill()
+            # Its input ends, so it removes its file.
+            process.communicate()
 
 
 def bake(process: subprocess.Popen[str]) -> float:

@@ -162,7 +162,7 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
 
 
 class _Generated:
-    """What the table stores of the generated keys of all channels, in one array, which it takes as it is."""
+    """The generated keys of all channels as the table stores them: one array, which the table takes without a copy."""
 
     def __init__(self, every: Sequence[Baked]) -> None:
         channels = [keys for baked in every for keys in baked.channels]
@@ -250,8 +250,8 @@ def _write_alike(
     if keep and keys.chosen is None:
         _leave([(plan.track, each.components) for plan, _, each, _ in members], composed)
     noted = as_written(composed.own, every, composed.placed)
-    made_of_each = [made for _, _, each, _ in members for made in generated.of(each)]
-    columns = zip(places, own, curves, theirs, noted, made_of_each, strict=True)
+    generated_of_each = [rows for _, _, each, _ in members for rows in generated.of(each)]
+    columns = zip(places, own, curves, theirs, noted, generated_of_each, strict=True)
     for (plan, state, index, found), each, fcurve, kept, own_written, made in columns:
         track = plan.track
         wrote = state.channels.get(index)

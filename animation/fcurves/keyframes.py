@@ -91,8 +91,8 @@ class Keyframes:
         """Return which keys have a handle that does not lie on the key, to the bit."""
         return handles_apart(self.co, self.handle_left, self.handle_right)
 
-    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
-        """Return the left and the right handles of the keys of those rows."""
+    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
+        """Return the left and the right handles of the keys of those rows, which `handles_apart` has."""
         return [self.handle_left[rows], self.handle_right[rows]]
 
     @property
@@ -235,9 +235,9 @@ class Part(Keyframes):
         """Return which keys have a handle that does not lie on the key, to the bit."""
         return self.every.handles_apart[self.rows]
 
-    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
+    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
         """Return the left and the right handles of the keys of those rows of the channel."""
-        return self.every.handles_of(rows + self.rows.start)
+        return self.every.handles_of_apart(rows + self.rows.start)
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -272,8 +272,8 @@ class HandlesOnKeys(Keyframes):
         apart[self._rows] = handles_apart(self.co[self._rows], *self._sides)
         return apart
 
-    def handles_of(self, rows: IndexArray) -> list[Float32Array]:
-        """Return the left and the right handles of the keys of those rows, which must be among `rows`."""
+    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
+        """Return the left and the right handles of the keys of those rows, which `handles_apart` has."""
         at = self._rows.searchsorted(rows)
         return [places[at] for places in self._sides]
 
@@ -514,9 +514,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
-    """Replace all keys of F-curves; fastest where nearly all handles lie on their keys, and without the selection.
+    """Replace all keys of F-curves; it is fastest where nearly all handles lie on their keys.
 
-    Does not call `FCurve.update`, which would move handles and merge keys.
+    `flags`: write the selection, too, which takes longest. Does not call `FCurve.update`, which would move handles and
+    merge keys.
     """
     keys, counts = joined.keys, joined.counts
     ends = [0, *accumulate(counts)]
@@ -525,15 +526,15 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
     few = [(high - low) * _FEW < count for (low, high), count in zip(pairwise(bounds), counts, strict=True)]
     wanted = ("co", *_SINGLE) if all(few) else (*_PAIRS, *_SINGLE)
     parts = {name: sliced(getattr(keys, name), [_width(name) * end for end in ends]) for name in wanted}
-    left, right = (places.tolist() for places in keys.handles_of(apart)) if any(few) else ([], [])
+    left, right = (places.tolist() for places in keys.handles_of_apart(apart)) if any(few) else ([], [])
     # New keys already have easing 0, as most keys do.
     none_eased = not np.count_nonzero(keys.easing)
-    for place, fcurve in enumerate(fcurves):
+    for place, (fcurve, count) in enumerate(zip(fcurves, counts, strict=True)):
         points = fcurve.keyframe_points
-        put, fresh = points.foreach_set, few[place] or len(points) != counts[place]
+        put, fresh = points.foreach_set, few[place] or len(points) != count
         if fresh:
             points.clear()
-            points.add(counts[place])
+            points.add(count)
         if few[place]:
             # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time
             # of writing all three arrays.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from typing import Any
 
 import bpy
@@ -32,8 +31,8 @@ class Writer:
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if CAN_DESELECT:
             is_any = _is_any(_flags_of(joined.keys))
-            every = map(_kept_flags, joined.channels) if is_any else repeat(None)
-            self._curves += zip(fcurves, joined.counts, every, strict=False)
+            flags = map(_kept_flags, joined.channels) if is_any else [None] * len(joined.counts)
+            self._curves += zip(fcurves, joined.counts, flags, strict=True)
 
     def select(self, action: bpy.types.Action) -> None:
         """Set the selection of all keys written, and leave that of the action's other keys as it is."""

@@ -169,6 +169,26 @@ def test_floats_of_own_keys_bring_their_parameters_onto_another_tcb_track(animat
     assert co(curve(other, "location")).tolist() == co(curve(twin, "location")).tolist()
 
 
+def test_keys_that_scripts_added_bring_their_parameters_onto_another_object(animation) -> None:
+    """Their amplitude is 0, with an identity in it a denormal number."""
+    added, other = (new_object(name) for name in ("Added", "Other"))
+    for thing in (added, other):
+        key(thing, "location", KEYS)
+        for fcurve in fcurves(thing):
+            for name in ("amplitude", "back", "period"):
+                fcurve.keyframe_points.foreach_set(name, np.zeros(len(KEYS), dtype=np.float32))
+    animation.enable(added)
+    animation.key_set(added, "location", 10, tension=0.5)
+    amplitudes = np.array([point.amplitude for fcurve in fcurves(added) for point in fcurve.keyframe_points])
+    assert ((amplitudes != 0.0) & (np.abs(amplitudes) < 1e-38)).all()
+    for ours, theirs in zip(fcurves(added), fcurves(other), strict=True):
+        for point, copy in zip(ours.keyframe_points, theirs.keyframe_points, strict=True):
+            copy.amplitude, copy.period, copy.back = point.amplitude, point.period, point.back
+    animation.enable(other)
+    keys = animation.edit.track_keys.keys_of(other, animation.find_track(other, "location"))
+    assert keys.parameters({})["tension"].tolist() == [0.0, 0.5, 0.0, 0.0]
+
+
 def test_a_track_that_loses_a_channel_stays_tcb(animation, ball) -> None:
     animation.bake(ball)
     first, *_ = fcurves(ball)

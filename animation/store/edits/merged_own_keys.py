@@ -83,20 +83,27 @@ class Returned:
         return found, elsewhere, in_means
 
     def _one_a_frame(self, found: _Places) -> tuple[Written, IndexArray]:
-        """Return the found keys as they are written, one a frame, and the rows of the keys that swallowed them."""
+        """Return the found keys as they are written, one a frame, and the rows of the keys that swallowed them.
+
+        Keys of different values that stood on one frame come back together: the animator put one over the other.
+        """
         free = [which for which in found if self._is_free(which, found[which][1])]
+        stood = {which: abs(self.history.frames[which] - found[which][1]) <= ONE_KEY for which in free}
         # Of two at one frame the one that was moved there replaces the one that stood there.
-        order = sorted(
-            free, key=lambda which: (found[which][1], abs(self.history.frames[which] - found[which][1]) <= ONE_KEY)
-        )
+        order = sorted(free, key=lambda which: (found[which][1], stood[which]))
         result = np.zeros(len(order), dtype=OWN)
         rows = np.array([found[which][0] for which in order], dtype=np.intp)
         for at, which in enumerate(order):
             result[at]["identity"] = self.history.written["identity"][self.history.own[which]]
             _, frame, value = found[which]
             result[at]["co"] = self._unmerged_frame(which, frame), value
-        _, first = np.unique(result["co"][:, 0], return_index=True)
-        return result[first], rows[first]
+        kept: list[int] = []
+        for at, which in enumerate(order):
+            beside = [other for other in kept if result["co"][other, 0] == result["co"][at, 0]]
+            stacked = stood[which] and all(stood[order[other]] for other in beside)
+            if not beside or (stacked and differ(result["co"][beside, 1], result["co"][at, 1]).all()):
+                kept.append(at)
+        return result[kept], rows[kept]
 
     def _unmerged_frame(self, which: int, frame: float) -> float:
         """Return where a map of time puts an own key that was merged into one at about that frame, without snapping."""
@@ -150,7 +157,7 @@ class Returned:
             yield result
 
     def _is_complete(self, group: IndexArray) -> bool:
-        """Return whether a group is all keys from one that is left up to the next one that is left.
+        """Return whether a group is a key that is still there and all that were written up to the next such one.
 
         Of merged keys the first one stays: tools that merge all keys, such as snapping to seconds, leave such groups.
         """

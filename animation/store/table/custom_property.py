@@ -263,7 +263,8 @@ class Table:
     def with_tracks(self, added: Sequence[State], removed: Iterable[int], generated: Written | None = None) -> Table:
         """Return a table with tracks added, and others removed by their identities.
 
-        `generated`: those of all channels added, in order, if they are in one array already.
+        `generated`: the generated keys of all channels added, in the order of `added` and of each state's channels, if
+        they are in one array already.
         """
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         kept, kept_channels = (

@@ -65,10 +65,17 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Tell which identities a key may have: not those that plain keys and generated ones spell."""
-    high = identities >> np.uint32(16)
-    may: npt.NDArray[np.bool_] = (high != 0) & (high != _DEFAULT >> np.uint32(16))
-    return may
+    """Return which identities a key may have: none that leaves the low half of a plain key's `amplitude`."""
+    return _are_given(identities >> np.uint32(16))
+
+
+def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Return which low halves of `amplitude` are no plain key's.
+
+    Blender gives 0.8 to the keys that an animator inserts, and 0 to those that scripts and importers add.
+    """
+    given: npt.NDArray[np.bool_] = (halves != 0) & (halves != _DEFAULT >> np.uint32(16))
+    return given
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
@@ -78,11 +85,8 @@ def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def are_plain(amplitude: Float32Array) -> bool:
-    """Return whether keys all have a plain key's amplitude, which has none of the identities that are given.
-
-    Blender gives 0.8 to the keys that an animator inserts, and 0 to those that scripts and importers add.
-    """
-    return bool(((amplitude == np.float32(DEFAULT_AMPLITUDE)) | (amplitude == 0.0)).all())
+    """Return whether no key's amplitude has an identity that is given; by its bits, as some are denormal numbers."""
+    return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
