@@ -525,7 +525,8 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
     bounds = apart.searchsorted(ends).tolist()
     few = [(high - low) * _FEW < count for (low, high), count in zip(pairwise(bounds), counts, strict=True)]
     wanted = ("co", *_SINGLE) if all(few) else (*_PAIRS, *_SINGLE)
-    parts = {name: sliced(getattr(keys, name), [_width(name) * end for end in ends]) for name in wanted}
+    in_pairs = [2 * end for end in ends]
+    parts = {name: sliced(getattr(keys, name), in_pairs if name in _PAIRS else ends) for name in wanted}
     left, right = (places.tolist() for places in keys.handles_of_apart(apart)) if any(few) else ([], [])
     # New keys already have easing 0, as most keys do.
     none_eased = not np.count_nonzero(keys.easing)

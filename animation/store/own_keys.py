@@ -254,7 +254,7 @@ class OwnPart(OwnKeys):
         """Return the number of keys."""
         return int(self.span.stop - self.span.start)
 
-    @cached_property
+    @property
     def timing(self) -> bytes:
         """Return the frames as bytes, which are equal where keys are at the same frames."""
         return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]

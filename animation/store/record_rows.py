@@ -66,10 +66,10 @@ def recorded(
     own = own_end_to_end([part.own for part in parts])
     joined, before = Joined(own.keys, [part.own.count for part in parts]), own.identities
     at = session.rows.find(before)
-    keys = with_own_floats(joined.keys, at)
-    known, stays, present = at >= 0, np.zeros(len(at), dtype=np.bool_), NO_ROWS
-    if known.any():
-        present = session.rows[at[known]]
+    known, stays = at >= 0, np.zeros(len(at), dtype=np.bool_)
+    keys, present, some_known = joined.keys, NO_ROWS, bool(known.any())
+    if some_known:
+        keys, present = with_own_floats(keys, at), session.rows[at[known]]
         stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, rows_.Columns(present))
     if numbers is None and stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
@@ -79,8 +79,9 @@ def recorded(
     rows["chosen"] = own.chosen
     if not np.isnan(own.numbers).all():
         rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
-    rows["identity"][known] = present["identity"]
-    rows[stays] = present[stays[known]]
+    if some_known:
+        rows["identity"][known] = present["identity"]
+        rows[stays] = present[stays[known]]
     if numbers is not None:
         every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
         given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))

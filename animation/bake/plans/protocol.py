@@ -113,7 +113,7 @@ class ChannelKeys:
     rests: tuple[bool, bool] = (False, False)
     """Whether an ease brings the motion to rest at the first of the animator's keys, and at the last."""
 
-    @property
+    @cached_property
     def holds_outside(self) -> bool:
         """Return whether these keys hold the first and the last value, whatever the curve's extrapolation."""
         return self.handles is None and bool(self.baked[:-1].all())

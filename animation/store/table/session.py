@@ -52,6 +52,8 @@ class KnownRows:
 
     def _search(self, identities: Identities) -> _Places:
         places = np.full(len(identities), -1, dtype=np.intp)
+        if not np.count_nonzero(identities):
+            return places
         left = np.flatnonzero(may_name(identities))
         for known, at in self._lists:
             if not len(left):
