@@ -2,14 +2,15 @@
 """Measure first bakes by this checkout and by another one, bake by bake in turns.
 
     git worktree add --detach ../other COMMIT
-    python tools/bench_first.py ../other [--sizes armature-10-100 objects-100-1000] [--output CURVES] [--again]
+    .venv-bpy-5.2/bin/python tools/bench_first.py ../other [--sizes armature-10-100 objects-10-100] [--again]
 
 Each checkout bakes in a process of its own, always in a file that it has just opened, with keys that it has not seen,
 which have no parameters and were never baked; with `--again` it bakes them twice, and the second time counts. The table
-has medians of the processor time of one bake, and of the ratios within a round. Where a process has its memory makes
-bakes up to a tenth slower, so there are several pairs of processes: the last column has the median of their ratios, the
-least and the most. glibc is told to keep freed memory (mallopt(3)): whether it returns what opening the next file has
-freed to the system depends on which piece lies last.
+has medians of the processor time of one bake, and of the ratios within a round, which is not quite the ratio of the
+medians. Depending on where its memory lies, one process bakes up to a tenth slower than another, so there are several
+pairs of processes: the last column has the median of their ratios, the least and the most. The first three bakes of a
+process do not count. glibc is told to keep freed memory (mallopt(3)), as it returns some to the system by chance. The
+other checkout needs no environment of its own.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from statistics import median
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
+KINDS = ("armature", "objects", "rotations", "locations")
+"""Those of `bench_scene.Size`."""
 SIZES = ["armature-10-100", "armature-10-1000", "armature-10-10000", "armature-100-100", "armature-1000-100"]
 ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -125,19 +128,44 @@ def measure(other: Path, size: str, how: Sequence[str], rounds: int) -> tuple[li
     return here[WARM_UP:], there[WARM_UP:]
 
 
+def a_size(text: str) -> str:
+    """Return the size if it is one."""
+    kind, *counts = text.split("-")
+    if kind not in KINDS or len(counts) != 2 or not all(count.isdecimal() and int(count) >= 10 for count in counts):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not KIND-CHANNELS-FRAMES, of {', '.join(KINDS)} and 10 or more each"
+        )
+    return text
+
+
+def a_count(text: str) -> int:
+    """Return the number, which is at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def a_checkout(text: str) -> Path:
+    """Return the path if this tool can run what lies there."""
+    path = Path(text).resolve()
+    if not (path / "tools" / "bench_scene.py").is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} is no checkout with tools/bench_scene.py")
+    return path
+
+
 def main() -> None:
     if sys.argv[1:2] == ["--serve"]:
         serve(*sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("other", type=Path, help="the other checkout")
-    parser.add_argument("--sizes", nargs="+", default=SIZES, help="KIND-CHANNELS-FRAMES; KIND: armature or objects")
-    parser.add_argument("--pairs", type=int, default=7, help="pairs of processes")
-    parser.add_argument("--rounds", type=int, default=15, help="bakes of each process that count")
-    parser.add_argument("--output", default="SAMPLES", choices=("SAMPLES", "CURVES"))
+    parser.add_argument("other", type=a_checkout, help="the other checkout")
+    parser.add_argument("--sizes", type=a_size, nargs="+", default=SIZES, help=f"KIND: {', '.join(KINDS)}")
+    parser.add_argument("--pairs", type=a_count, default=7, help="pairs of processes (default: %(default)s)")
+    parser.add_argument("--rounds", type=a_count, default=15, help="bakes of each that count (default: %(default)s)")
+    parser.add_argument("--output", default="SAMPLES", choices=("SAMPLES", "CURVES"), help="default: %(default)s")
     parser.add_argument("--again", action="store_true", help="bake twice, and measure the second time")
     arguments = parser.parse_args()
-    other, how = arguments.other.resolve(), (arguments.output, "2" if arguments.again else "1")
+    other, how = arguments.other, (arguments.output, "2" if arguments.again else "1")
     print("| size | here, ms | other, ms | here / other |\n| --- | ---: | ---: | ---: |", flush=True)
     for size in arguments.sizes:
         every = [measure(other, size, how, arguments.rounds) for _ in range(arguments.pairs)]
