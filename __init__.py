@@ -54,13 +54,3 @@ def unregister() -> None:
     """Unregister everything; Blender calls it when the extension is disabled."""
     for module in reversed(_modules()):
         module.unregister()
-
-
-class glTF2ExportUserExtension:  # noqa: N801  the name by which Blender's exporter finds it
-    """Answer Blender's glTF exporter, which looks for this class in add-ons."""
-
-    def gather_actions_hook(self, _object: object, actions: object, _settings: object) -> None:
-        """Leave out the actions that new ones were baked from."""
-        from .exchange.gltf import leave_out_originals
-
-        leave_out_originals(actions)

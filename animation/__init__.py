@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The functions for scripts: they enable, set, bake, restore and remove TCB on a datablock's animation.
+"""The functions for scripts: they enable, set, bake, free, restore and remove TCB on a datablock's animation.
 
     from bl_ext.user_default.tcb_animation import animation
 
     animation.enable(datablock)
     animation.key_set(datablock, "location", 20, tension=1.0)
     animation.bake(datablock, step=1.0)
-    animation.restore(datablock)
+    animation.free(datablock)
     animation.bake(datablock, output="HANDLES")
     animation.apply(datablock)
 
@@ -27,13 +27,12 @@ from .bake.pipeline import bake as bake_many
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
 from .datablocks import of_file, of_object
-from .edit.back_to_original import back_to_original
 from .edit.bake_in_world import bake_in_world
 from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
 from .edit.key_whole import key_whole
 from .edit.parameters.key_set import key_set
-from .edit.restore import apply, remove, restore
+from .edit.restore import apply, free, remove, restore
 from .edit.timing import remove_retiming, retime
 from .edit.track_keys import TrackKeys, track_keys
 from .edit.track_settings import choose, find_track
@@ -43,7 +42,7 @@ from .reduction.result import Reduction
 from .relaxation.relax import Relaxation, relax
 from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
-from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
+from .store.table.options import SAMPLE_LIMIT, Options, Output
 from .tables.export_table import TableContent, export_table
 from .tables.import_table import TableKeys, import_table
 from .tables.velocities import Velocities, velocity_table, write_velocities
@@ -69,7 +68,6 @@ __all__ = [
     "Velocities",
     "Violation",
     "apply",
-    "back_to_original",
     "bake",
     "bake_in_world",
     "bake_many",
@@ -80,6 +78,7 @@ __all__ = [
     "enable_many",
     "export_table",
     "find_track",
+    "free",
     "import_table",
     "joint_gap",
     "key_set",
@@ -104,9 +103,8 @@ def bake(  # noqa: PLR0913
     datablock: bpy.types.ID,
     *,
     output: Output = "SAMPLES",
-    target: Target = "IN_PLACE",
     step: Positive = 1.0,
-    frame_range: FrameRange | None = None,
+    extend: FrameRange | None = None,
     sample_limit: Count = SAMPLE_LIMIT,
     defaults: Parameters | None = None,
     prefixes: Iterable[str] | None = None,
@@ -124,17 +122,13 @@ def bake(  # noqa: PLR0913
     datablock : bpy.types.ID
         An object, a camera, a node tree: any datablock with animation of its own.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES: a linear key every `step` frames. CURVES: the fewest Bezier keys that come within the tolerances,
-        between frames too. HANDLES: no generated keys; the handles of the animator's keys play the motion as closely as
-        they can.
-    target : {"IN_PLACE", "NEW_ACTION"}
-        IN_PLACE: generated keys beside the animator's. NEW_ACTION: plain keys in a copy of the action, which the
-        datablock then uses.
+        SAMPLES: a linear key every `step` frames. CURVES: the fewest Bezier keys within the tolerances, accurate
+        between frames, too. Both lock the channels; `free` brings the animator's keys back. HANDLES: no generated keys;
+        the handles of the animator's keys approximate the motion. A baked track is freed first.
     step : float
-        Frames from sample to sample; may be less than 1.
-    frame_range : (float, float), optional
-        Bake only the segments that the range touches; cycles are baked throughout it. Default: from the first to the
-        last key.
+        Frames between samples; may be less than 1.
+    extend : (float, float), optional
+        First and last frame of a range that lengthens the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
         A bake of more samples than this is refused.
     defaults : mapping, optional
@@ -163,7 +157,7 @@ def bake(  # noqa: PLR0913
     --------
     >>> report = animation.bake(ball, step=0.5)
     >>> report.tracks, report.keys, report.samples
-    (2, 6, 380)
+    (2, 6, 456)
     >>> bpy.context.scene.frame_set(30)
     >>> round(ball.location.x, 3)
     6.019
@@ -171,9 +165,8 @@ def bake(  # noqa: PLR0913
     0
     """
     options = Options(
-        target,
         step,
-        frame_range,
+        extend,
         sample_limit,
         defaults or {},
         output,

@@ -9,6 +9,14 @@ from .translation import n_, rpt_
 FRAME_NOT_FINITE = n_("a key stands at a frame that is not a finite number")
 KEYED_APART = n_("its channels are keyed at different frames; key them together first")
 LOCKED = n_("locked; unlock its channels first")
+EDITED_OUTSIDE = n_(
+    "edited outside: its curves were changed after the bake. Apply keeps the curves. "
+    "Free Bake with Discard Edits brings back the saved keys"
+)
+TABLE_LOST = n_(
+    "baked, but its table is gone. Remove TCB keeps the keys with an identity and drops the generated ones. "
+    "Apply keeps the curves"
+)
 NOT_TCB = n_("not a TCB track; enable it first")
 NO_FLOAT_KEYS = n_("it has no keys on a float property")
 PLAYED_NOT_FINITE = n_("what it plays is not a finite number")
@@ -26,6 +34,10 @@ class Note(str):
         note = super().__new__(cls, text)
         note.name, note.track = name, track
         return note
+
+
+class FreeNote(str):
+    """The text of a note on baked tracks to which Free Bake is the answer."""
 
 
 def note_on(name: str, text: str, track: str = "", frame: float | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import bpy
@@ -14,10 +14,8 @@ from .. import animation
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.refused_actions import layered_reason
-from ..animation.store.actions.original_actions import originals
 from ..animation.store.table.custom_property import read_table
-from ..animation.store.table.stamps import has_stamps
-from ..animation.store.tracks import Track, find_tracks
+from ..animation.store.tracks import Track, find_tracks, looks_baked
 from ..animation.tables.velocities import has_velocities
 from ..animation.translation import listed, n_, rpt_
 from .arguments.parser import Job
@@ -26,10 +24,10 @@ from .outcome import Outcome
 _NOTHING_TO_DO = {
     "bake": n_("nothing to bake: none of it is TCB, and --enable was not said"),
     "enable-and-bake": n_("nothing to bake: none of it has keys on a float property"),
-    "restore": n_("nothing to restore: none of it is baked"),
+    "free": n_("nothing to free: none of it is baked"),
+    "restore": n_("nothing to restore: none of it plays TCB motion"),
     "apply": n_("nothing to apply: none of it is TCB"),
     "remove": n_("nothing to remove: none of it is TCB"),
-    "back-to-original": n_("nothing to go back to: none of it plays an action that was baked or reduced from another"),
     "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
     "reduce": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
     "velocities": n_("no velocities to write: none of it is TCB"),
@@ -42,8 +40,6 @@ _PROPOSED = 3
 
 def nothing_to_do(job: Job, found: bool) -> str:
     """Return the message on a file in which there is nothing to do; `found`: it has tracks to do it with."""
-    if found and job.verb == "bake":
-        return rpt_("nothing to bake: its TCB tracks have no segment in the range")
     if found and job.verb == "reduce" and job.reduction["frame_range"]:
         return rpt_("nothing to reduce: no track that is not TCB already has three keys in the range")
     return rpt_(_NOTHING_TO_DO[job.work])
@@ -55,7 +51,6 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     Objects asked for by name are always returned: they are refused later. Linked datablocks are left to their own
     files, unless they are asked for by name.
     """
-    copies = originals() if job.work == "back-to-original" else {}
     overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
@@ -65,7 +60,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
         """Check whether there is something to do in them, and take those in which there is."""
         something = False
         for datablock in datablocks:
-            if _has_work(datablock, job.work, copies):
+            if _has_work(datablock, job.work):
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
             elif only_in_strips(datablock) or _is_layered(datablock):
@@ -134,12 +129,8 @@ def has_keys(track: Track) -> bool:
     return any(len(fcurve.keyframe_points) or len(fcurve.sampled_points) for fcurve in track.channels.values())
 
 
-def _is_baked(track: Track) -> bool:
-    return track.baked or any(map(has_stamps, track.channels.values()))
-
-
 def _has_tcb_data(track: Track) -> bool:
-    return track.enabled or track.frame_curve is not None or _is_baked(track)
+    return track.enabled or track.frame_curve is not None or looks_baked(track)
 
 
 _HAS_WORK: dict[str, Callable[[Track], bool]] = {
@@ -147,15 +138,18 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "enable-and-bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "reduce": lambda track: has_keys(track) and not track.enabled,
-    "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
+    "free": lambda track: track.is_baked or looks_baked(track),
+    "restore": lambda track: track.is_played or looks_baked(track),
     "apply": _has_tcb_data,
     "remove": _has_tcb_data,
 }
+_KINDS = {"free": "BAKED", "restore": "PLAYED", "apply": "", "remove": ""}
+"""Verbs that also work on a damaged table and on tracks whose F-curves are gone: the kind of tracks."""
 
 
-def _has_work(datablock: bpy.types.ID, work: str, copies: Container[bpy.types.Action]) -> bool:
-    """Return whether there is something to do; `copies`: actions that were baked or reduced from others."""
+def _has_work(datablock: bpy.types.ID, work: str) -> bool:
+    """Return whether there is something to do."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if _is_layered(datablock):
         # An error where it would be done to other actions; nothing is known of the tracks but the table.
@@ -164,8 +158,18 @@ def _has_work(datablock: bpy.types.ID, work: str, copies: Container[bpy.types.Ac
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")
-    if work == "back-to-original":
-        return data.action in copies
     if work == "no-velocities":
         return has_velocities(datablock)
-    return any(map(_HAS_WORK[work], tracks_of(datablock)))
+    if any(map(_HAS_WORK[work], tracks_of(datablock))):
+        return True
+    return work in _KINDS and _has_entries(datablock, _KINDS[work])
+
+
+def _has_entries(datablock: bpy.types.ID, kind: str) -> bool:
+    """Check whether the table of the datablock's action is damaged or has entries of this kind for its slot."""
+    try:
+        channels = channels_of(datablock)
+    except animation.AnimationError:
+        return False
+    table = read_table(channels.action)
+    return bool(table.error) or table.has_tracks(channels.slot_handle, "", kind)

@@ -26,10 +26,10 @@ _TEXTS = ("refusals", "notes", "standing")
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
+    "free": n_("Freed {:s}"),
     "restore": n_("Restored {:s}"),
     "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
-    "back-to-original": n_("Went back to {:s}"),
     "enable": n_("Made TCB {:s}"),
     "reduce": n_("Reduced {:s}"),
     "info": n_("Has {:s}"),

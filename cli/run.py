@@ -11,7 +11,7 @@ import contextlib
 import functools
 import time
 import traceback
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 
 import bpy
 
@@ -154,7 +154,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     elif job.verb == "reduce":
         _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:
-        _take_away(datablocks, job.verb, outcome)
+        _take_away(datablocks, job, outcome)
     if outcome.withhold(job.is_strict):
         return
     if not outcome.report.tracks:
@@ -182,14 +182,15 @@ def _left_alone(datablocks: Iterable[bpy.types.ID]) -> set[str]:
     return {track.note(reason) for track in plain if (reason := blocking_reason(track))}
 
 
-def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
-    """Restore, apply or remove, or go back to the original."""
-    work = {
+def _take_away(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
+    """Free, restore, apply or remove."""
+    verbs: dict[str, Callable[[bpy.types.ID], animation.Report]] = {
+        "free": functools.partial(animation.free, discard_edits=job.discards_edits),
         "restore": animation.restore,
         "apply": animation.apply,
         "remove": animation.remove,
-        "back-to-original": animation.back_to_original,
-    }[verb]
+    }
+    work = verbs[job.verb]
     report = animation.Report()
     tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
     once: dict[object, bpy.types.ID] = {}
@@ -199,8 +200,7 @@ def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
         except animation.AnimationError as refusal:
             report.errors.append(refusal)
         else:
-            # The original comes back for all users of the action at once.
-            once.setdefault(channels.action if verb == "back-to-original" else channels.identity, datablock)
+            once.setdefault(channels.identity, datablock)
     for number, datablock in enumerate(once.values()):
         try:
             report.add(work(datablock))

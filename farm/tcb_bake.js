@@ -28,16 +28,14 @@ const JOB_TYPE = {
           description: "Folder of the results, in which subfolders are kept. It is made if it isn't there" },
         { key: "chunk_size", type: "int32", default: 10, propargs: { min: 1 }, visible: "submission",
           description: "So many files are one task" },
-        { key: "target", type: "string", choices: ["IN_PLACE", "NEW_ACTION"], default: "IN_PLACE",
-          description: "IN_PLACE: beside the keys. NEW_ACTION: plain keys in a copy of the action, for export" },
         { key: "step", type: "float", default: 1.0, propargs: { min: 0.001 },
-          description: "Frames from sample to sample" },
+          description: "Frames between samples" },
         { key: "objects", type: "string", default: "",
           description: "Only the objects of this name; * and ? stand for any characters. Empty: all" },
         { key: "skip_done", type: "bool", default: true,
           description: "Leave out files whose result is there and would come out the same" },
         { key: "extra_arguments", type: "string", default: "",
-          description: "More options of `tcb bake`, as in a shell: --tension 0.3 --range 1 100" },
+          description: "More options of `tcb bake`, as in a shell: --tension 0.3 --extend 1 100" },
         // Blender's own way to write a path, //shots, means something only where the job is submitted.
         { key: "folder_path", type: "string", subtype: "dir_path", visible: "web",
           eval: "str(abspath(settings.folder)) if settings.folder else ''",
@@ -72,7 +70,7 @@ function bakeTask(names, folder, output, settings) {
     const task = author.Task(`bake ${names[0]}${last}`, "blender");
     const files = names.map((name) => join(folder, name));
     // Flamenco takes the last slash off a path that begins with a variable, and with it what says that this is a folder.
-    const options = ["--output", output, "--make-folder", "--target", settings.target, "--step", `${settings.step}`];
+    const options = ["--output", output, "--make-folder", "--step", `${settings.step}`];
     if (settings.objects) {
         options.push(`--objects=${settings.objects}`);
     }

@@ -7,15 +7,16 @@ import bpy
 
 from . import preset
 from .apply import TCB_OT_apply
-from .back_to_original import TCB_OT_back_to_original
 from .bake import TCB_OT_bake
 from .bake_in_world import TCB_OT_bake_in_world
 from .check import TCB_OT_check
+from .edit_tried import TCB_OT_edit_tried
 from .enable import TCB_OT_enable
 from .export_3ds import EXPORT_ANIM_OT_tcb_3ds
 from .export_table import EXPORT_ANIM_OT_tcb_table
 from .finding_show import TCB_OT_finding_show
 from .frame_function import TCB_OT_frame_function, TCB_OT_frame_function_remove
+from .free import TCB_OT_free
 from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
 from .import_table import IMPORT_ANIM_OT_tcb_table
 from .joint_check import TCB_OT_joint_check
@@ -54,9 +55,9 @@ _CLASSES = (
     TCB_OT_frame_function_remove,
     TCB_OT_bake,
     TCB_OT_bake_in_world,
+    TCB_OT_free,
     TCB_OT_make_key,
     TCB_OT_key_whole,
-    TCB_OT_back_to_original,
     TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_apply,
@@ -68,6 +69,7 @@ _CLASSES = (
     TCB_OT_reduce_compare,
     TCB_OT_finding_show,
     TCB_OT_messages_dismiss,
+    TCB_OT_edit_tried,
     IMPORT_ANIM_OT_tcb_3ds,
     EXPORT_ANIM_OT_tcb_3ds,
     IMPORT_ANIM_OT_tcb_table,

@@ -11,7 +11,7 @@ from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class TCB_OT_apply(OnSelection, bpy.types.Operator):
-    """Keep the curves as they play now, as plain animation, and take away all that TCB keeps with them"""
+    """Keep the motion as plain animation and delete all TCB data"""
 
     bl_idname = "tcb.apply"
     bl_label = "Apply TCB"

@@ -20,11 +20,11 @@ from .enable import warn_of_changes
 from .in_steps import Progress
 from .on_selection import OnSelection
 
-_BY_HANDLES = n_("Let the handles of your own keys play the TCB motion; keys that a bake put among them, if any, go")
+_BY_HANDLES = n_("Play the TCB motion by the handles of your own keys; a bake is freed first")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
-    """Write the TCB motion of the selected objects (in Pose mode: bones) into F-curves that any Blender plays"""
+    """Write the exact TCB motion of the selected objects (in Pose mode: bones) into locked F-curves"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
@@ -39,8 +39,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        """Return the tooltip, which says of handles what becomes of generated keys."""
-        if properties.output == "HANDLES" and properties.target == "IN_PLACE":
+        """Return the tooltip; handles have one of their own."""
+        if properties.output == "HANDLES":
             return str(pgettext_tip(_BY_HANDLES))
         return str(pgettext_tip(cls.__doc__ or ""))
 

@@ -9,7 +9,8 @@ from bpy.props import BoolProperty
 from ..animation import check
 from ..animation.translation import rpt_, translated
 from ..ui import findings
-from ..ui.bake_options import CustomRange, step
+from ..ui.bake_options import step
+from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 

@@ -13,7 +13,7 @@ from ..animation import AnimationError
 from ..animation.tables.export_table import TableContent, export_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
-from ..ui.bake_options import RANGE_ITEMS, range_end, range_start
+from ..ui.frame_ranges import RANGE_ITEMS, range_end, range_start
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .files import path_of, write_file

@@ -16,8 +16,7 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_key_jump(bpy.types.Operator):
-    """Go to the next or previous key that you made, past all generated ones: on what an animation editor shows, or in
-    the 3D viewport on the track in the sidebar"""
+    """Go to the next or previous key of yours in what the editor shows, in the viewport of the sidebar's track"""
 
     bl_idname = "tcb.key_jump"
     bl_label = "Jump to TCB Key"

@@ -11,11 +11,11 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
-    """Make keys in all channels of a rotation where one has a key, as handles need it; the motion stays"""
+    """Key all channels of a rotation where one has a key, as handles need it; the motion stays"""
 
     bl_idname = "tcb.key_whole"
-    bl_label = "Key Whole Rotations"
+    bl_label = "Key All Rotation Channels"
 
     work = staticmethod(animation.key_whole)
-    done = n_("Keyed whole {:s}")
-    otherwise = n_("All rotations are keyed whole")
+    done = n_("Keyed all rotation channels of {:s}")
+    otherwise = n_("All rotation channels are keyed at the same frames")

@@ -13,7 +13,7 @@ from ..ui import selection
 from ..ui.reporting import Status, finish, for_each, poll_selection
 
 NOTHING_IS_TCB = n_("Nothing that is selected is TCB")
-"""The message of greyed buttons for what is TCB."""
+"""The message of grayed buttons for what is TCB."""
 
 
 class WithData:
@@ -42,9 +42,9 @@ class OnSelection(WithData):
     otherwise: ClassVar[str] = ""
     """The report where there was nothing to do and no error."""
     works_on: ClassVar[str] = ""
-    """State of tracks to work on: "TCB", "BAKED", or any, ""."""
+    """State of tracks to work on: "TCB", "PLAYED" (by handles or baked), "BAKED", or any, ""."""
     nothing: ClassVar[str] = ""
-    """The message of the greyed button where no selected track is in that state."""
+    """The message of the grayed button where no selected track is in that state."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -73,7 +73,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
-    """Find the fewest keys, with velocities, whose handles play the dense curves of the selected objects (in Pose mode: bones) within an error. They go into a new action; the present one is kept"""  # noqa: E501  Blender shows it as it is
+    """Replace dense curves by the fewest keys within an error, in a copy of the action"""
 
     bl_idname = "tcb.reduce"
     bl_label = "Reduce to TCB Keys"
@@ -81,7 +81,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
     live: BoolProperty(
         name="Live",
-        description="Keep the new action up to date with every edit. On where you press a button, off in scripts",
+        description="Update the new action after each edit. On for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 

@@ -15,7 +15,7 @@ from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import n_, rpt_, translated
 from ..ui import findings, selection
-from ..ui.bake_options import CustomRange
+from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, report_notes

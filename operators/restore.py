@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take a bake away."""
+"""Switch the motion of TCB off."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Take the motion of TCB away and put your own curves back, with what you changed since; parameters stay"""
+    """Switch the TCB motion off: your keys play as they do without TCB; parameters stay"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"
 
     work = staticmethod(animation.restore)
     done = n_("Restored {:s}")
-    works_on = "BAKED"
-    nothing = n_("Nothing that is selected is baked")
+    works_on = "PLAYED"
+    nothing = n_("Nothing that is selected plays TCB motion")
 
     def execute(self, context: bpy.types.Context) -> Status:
         live = [action for action in bpy.data.actions if is_live(action)]

@@ -7,6 +7,7 @@ import bpy
 
 from ..animation.translation import n_, rpt_
 from ..ui.live import handlers
+from ..ui.live.editing import is_editing
 from ..ui.reporting import Status, finish
 
 
@@ -18,7 +19,7 @@ class TCB_OT_sync(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, _context: bpy.types.Context) -> Status:
-        if handlers.is_editing():
+        if is_editing():
             self.report({"ERROR"}, "Keys are being moved: finish that first")
             return {"CANCELLED"}
         report = handlers.flush_all()

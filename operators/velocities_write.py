@@ -14,7 +14,8 @@ from ..animation.tables.velocities import Velocities, has_velocities, velocity_t
 from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection
-from ..ui.bake_options import RANGE_ITEMS, CustomRange, step
+from ..ui.bake_options import step
+from ..ui.frame_ranges import RANGE_ITEMS, CustomRange, frame_range
 from ..ui.reporting import Status, finish, for_each, poll_selection
 from .files import path_of, write_file
 from .import_table import rate_of
@@ -62,15 +63,12 @@ class _Options(CustomRange):
         """Return the quantities and scale. Raises ValueError where the options make no sense."""
         given: Any = self
         scene: Any = context.scene
-        frame_range = {"SCENE": (float(scene.frame_start), float(scene.frame_end))}.get(given.frames)
-        if given.frames == "CUSTOM":
-            frame_range = given.frame_start, given.frame_end
         return Velocities(
             frozenset(given.quantities),
             given.step,
             given.unit,
             rate_of(context),
-            frame_range,
+            frame_range(given, scene),
             selection.default_parameters(context),
         )
 

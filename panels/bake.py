@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..animation.store.actions.original_actions import originals
-from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import bake_options, redraw, selection
 from .live import baked_otherwise
@@ -19,7 +17,7 @@ _BAKED_MORE_OFTEN = 0.7
 
 
 class BakePanel:
-    """Bake, and take it away again"""
+    """Bake TCB motion, free it or keep it as plain animation"""
 
     bl_label = "Bake"
 
@@ -30,14 +28,10 @@ class BakePanel:
         row = layout.split(factor=_BAKED_MORE_OFTEN, align=True)
         row.operator("tcb.restore", icon="LOOP_BACK")
         row.operator("tcb.apply", text="Apply")
-        # There always, and what comes and goes last, so that no button takes another's place under the mouse.
-        row = layout.row()
-        row.enabled = has_generated_keys(context)
-        back = row.operator("tcb.bake", text="Back to Handles", icon="HANDLE_FREE")
-        bake_options.copy(settings, back)
-        back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
-        if not originals().keys().isdisjoint(selection.active_actions(context)):
-            layout.operator("tcb.back_to_original", icon="BACK")
+        # Always there, so that no button takes another's place under the mouse.
+        layout.operator("tcb.free", icon="UNLOCKED")
+        if selection.any_edited_outside(context):
+            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
 
 
 class BakeOptionsPanel:
@@ -54,7 +48,7 @@ class BakeOptionsPanel:
             layout.prop(settings, name)
         others = baked_otherwise(context)
         if others:
-            draw_text(layout, context, iface_("Baked otherwise; Bake TCB changes {:s}", others))
+            draw_text(layout, context, iface_("Baked with other options or defaults: Bake TCB changes {:s}", others))
 
 
 class DefaultsPanel:
@@ -66,12 +60,3 @@ class DefaultsPanel:
     def draw(self: Any, context: bpy.types.Context) -> None:
         self.layout.label(text="Keys without parameters of their own:")
         draw_parameters(self.layout.column(align=True), context, sidebar_settings(context).defaults)
-
-
-def has_generated_keys(context: bpy.types.Context) -> bool:
-    """Check whether a bake has put keys among those of a track that the sidebar lists."""
-    return any(_has_generated_keys(track) for _, track in selection.active_tracks(context))
-
-
-def _has_generated_keys(track: Track) -> bool:
-    return track.state is not None and any(len(channel.generated) for channel in track.state.channels.values())

@@ -37,7 +37,7 @@ class TCB_UL_findings(bpy.types.UIList):
 
 
 class TCB_PT_reduce(bpy.types.Panel):
-    """Few keys in place of a key a frame"""
+    """Reduce dense curves to few keys"""
 
     bl_idname = "TCB_PT_reduce"
     bl_label = "Reduce"
@@ -49,7 +49,7 @@ class TCB_PT_reduce(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context).reduction
-        text = iface_("Few keys for motion with a key a frame, in a new action; the present one is kept")
+        text = iface_("Few keys for motion keyed on every frame, in a copy of the action")
         draw_text(layout, context, text)
         column = layout.column()
         column.use_property_split = True

@@ -9,6 +9,7 @@ import bpy
 
 from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.datablocks import animation_data
+from ..animation.errors import FreeNote
 from ..animation.report import one_of_each
 from ..animation.store.actions.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
@@ -46,6 +47,9 @@ class MessagesPanel:
         redraw.begin()
         column = self.layout.column(align=True)
         messages, free, reason = _messages(context), _LINES, _reason_not_moved(context)
+        if any(isinstance(note, FreeNote) for _, notes in messages for note in notes):
+            column.operator("tcb.free", icon="UNLOCKED")
+            free -= 1
         for number, (text, notes) in enumerate(messages):
             lines, after = len(wrapped(context, text)), len(messages) - number - 1
             # The last line counts those that have no room; the first has room always.
@@ -81,17 +85,23 @@ def _reason_not_moved(context: bpy.types.Context) -> str:
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw Live for each action of the active object and its data, and what tracks need for handles to play them."""
+    """Draw Free Bake, Live for each action of the active object and its data, and what handles need to play tracks."""
+    tracks = [track for _, track in selection.active_tracks(context)]
+    is_baked = selection.any_baked(context) or any(track.is_baked for track in tracks)
+    if is_baked or any(track.enabled for track in tracks):
+        # First, since locked keys can't be edited; always there, so that Live never takes its place under the mouse.
+        text = iface_("Baked: Free Bake to edit") if is_baked else iface_("Free Bake")
+        layout.operator("tcb.free", text=text, icon="LOCKED" if is_baked else "UNLOCKED", translate=False)
     actions = selection.active_actions(context)
     for action in actions:
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
-    if any(_needs_whole_keys(track) for _, track in selection.active_tracks(context)):
+    if any(map(_needs_whole_keys, tracks)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
 
 
 def _needs_whole_keys(track: Track) -> bool:
     """Check for a TCB rotation that handles can't play, as its channels are not keyed at the same frames."""
-    if not (track.is_rotation and track.enabled):
+    if not (track.is_rotation and track.enabled) or track.is_baked:
         return False
     own = read_own_keys(track)
     return bool(own) and not is_keyed_whole(track, own)
@@ -106,7 +116,7 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
     names = []
     for datablock, track in selection.active_tracks(context):
         animation: Any = animation_data(datablock)
-        if track.baked and (is_live(animation.action) or not only_live) and not settings_error(track):
+        if track.is_played and (is_live(animation.action) or not only_live) and not settings_error(track):
             kept = track.settings.options
             if kept is not None and not kept.is_as(options):
                 names.append(track_label(datablock, track))

@@ -82,7 +82,7 @@ class TCB_MT_objects(bpy.types.Menu):
         layout = layout_of(self)
         for verbs in (
             ("enable", "remove"),
-            ("bake", "bake_in_world", "restore", "apply", "sync"),
+            ("bake", "bake_in_world", "free", "restore", "apply", "sync"),
             ("make_key", "key_whole", "reduce"),
             ("velocities_write", "check", "joint_check", "relax"),
         ):

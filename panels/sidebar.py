@@ -10,7 +10,7 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.checks.key_info import turn_now, values_now
-from ..animation.checks.track_state import has_animated_bones, state
+from ..animation.checks.track_state import STATES, has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.tracks import Track
@@ -27,8 +27,9 @@ _STATE_ICONS = {
     "PLAIN": "BLANK1",
     "TCB": "KEYFRAME",
     "HANDLES": "HANDLE_FREE",
-    "BAKED": "KEYFRAME_HLT",
+    "BAKED": "LOCKED",
     "OUT_OF_DATE": "FILE_REFRESH",
+    "EDITED_OUTSIDE": "ERROR",
     "OTHER_MODE": "ORIENTATION_GIMBAL",
 }
 _KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key after")}
@@ -54,7 +55,8 @@ class TCB_PT_tracks(_InSidebar):
         tracks = selection.active_tracks(context)
         draw_live(layout, context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
-        if not tracks and not bones:
+        lost = selection.lost_tracks(context)
+        if not tracks and not bones and not lost:
             layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
             if layered:
                 draw_text(layout, context, str(layered[0]))
@@ -68,6 +70,10 @@ class TCB_PT_tracks(_InSidebar):
             layout.label(text=bone.name, icon="BONE_DATA", translate=False)
         if tracks:
             _draw_list(context, layout, tracks)
+        for datablock, track in lost:
+            row = layout.row()
+            row.label(text=property_label(datablock, track), icon="ERROR", translate=False)
+            row.label(text=STATES["EDITED_OUTSIDE"])
         for datablock, track in selection.unused_tracks(context):
             row = layout.row()
             row.enabled = False
@@ -146,7 +152,7 @@ class TCB_PT_track(_InSidebar):
 
 
 class TCB_PT_bake(BakePanel, _InSidebar):
-    """Bake, and take it away again"""
+    """Bake TCB motion, free it or keep it as plain animation"""
 
     bl_idname = "TCB_PT_bake"
 

@@ -113,10 +113,12 @@ def _largest_value(track: Track) -> float:
 
 
 def state_text(track: Track, current: str) -> str:
-    """Return the state as text; for handles with their maximum error, and its frame.
+    """Return the state as text, for handles with their maximum error and its frame.
 
     An error above the tolerance is marked.
     """
+    if current == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
+        return iface_("baked in world space")
     error = track.state.error if track.state is not None else None
     if current != "HANDLES" or error is None or not math.isfinite(error.frame):
         return iface_(STATES[current])

@@ -49,7 +49,7 @@ RIVALS = (
     "graph.bake_keys",
     "keyframe_insert",
 )
-ON_THE_CENTRE = ("keys", "samples, keys selected", "samples again", "curves again", "samples, new action", "restore")
+ON_THE_CENTRE = ("keys", "samples, keys selected", "samples again", "curves again", "restore")
 ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
 ON_THE_PARTIAL = ("samples", "floor of samples", "nla.bake")
 

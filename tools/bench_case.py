@@ -106,12 +106,11 @@ class Bake(Case):
     """A bake of everything in the file by this project."""
 
     output = "SAMPLES"
-    target = "IN_PLACE"
 
     def run(self) -> None:
         stages, start = Stages(), time.perf_counter()
         with stages.watched():
-            report = animation.bake_many(animated(), animation.Options(output=self.output, target=self.target))
+            report = animation.bake_many(animated(), animation.Options(output=self.output))
         end = time.perf_counter()
         if report.refused:
             raise SystemExit("\n".join(report.refused))
@@ -142,15 +141,6 @@ class BakeSelected(Bake):
     def prepare(self) -> None:
         for curve in all_curves():
             select(curve, True)
-
-    def finish(self) -> None:
-        pass
-
-
-class BakeNewAction(Bake):
-    """A bake into a new action."""
-
-    target = "NEW_ACTION"
 
     def finish(self) -> None:
         pass
@@ -297,7 +287,6 @@ METHODS: dict[str, type[Case]] = {
     "samples, keys selected": BakeSelected,
     "samples again": BakeAgain,
     "curves again": BakeCurvesAgain,
-    "samples, new action": BakeNewAction,
     "restore": Restore,
     "floor of samples": Floor,
     "floor of curves": FloorOfCurves,

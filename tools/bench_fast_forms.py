@@ -3,9 +3,8 @@
 
     python tools/bench_fast_forms.py [--channels 1000] [--frames 100] [--rounds 7]
 
-Own keys of tracks that are as the last bake wrote them are read without classifying edits (`own_keys._read_complete`),
-and curves of channels that all have the spline's keys are composed without cutting them into pieces
-(`curves._are_keyed_alike`). Each file is baked again and again, the two forms by turns; processor time, and ratios
+Own keys of tracks that have exactly the keys whose handles were placed are read without looking for edits
+(`own_keys._read_complete`). Each file is baked again and again, the two forms by turns; processor time, and ratios
 within a round.
 """
 
@@ -29,15 +28,13 @@ from tools import tcb
 from tools.bench_scene import Size, animated, make
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation, own_keys, curves = (
-    importlib.import_module(f"{package.__name__}.animation{name}")
-    for name in ("", ".store.own_keys", ".bake.plans.curves")
+animation, own_keys = (
+    importlib.import_module(f"{package.__name__}.animation{name}") for name in ("", ".store.own_keys")
 )
 
 FORMS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
-    "own keys as written": (own_keys, "_read_complete", lambda _tracks: {}, "SAMPLES"),
-    "own keys as written, curves": (own_keys, "_read_complete", lambda _tracks: {}, "CURVES"),
-    "channels keyed alike, curves": (curves, "_are_keyed_alike", lambda _scope, _spline: False, "CURVES"),
+    "own keys as written, handles": (own_keys, "_read_complete", lambda _tracks: {}, "HANDLES"),
+    "own keys as written, samples": (own_keys, "_read_complete", lambda _tracks: {}, "SAMPLES"),
 }
 """For each fast form: its module and function, the function that replaces it to get the plain form, and the output."""
 

@@ -5,14 +5,13 @@
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
 keys. A key is moved in time on one track of a bone, on all of its tracks, or on all of all bones, always to a place
-where it was never before. The time until the new motion is in the F-curves is split into detection (finding edited
-tracks), reading (reading their keys and making splines), evaluation (samples, or the fit of curves), and writing
-(everything from there). "co" is the mere reading of the `co` of all keys of the character's F-curves in the same run,
-from each F-curve of the action into a new array; "all / co" and "look / co" are how many times as long all takes, and
-the first look after the edit, which is the detection; "all else" is the second check, when nothing was edited for a
-while. Enable is what its button does in a window: it fits parameters to the motion of the same
-character, none of whose tracks is TCB, plays it by handles, and checks it for the first time. All is processor time of
-one thread, independent of what else the machine does.
+where it was never before. The time until the handles play the new motion is split into detection (finding edited
+tracks), reading (reading their keys and making splines), evaluation, and writing (everything from there). "co" is the
+mere reading of the `co` of all keys of the character's F-curves in the same run, from each F-curve of the action into a
+new array; "all / co" and "look / co" are how many times as long all takes, and the first look after the edit, which is
+the detection; "all else" is the second check, when nothing was edited for a while. Enable is what its button does in a
+window: it fits parameters to the motion of the same character, none of whose tracks is TCB, plays it by handles, and
+checks it for the first time. All is processor time of one thread, independent of what else the machine does.
 """
 
 from __future__ import annotations
@@ -46,11 +45,7 @@ animation, baking, live = (
 
 CHARACTER = Size("armature", 1000, 250)
 KEYS = 10
-OUTPUTS: dict[str, dict[str, Any]] = {
-    "handles": {"output": "HANDLES"},
-    "samples": {},
-    "curves": {"output": "CURVES"},
-}
+LIVE = animation.Options(output="HANDLES")
 EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 * 100}
 """The number of tracks that each edit bakes again."""
 STAGES = ("detection", "reading", "evaluation", "writing")
@@ -95,6 +90,10 @@ class Stages:
                 self.seconds[stage] += time.thread_time() - start
 
         return run
+
+
+def live_options(_users: list[Any]) -> Any:
+    return LIVE
 
 
 def plain_character(path: Path) -> Any:
@@ -155,20 +154,19 @@ def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
         yield
 
 
-def measure(output: str, count: int, path: Path) -> dict[str, Any]:
+def measure(count: int, path: Path) -> dict[str, Any]:
     rig = character(path)
     action = rig.animation_data.action
-    animation.bake(rig, **OUTPUTS[output])
+    animation.bake(rig, output="HANDLES")
     start = time.thread_time()
-    animation.bake(rig, **OUTPUTS[output])
+    animation.bake(rig, output="HANDLES")
     result: dict[str, Any] = {
         "channels": len(fcurves(rig)),
         "keys": KEYS * len(fcurves(rig)),
-        "all keys": sum(len(curve.keyframe_points) for curve in fcurves(rig)),
         "whole bake": time.thread_time() - start,
     }
     watches: dict[tuple[int, int], Any] = {}
-    live.refresh_all(watches, action)
+    live.refresh_all(watches, action, live_options)
     # The column first: after it all tracks are still keyed alike.
     for edit, tracks in reversed(EDITS.items()):
         looks, reads, rests = [], [], []
@@ -176,11 +174,11 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
             reads.append(read_places(rig))
             stages = Stages()
             with stages.watched():
-                report = live.refresh(watches, action)
+                report = live.refresh(watches, action, live_options)
             assert report.tracks == tracks, report
             looks.append(stages.seconds)
             start = time.thread_time()
-            assert not live.check_remaining(watches, action).tracks
+            assert not live.check_remaining(watches, action, live_options).tracks
             rests.append(time.thread_time() - start)
         result[edit] = {stage: median(look[stage] for look in looks) for stage in STAGES}
         result[edit] |= {
@@ -203,9 +201,9 @@ def measure_enable(rounds: int, path: Path) -> dict[str, float]:
         start = time.thread_time()
         enabled = animation.enable_many({rig: None}, keep_look=True)
         fitted = time.thread_time()
-        baked = animation.bake(rig, **OUTPUTS["handles"])
+        baked = animation.bake(rig, output="HANDLES")
         played = time.thread_time()
-        looked = live.refresh_all({}, rig.animation_data.action)
+        looked = live.refresh_all({}, rig.animation_data.action, live_options)
         end = time.thread_time()
         assert not looked.tracks, looked
         assert enabled.looks_kept == enabled.tracks == baked.tracks == EDITS["a column of all bones"], enabled
@@ -218,20 +216,16 @@ def print_enable(enable: dict[str, float]) -> None:
     print("Enable: " + ", ".join(f"{name} {1000 * seconds:.1f}" for name, seconds in enable.items()))
 
 
-def print_table(results: dict[str, Any]) -> None:
+def print_table(result: dict[str, Any]) -> None:
     columns, ratios = ("all", "slowest", *STAGES, "co", "all else"), ("all / co", "look / co")
     print(f"Blender {bpy.app.version_string}; milliseconds, medians")
     print(f"{'':44}" + "".join(f"{name:>12}" for name in (*columns, *ratios)))
-    for output, result in results.items():
-        for edit in EDITS:
-            row = result[edit]
-            times, times_co = (
-                (f"{1000 * row[name]:12.1f}" for name in columns),
-                (f"{row[name]:12.2f}" for name in ratios),
-            )
-            print(f"{output + ', ' + edit:44}" + "".join((*times, *times_co)))
-        keys = f"{result['channels']} channels, {result['keys']} keys, {result['all keys']} with those generated"
-        print(f"{output}: {keys}; a whole bake {1000 * result['whole bake']:.0f}")
+    for edit in EDITS:
+        row = result[edit]
+        times, times_co = (f"{1000 * row[name]:12.1f}" for name in columns), (f"{row[name]:12.2f}" for name in ratios)
+        print(f"{edit:44}" + "".join((*times, *times_co)))
+    keys = f"{result['channels']} channels, {result['keys']} keys"
+    print(f"{keys}; a whole bake {1000 * result['whole bake']:.0f}")
 
 
 def main() -> None:
@@ -241,15 +235,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        results = {output: measure(output, options.moves, Path(folder) / "character.blend") for output in OUTPUTS}
+        result = measure(options.moves, Path(folder) / "character.blend")
         enable = measure_enable(options.enables, Path(folder) / "character.blend")
-    print_table(results)
+    print_table(result)
     print_enable(enable)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(
-            json.dumps({"blender": bpy.app.version_string, **results, "enable": enable}, indent=1)
-        )
+        figures = {"blender": bpy.app.version_string, "handles": result, "enable": enable}
+        options.output.write_text(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

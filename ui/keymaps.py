@@ -36,6 +36,27 @@ _OFFERS = (
     _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
     _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
 )
+
+
+class _Watched(NamedTuple):
+    """A shortcut of Blender's that is explained where the keys that it works on are locked."""
+
+    edit: str
+    key: str
+    value: str = "PRESS"
+    modifiers: dict[str, bool] = {}
+
+
+_KEYING = (_Watched("KEY", "I"), _Watched("KEY", "K"))
+_EDITING = (
+    _Watched("DRAG", "LEFTMOUSE", "CLICK_DRAG"),
+    _Watched("MOVE", "G"),
+    _Watched("MOVE", "S"),
+    _Watched("CHANGE", "X"),
+    _Watched("CHANGE", "DEL"),
+    _Watched("CHANGE", "D", modifiers={"shift": True}),
+)
+_WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
 _items: list[tuple[Any, Any]] = []
 
 
@@ -81,6 +102,10 @@ def register() -> None:
             item = keymap.keymap_items.new(offer.operator, offer.key, "PRESS", **offer.modifiers)
             for prop, value in offer.properties.items():
                 setattr(item.properties, prop, value)
+            _items.append((keymap, item))
+        for watched in _WATCHED[name]:
+            item = keymap.keymap_items.new("tcb.edit_tried", watched.key, watched.value, **watched.modifiers)
+            item.properties.edit = watched.edit
             _items.append((keymap, item))
 
 

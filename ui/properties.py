@@ -26,8 +26,9 @@ from ..animation import AnimationError, choose
 from ..animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER, Wanted
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
-from . import bake_options, selection
-from .bake_options import BakeOptions, CustomRange, step
+from . import selection
+from .bake_options import BakeOptions, step
+from .frame_ranges import CustomRange, frame_range
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 
@@ -233,7 +234,7 @@ class ReduceOptions(CustomRange):
             self.still or None,
             self.period or None,
             self.together,
-            bake_options.frame_range(self, scene),
+            frame_range(self, scene),
             self.method,
         )
 

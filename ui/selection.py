@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -14,23 +14,25 @@ import numpy as np
 from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
 from ..animation.checks.shown_key import ShownKey, key_near
-from ..animation.checks.track_state import tracks_of
+from ..animation.checks.track_state import lost_tracks_of, tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
-from ..animation.edit.selected_keys import any_selected, keys_among, selected_keys
+from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.fcurves.refused_actions import layered_refusals
+from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
-from ..animation.store.table.custom_property import read_table
+from ..animation.store.table.custom_property import has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
+_FIRST_KEYS = 8
 
 
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
@@ -86,9 +88,11 @@ def reason_nothing_is_selected(context: bpy.types.Context) -> str:
 
 
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
-    """Check whether something selected has tracks that are "TCB" or "BAKED", or a frame function; "": any.
+    """Check whether something selected has tracks of this kind.
 
-    True also where that can't be told: of a damaged table, or an action of several layers.
+    "TCB": TCB tracks, what is left of a bake whose table is gone, or a frame function. "PLAYED": played by handles or
+    baked. "BAKED": baked. "": any.
+    True also where that is unknown: a damaged table, or an action of several layers.
     """
     if not kind:
         return True
@@ -97,22 +101,55 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
         try:
             channels = channels_of(datablock)
         except LayeredActionError:
-            # Who works on it says so.
+            # The operator reports the reason.
             return True
         except AnimationError:
             continue
         else:
             table = read_table(channels.action)
-            if table.error or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
+            if table.error or table.has_tracks(channels.slot_handle, starts, kind.removeprefix("TCB")):
                 return True
-            if kind == "TCB" and any(track_of(fcurve.data_path) for fcurve in channels):
+            if kind == "TCB" and any(track_of(fcurve.data_path) or _looks_baked(fcurve) for fcurve in channels):
                 return True
     return False
+
+
+def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
+    """Check for a locked curve with generated keys, by its first keys alone: a button asks on each redraw."""
+    return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """Return the tracks that the sidebar lists: a bone's in Pose mode, else the active object's and its data's."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
+
+
+def any_baked(context: bpy.types.Context) -> bool:
+    """Check whether a selected object or bone is baked, fast enough for each redraw of a viewport."""
+    for datablock, prefixes in selected_datablocks(context, use_data=False).items():
+        animation = animation_data(datablock)
+        if animation is None or animation.action is None or not has_baked_tracks(animation.action):
+            continue
+        with suppress(AnimationError):
+            channels = channels_of(datablock)
+            starts = "" if prefixes is None else tuple(prefixes)
+            table = read_table(channels.action)
+            if not table.error and table.has_tracks(channels.slot_handle, starts, "BAKED"):
+                return True
+    return False
+
+
+@redraw.once
+def any_edited_outside(context: bpy.types.Context) -> bool:
+    """Check whether the baked curves of a track that the sidebar lists were changed since the bake."""
+    baked = [track for _, track in active_tracks(context) if track.is_baked]
+    return any(edited_outside(baked)) or bool(lost_tracks(context))
+
+
+@redraw.once
+def lost_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the baked tracks of the active bone or object whose F-curves were deleted."""
+    return _listed(context, lost_tracks_of)
 
 
 def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
@@ -130,13 +167,19 @@ def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 @redraw.once
 def _active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    return _listed(context, tracks_of)
+
+
+def _listed(
+    context: bpy.types.Context, tracks_in: Callable[[bpy.types.ID, str], list[Track]]
+) -> list[tuple[bpy.types.ID, Track]]:
     obj = context.object
     if obj is None:
         return []
     if context.mode == "POSE":
         bone = context.active_pose_bone
-        return [(obj, track) for track in tracks_of(obj, bone_path(bone))] if bone else []
-    return [(datablock, track) for datablock in of_object(obj) for track in tracks_of(datablock)]
+        return [(obj, track) for track in tracks_in(obj, bone_path(bone))] if bone else []
+    return [(datablock, track) for datablock in of_object(obj) for track in tracks_in(datablock, "")]
 
 
 def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
@@ -328,8 +371,17 @@ def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
-    """Return the F-curves that the context's animation editor shows, and that can be changed."""
-    return list(context.editable_fcurves or ())
+    """Return the F-curves that the context's animation editor shows and that can be changed.
+
+    Blender leaves out those that a bake has locked: TCB's own tools edit the saved keys behind them.
+    """
+    editable = list(context.editable_fcurves or ())
+    shown = list(context.visible_fcurves or ())
+    if len(editable) == len(shown):
+        return editable
+    unlocked = {fcurve.as_pointer() for fcurve in editable}
+    baked = baked_among(fcurve for fcurve in shown if fcurve.as_pointer() not in unlocked)
+    return [fcurve for fcurve in shown if fcurve.as_pointer() in unlocked | baked]
 
 
 def reason_no_key_is_chosen(context: bpy.types.Context) -> str:

@@ -12,19 +12,20 @@ import bpy
 
 from ...interp import KeysError
 from ..datablocks import name_of
-from ..errors import NO_FLOAT_KEYS, AnimationError
+from ..errors import EDITED_OUTSIDE, NO_FLOAT_KEYS, AnimationError
 from ..fcurves.channels import Channels, users_of_channels
-from ..fcurves.editable import check_editable, check_not_tweaked
+from ..fcurves.editable import check_editable
+from ..live.implied_parameters import may_imply, with_implied
 from ..report import Report
-from ..store.actions import original_actions
+from ..store.fingerprints import blocking_reasons
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
-from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
+from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
 from ..translation import rpt_, translated
-from .parameters_from_edits import may_imply, with_implied
+from .plans.handles import UnplayableError
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
@@ -42,8 +43,12 @@ class Job:
     """The tracks to bake, with the animator's keys and the options."""
     notes: list[str]
     plans: list[TrackPlan] = field(default_factory=list)
+    unplayable: list[Track] = field(default_factory=list)
+    """Tracks that handles can't play."""
     states: list[State] = field(default_factory=list)
     """The tracks' entries in the table, one for each plan; set once the keys have rows."""
+    are_settled: list[bool] = field(default_factory=list)
+    """For each plan whether its keys have the identities with which they were read."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
     """New rows."""
 
@@ -56,20 +61,9 @@ def collected_jobs(
 ) -> list[Job]:
     """Make one job for all datablocks that share F-curves, with the tracks that any of them is to bake."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
-    baked_from = original_actions.originals() if options.target == "NEW_ACTION" else {}
     for datablock in datablocks:
         try:
             channels = check_editable(datablock)
-            if options.target == "NEW_ACTION":
-                check_not_tweaked(datablock)
-            original = baked_from.get(channels.action)
-            if original is not None and not read_table(channels.action).rows_of_tracks:
-                # Its keys are no longer TCB: enabled anew they would play another motion.
-                text = rpt_(
-                    'its action was baked from "{:s}": go Back to Original (command: back-to-original), then bake',
-                    original.name,
-                )
-                raise AnimationError(name_of(datablock), text)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except AnimationError as refusal:
             report.errors.append(refusal)
@@ -78,6 +72,7 @@ def collected_jobs(
         whole = any(user not in prefixes for user in users)
         starts = None if whole else [start for user in users for start in prefixes[user]]
         tracks = find_tracks(users[0], channels, starts)
+        report.errors += lost_errors(users[0], channels, starts)
         if tracks:
             found.append((Job(users, channels, [], []), tracks))
         else:
@@ -114,7 +109,19 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     # Where the table is damaged, the tracks' states are not known.
     enabled = [track for track in tracks if track.enabled or track.table.error]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.rows_of_tracks)
-    return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
+    to_bake = enabled if enabled or had_some else tracks
+    return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
+
+
+def lost_errors(
+    datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None = None
+) -> list[AnimationError]:
+    """Return errors on baked tracks that have no F-curve any more."""
+    if not read_table(channels.action).baked:
+        return []
+    lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
+    starts = "" if prefixes is None else tuple(prefixes)
+    return [track.error(rpt_(EDITED_OUTSIDE)) for track in lost if track.path.startswith(starts)]
 
 
 def _own_keys(to_bake: Sequence[tuple[Track, str]]) -> Iterator[OwnChannels]:
@@ -140,7 +147,7 @@ def _collect(
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += map(_why_left, left)
-    left_alone = _add_tracks(job, to_bake, own_keys, lambda track: options)
+    left_alone = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
     if not to_bake:
         raise AnimationError(
             name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
@@ -154,17 +161,34 @@ def _collect(
             job.notes.append(track.note(refusal.reason, refusal.frame))
 
 
-def job_of_edited(
-    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options, report: Report
-) -> Job:
-    """Make one job for edited tracks of these channels, each with the options of its last bake, or else `otherwise`.
+def _options_again(track: Track, options: Options) -> Options:
+    """Return the options for a track; one that was baked in the world is baked there again, as samples."""
+    before = track.settings.options
+    if before is None or not before.in_world or options.output == "HANDLES":
+        return options
+    return replace(options, output="SAMPLES", in_world=True)
 
-    A track that can't be baked, or would get more samples than `otherwise` allows, is reported and left out.
+
+def job_of_edited(
+    datablocks: Sequence[bpy.types.ID],
+    channels: Channels,
+    tracks: Sequence[Track],
+    otherwise: Options,
+    report: Report,
+    anew: bool = False,
+) -> Job:
+    """Make one job for edited tracks of these channels, each with its present options, or else `otherwise`.
+
+    `anew`: all with `otherwise`. A track that can't be baked, or would get more samples than `otherwise` allows, is
+    reported and left out.
     """
-    to_bake = [(track, blocking_reason(track)) for track in tracks]
+    to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
     job = Job(list(datablocks), channels, [], [])
     left_out = _add_tracks(
-        job, to_bake, list(_own_keys(to_bake)), lambda track: track.settings.options or otherwise.as_kept()
+        job,
+        to_bake,
+        list(_own_keys(to_bake)),
+        lambda track: (None if anew else track.settings.options) or otherwise.as_kept(),
     )
     report.errors += [error for _, error in left_out]
     counts = zip(job.kept, count_samples(job.kept), strict=True)
@@ -198,21 +222,21 @@ def _add_tracks(
 
 def _why_left(track: Track) -> str:
     """Return the note on a track that is not TCB beside one that is."""
-    reason = blocking_reason(track)
+    (reason,) = blocking_reasons([track])
     if reason:
         return track.note(reason)
     (own,) = read_all_own_keys([track])
     fault = error_of_numbers(track, own)
     if fault is not None:
         return track.note(fault.reason, fault.frame)
-    return track.note(rpt_("not TCB, so left as it is; Enable it (command: --enable) to bake it too"))
+    return track.note(rpt_("not TCB, so it was not baked. Enable it (command: --enable) to bake it, too"))
 
 
 def too_near_keys(step: float) -> str:
     """Return why a bake can't have such a step; empty where it can."""
     if step >= APART:
         return ""
-    return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
+    return rpt_("a step of {:g} is below {:g} frames, the distance below which Blender merges keys", step, APART)
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
@@ -227,10 +251,11 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
             planned.append(_track_plan(track, own, options, function))
         except AnimationError as refusal:
             report.errors.append(refusal)
+            if isinstance(refusal, UnplayableError):
+                job.unplayable.append(track)
             if whole:
                 return False
-    job.plans = [plan for plan in planned if plan.plans]
-    job.notes += [plan.track.note(note) for plan in planned if not plan.plans for note in plan.notes]
+    job.plans = planned
     if not job.plans:
         report.notes += job.notes
     return bool(job.plans)

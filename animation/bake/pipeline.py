@@ -20,12 +20,13 @@ from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.keyframes import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
+from ..store.table.custom_property import update
 from ..store.table.options import Options
 from ..store.tracks import Track
 from ..translation import translated
 from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
-from .new_action import write_new_actions
 from .plans.protocol import Baked, Results, TrackPlan
+from .put_back import restore_track
 from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
 
@@ -103,11 +104,11 @@ def bake_steps(
         report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, samples) for job in jobs]
         return report
     with scratch_curves.kept():
-        jobs = [job for job in jobs if plan_tracks(job, report, whole)]
+        planned = [job for job in jobs if plan_tracks(job, report, whole)]
+    for job in jobs:
+        _put_unplayable_back(job)
+    jobs = planned
     total, done = sum(len(job.plans) for job in jobs), 0
-    if options.target == "NEW_ACTION":
-        report.add(write_new_actions(*_evaluated(jobs, report, whole)))
-        return report
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
         some, every = _evaluated(jobs[first : first + count], report, whole)
@@ -120,17 +121,25 @@ def bake_steps(
 
 @collector_paused()
 def rebake(
-    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options
+    datablocks: Sequence[bpy.types.ID],
+    channels: Channels,
+    tracks: Sequence[Track],
+    otherwise: Options,
+    anew: bool = False,
 ) -> Report:
-    """Bake these tracks of editable channels again, each with the options of its last bake, or else `otherwise`.
+    """Bake these tracks of editable channels again, each with its present options, or else with `otherwise`.
+
+    `anew`: all with `otherwise`.
 
     `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
     """
     report = Report()
-    job = job_of_edited(datablocks, channels, tracks, otherwise, report)
+    job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew)
     with scratch_curves.kept():
-        if not plan_tracks(job, report, whole=False):
-            return report
+        is_planned = plan_tracks(job, report, whole=False)
+    _put_unplayable_back(job)
+    if not is_planned:
+        return report
     report.notes += job.notes
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
@@ -142,6 +151,21 @@ def rebake(
         else:
             evaluate_anew(channels.action)
     return report
+
+
+def _put_unplayable_back(job: Job) -> None:
+    """Let the own curves play of tracks that handles have played and can't play any more."""
+    states = []
+    for track in job.unplayable:
+        if track.is_played_by_handles and track.channels:
+            restore_track(job.channels, track)
+            assert track.state is not None
+            # Live tries it again when it has changed.
+            track.state = replace(track.state, settings=track.settings.with_digest(0))
+            states.append(track.state)
+    if states:
+        update(job.channels.action, states=states)
+        evaluate_anew(job.channels.action)
 
 
 def _played_now(job: Job) -> list[float]:

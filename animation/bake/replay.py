@@ -25,13 +25,16 @@ _drag = _Drag()
 
 
 def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
-    """Bake tracks again that a step of a drag has changed, as far as they are live and were baked.
+    """Bake tracks again that a step of a drag has changed: baked ones, and live ones that handles play.
 
     `users`: the datablocks that the channels animate.
     """
-    if not is_live(channels.action):
-        return Report()
-    present = [track for track in refreshed(users[0], channels, tracks) if track.baked and track.in_use]
+    live = is_live(channels.action)
+    present = [
+        track
+        for track in refreshed(users[0], channels, tracks)
+        if track.in_use and (track.is_baked or (live and track.is_played_by_handles))
+    ]
     if not present:
         return Report()
     report = rebake(users, channels, present, Options())

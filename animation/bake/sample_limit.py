@@ -26,8 +26,8 @@ def too_many(count: float, limit: int) -> str:
     if not count > limit:
         return ""
     return rpt_(
-        "about {:s} samples were asked for, more than the limit of {:,}: "
-        "take a larger step, a shorter range or fewer objects, or raise the sample limit",
+        "the bake needs about {:s} samples, more than the limit of {:,}. "
+        "Use a larger step or fewer objects, or raise the sample limit",
         approximately(count),
         limit,
     )
@@ -36,9 +36,7 @@ def too_many(count: float, limit: int) -> str:
 def check_table(name: str, count: float, limit: int) -> None:
     """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
     if count > limit:
-        text = n_(
-            "about {:,.0f} samples were asked for, more than the limit of {:,}: take a larger step or a shorter range"
-        )
+        text = n_("about {:,.0f} samples are needed, more than the limit of {:,}. Use a larger step or a shorter range")
         raise AnimationError(name, rpt_(text, count, limit))
 
 
@@ -59,7 +57,8 @@ def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[fl
 def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> float:
     alike = Counter(channel.timing for channel in own.values())
     keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
-    sampling = sampling_of(min(float(frames[0]) for frames in keyed_at), options)
+    ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
+    sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options)
     cycle = _cycle(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)
@@ -82,14 +81,10 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
     if not np.isfinite(keys).all():
         return 0.0
     first, last = float(keys[0]), float(keys[-1])
-    frames = float(np.diff(keys)[sampling.segments(keys)[:-1]].sum(dtype=np.float64))
-    seams = 0.0
-    if cycle != "SINGLE" and last > first:
-        low, high = sampling.bounds(first, last)
-        outside = max(0.0, first - low) + max(0.0, high - last)
-        frames += outside
-        seams = 2 * outside / (last - first)
-    return frames / sampling.step + seams
+    if cycle == "SINGLE" or last <= first:
+        return (last - first) / sampling.step
+    outside = max(0.0, first - sampling.low) + max(0.0, sampling.high - last)
+    return (last - first + outside) / sampling.step + 2 * outside / (last - first)
 
 
 @memoized
@@ -98,6 +93,6 @@ def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
     first, last = float(keys[0]), float(keys[-1])
     if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
         return 0.0
-    low, high = sampling.bounds(first, last)
+    low, high = sampling.low, sampling.high
     jumps = int(cycle == "REPEAT")
     return (len(keys) + jumps) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)

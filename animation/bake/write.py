@@ -1,55 +1,72 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the keys of a bake into the actions that the animator's keys are in, and what the table keeps of them."""
+"""Write what plays tracks: handles into own keys, or baked keys into locked channels, and the table."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
-from operator import attrgetter
 
 import bpy
 import numpy as np
 
+from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, evaluate_anew
-from ..fcurves.cycles import repeat
+from ..fcurves.cycles import repeat, repeats_by_us
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import (
     BY_NUMBERS,
     INTERPOLATION,
     SIDES,
+    BoolArray,
     Joined,
     Keyframes,
+    Part,
     Write,
     extrapolate,
     read_joined,
     write_some,
 )
 from ..fcurves.selection_flags import selecting
+from ..records import record
 from ..report import Report
 from ..store.digest import digest
 from ..store.enable_tracks import new_state
+from ..store.fingerprints import fingerprints
+from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
-from ..store.paths import remove_strays, split
-from ..store.record_rows import Part, as_written, recorded
+from ..store.paths import remove_strays
+from ..store.record_rows import Part as RecordedPart
+from ..store.record_rows import as_written, recorded
 from ..store.table import identity
-from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
+from ..store.table.custom_property import (
+    Bake,
+    BakedChannel,
+    Channel,
+    Error,
+    Extrapolation,
+    SavedKeys,
+    State,
+    Written,
+    update,
+)
+from ..store.table.options import Options
 from ..store.table.rows import joined
-from ..store.tracks import Track, find_tracks
-from ..translation import n_, rpt_
-from .compose import Composed, baked_keys
+from ..store.tracks import find_tracks
+from .compose import baked_keys, played_keys
 from .job import Job
-from .notes import count_track, note_doubts, note_of_gltf, note_of_one_bake
-from .plans.protocol import Baked, ChannelKeys, TrackPlan
+from .locks import lock, lock_groups
+from .notes import count_track, note_of_one_bake
+from .plans.protocol import Baked, ChannelKeys, HandleKeys, TrackPlan
+from .put_back import free, remove_made
+from .world import WorldMotion, depth
 
 _KEYS_AT_ONCE = 20_000
 """Keys that are composed together; they take some megabytes."""
-
-
-_ARE_ALONE = attrgetter("are_alone")
 _ROUNDED = 1e-6
 """Relative. Blender's rounding when it places handles."""
+_PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
+"""The attributes of linear baked keys that may differ from those before."""
 
 
 def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
@@ -61,7 +78,6 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
     with scratch_curves.kept():
         for plan, baked in zip(job.plans, every, strict=True):
             note_of_one_bake(report, plan, baked)
-            note_of_gltf(report, plan, baked)
     evaluate_anew(job.channels.action)
     return report
 
@@ -69,30 +85,63 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
 def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write, keep: bool = False) -> None:
     """Write the channels of all tracks, and their entries in the table.
 
-    `keep`: leave the keys in `Track.written`, so that they need not be read again; they are most of a bake's memory.
+    `keep`: leave the keys of tracks played by handles in `Track.written`, so that they need not be read again.
     """
-    for plan in job.plans:
-        note_doubts(report, plan.track, plan.own.values())
-    # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
-    notes = [
-        _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
-    ]
-    generated = _Generated(every)
-    written = list(_written(job.plans, job.states, every, generated, write, keep))
-    for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
-        plan.track.state = state
-        count_track(report, plan, baked, found)
+    by_handles = [number for number, baked in enumerate(every) if baked.is_by_handles]
+    to_free = [job.plans[number].track for number in by_handles if job.plans[number].track.is_baked]
+    if to_free:
+        free(job.channels, job.datablocks[0], to_free)
+    written: dict[int, State] = {}
+    if by_handles:
+        members = [(job.plans[number], job.states[number], every[number]) for number in by_handles]
+        written |= zip(by_handles, _write_handles(members, write, keep), strict=True)
+    others = [number for number in range(len(every)) if number not in written]
+    in_world = [number for number in others if _is_in_world(job.plans[number])]
+    baking = {n: _Baking(job.plans[n], job.states[n], every[n], job.are_settled[n]) for n in others}
+    at_once = [number for number in others if number not in in_world]
+    if at_once:
+        written |= zip(at_once, _write_bakes(job, [baking[n] for n in at_once], write), strict=True)
+    for number in sorted(in_world, key=lambda n: depth(job.datablocks[0], job.plans[n].track)):
+        # One after the other: children depend on the new motion of their parents.
+        moved = _in_world(job, baking[number], report)
+        if moved is not None:
+            (written[number],) = _write_bakes(job, [moved], write)
+    for number, state in sorted(written.items()):
+        job.plans[number].track.state = state
+        count_track(report, job.plans[number], every[number])
+    states = [written[number] for number in sorted(written)]
     known = job.plans[0].track.table
-    table = update(job.channels.action, job.rows, written, known=known, generated=generated.every)
+    table = update(job.channels.action, job.rows, states, known=known)
     for plan in job.plans:
         plan.track.table = table
+    if others:
+        lock_groups(job.channels, table)
+
+
+def _is_in_world(plan: TrackPlan) -> bool:
+    options = plan.settings.options
+    return options is not None and options.in_world
+
+
+def _in_world(job: Job, baking: _Baking, report: Report) -> _Baking | None:
+    """Return the track with the keys of its motion in the world; report it and return None where it has none."""
+    plan = baking.plan
+    assert plan.settings.options is not None
+    try:
+        motion = WorldMotion(job.datablocks[0], plan.track, plan.own, plan.settings.options)
+        return replace(baking, baked=motion.baked())
+    except AnimationError as error:
+        report.errors.append(error)
+        return None
 
 
 def _state_of(channels: Channels, plan: TrackPlan) -> State:
     track = plan.track
     if track.state is not None:
         return track.state
-    return new_state(channels.action, track.table, channels.slot_handle, track.path, plan.settings)
+    # Nothing plays it yet.
+    settings = replace(plan.settings, digest=0, options=None)
+    return new_state(channels.action, track.table, channels.slot_handle, track.path, settings)
 
 
 def with_rows(jobs: Sequence[Job]) -> list[Job]:
@@ -101,20 +150,22 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
         [
-            Part(state.identity, index, own, index in state.channels)
+            RecordedPart(state.identity, index, own, index in state.channels)
             for job, own_states in zip(jobs, states, strict=True)
             for plan, state in zip(job.plans, own_states, strict=True)
             for index, own in plan.own.items()
         ]
     )
-    if not any(map(len, rows)):
-        return [replace(job, states=own_states) for job, own_states in zip(jobs, states, strict=True)]
     owns, fresh = iter(named), iter(rows)
     result = []
     for job, own_states in zip(jobs, states, strict=True):
-        plans = [plan.with_own({index: next(owns) for index in plan.own}) for plan in job.plans]
-        own_rows = joined([next(fresh) for plan in plans for _ in plan.own])
-        result.append(replace(job, plans=plans, states=own_states, rows=own_rows))
+        plans, are_settled, own_rows = [], [], []
+        for plan in job.plans:
+            own = {index: next(owns) for index in plan.own}
+            plans.append(plan.with_own(own))
+            are_settled.append(all(own[i].identities.tobytes() == plan.own[i].identities.tobytes() for i in own))
+            own_rows += [next(fresh) for _ in own]
+        result.append(replace(job, plans=plans, states=own_states, are_settled=are_settled, rows=joined(own_rows)))
     return result
 
 
@@ -128,150 +179,70 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, baked: Baked) -> list[str]:
-    """Make the F-curves that the bake needs, and remove the channels that it leaves without keys; return notes."""
-    track = plan.track
-    needed = [index for keys in baked.channels for index in keys.components]
-    notes = [
-        take_channel(channels, datablock, track, index)
-        for index in list(track.channels)
-        if index not in needed and index not in plan.own
-    ]
-    for index in needed:
-        if index not in track.channels:
-            track.channels[index] = channels.new(track.path, index, track.group)
-    return [note for note in notes if note]
-
-
-CURVE_GONE = n_("component {:d} had no keys of its own any more, so its curve is gone")
-
-
-def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
-    """Remove a channel that has no keys of the animator's; return a note for the user, which may be empty.
-
-    If the bake made the channel, the property gets its value back.
-    """
-    rest = track.made.get(index)
-    channels.remove(track.channels.pop(index))
-    if rest is None:
-        return rpt_(CURVE_GONE, index)
-    owner_path, name = split(track.path)
-    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
-    getattr(owner, name)[index] = rest
-    return ""
-
-
-class _Generated:
-    """The generated keys of all channels as the table stores them: one array, which the table takes without a copy."""
-
-    def __init__(self, every: Sequence[Baked]) -> None:
-        channels = [keys for baked in every for keys in baked.channels]
-        sizes = [keys.values.size for keys in channels]
-        self.every = np.empty(sum(sizes), dtype=GENERATED)
-        ends = accumulate(sizes)
-        self._parts = {
-            id(keys): self.every[end - size : end].reshape(keys.values.shape)
-            for keys, size, end in zip(channels, sizes, ends, strict=True)
-        }
-
-    def of(self, keys: ChannelKeys) -> Written:
-        """Fill in the generated keys of channels, and return them, one row a channel."""
-        part = self._parts[id(keys)]
-        part["frame"], part["value"] = keys.frames, keys.values
-        return part
-
-
-def _written(
-    plans: Sequence[TrackPlan],
-    states: Sequence[State],
-    every: Sequence[Baked],
-    generated: _Generated,
-    write: Write,
-    keep: bool,
-) -> Iterator[State]:
-    """Write the baked keys of tracks; yield each track's entry in the table."""
-    found: list[dict[int, Channel]] = [{} for _ in plans]
-    for members in _composed_together(plans, every):
-        alike = [(plans[number], states[number], keys, found[number]) for number, keys in members]
-        _write_alike(alike, generated, write, keep)
-    for plan, state, baked, own in zip(plans, states, every, found, strict=True):
-        channels = {index: own[index] for keys in baked.channels for index in keys.components}
-        settings = plan.settings.with_digest(digest(plan.track, plan.settings, plan.own, plan.function))
-        error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
-        track = plan.track
+def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Write, keep: bool) -> Iterator[State]:
+    """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
+    records: list[dict[int, Channel]] = [{} for _ in members]
+    groups: dict[Hashable, list[tuple[int, HandleKeys]]] = {}
+    for number, (plan, _, baked) in enumerate(members):
+        for keys in baked.handles:
+            timing = plan.own[keys.components[0]].timing
+            groups.setdefault((timing, *keys.layout), []).append((number, keys))
+    for group in groups.values():
+        _, first = group[0]
+        count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.plays)))
+        for start in range(0, len(group), count):
+            some = [(*members[number][:2], keys, records[number]) for number, keys in group[start : start + count]]
+            _write_alike(some, write, keep)
+    for (plan, state, baked), found in zip(members, records, strict=True):
+        track, settings = plan.track, plan.settings
+        settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
+        error = Error(baked.error, baked.error_frame, baked.is_approximate)
+        # In the order of the own keys, so that the same bake gives the same table.
+        channels = {index: found[index] for index in plan.own}
         yield State(state.identity, track.slot, track.path, settings, channels, error)
 
 
-def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> Iterator[list[tuple[int, ChannelKeys]]]:
-    """Yield the channels' keys that have one layout together, each with the number of its plan.
-
-    NumPy's cost per call is the same for one channel as for a hundred; the number of keys is limited to save memory.
-    """
-    alike: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
-    for number, (plan, baked) in enumerate(zip(plans, every, strict=True)):
-        for keys in baked.channels:
-            own = [plan.own.get(index, NO_OWN_KEYS) for index in keys.components]
-            are_alone = all(map(_ARE_ALONE, own))
-            alike.setdefault((own[0].timing, are_alone, *keys.layout), []).append((number, keys))
-    for members in alike.values():
-        _, first = members[0]
-        count = max(1, _KEYS_AT_ONCE // (len(first.components) * (len(first.frames) + len(first.baked))))
-        yield from (members[start : start + count] for start in range(0, len(members), count))
-
-
 def _write_alike(
-    members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]],
-    generated: _Generated,
-    write: Write,
-    keep: bool,
+    members: Sequence[tuple[TrackPlan, State, HandleKeys, dict[int, Channel]]], write: Write, keep: bool
 ) -> None:
-    """Write the keys of channels that have one layout, and record what the table stores of each."""
-    keys = ChannelKeys.joined([each for _, _, each, _ in members])
+    """Write the keys of channels with one layout, and record their handles."""
+    keys = HandleKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
-    own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
-    extrapolation: Extrapolation | None = "CONSTANT" if keys.holds_outside else None
+    own = [plan.own[index] for plan, _, index, _ in places]
     every, count = own_end_to_end(own), own[0].count
-    ends = every.ends_spline[count - 1 :: count] if count else np.zeros(len(own), dtype=np.bool_)
-    theirs = [plan.track.extrapolation(index) for plan, _, index, _ in places]
-    goes_on = np.array([each == "LINEAR" for each in theirs])
-    composed = baked_keys(Joined(_played(every, keys), [count] * len(own)), keys, ends, goes_on)
+    extrapolations = [plan.track.extrapolation(index) for plan, _, index, _ in places]
+    goes_on = np.array([each == "LINEAR" for each in extrapolations])
+    ends = every.ends_spline[count - 1 :: count]
+    composed = played_keys(Joined(_with_identities(every, keys.plays), [count] * len(own)), keys, ends, goes_on)
     curves = [plan.track.channels[index] for plan, _, index, _ in places]
-    updated = [extrapolate(fcurve, extrapolation or each) for fcurve, each in zip(curves, theirs, strict=True)]
-    before = every.as_read if all(map(_ARE_ALONE, own)) else None
-    if before is not None and not len(keys.frames):
-        # When the extrapolation changes, Blender updates the curve, which may move its handles. What differs in nothing
-        # else is left alone: it need not have been read.
+    updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
+    before = every.as_read
+    if before is not None:
+        # When the extrapolation changes, Blender updates the curve, which may move its handles. Other attributes that
+        # do not differ are left alone: they need not have been read.
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
         write_some(curves, {name: getattr(composed.keys, name) for name in differing}, differing)
     else:
-        write(curves, Joined(composed.keys, [len(composed.layout.frames)] * len(curves)))
+        write(curves, Joined(composed.keys, [count] * len(curves)))
     if keep and keys.chosen is None:
-        _leave([(plan.track, each.components) for plan, _, each, _ in members], composed)
-    noted = as_written(composed.own, every, composed.placed)
-    generated_of_each = [rows for _, _, each, _ in members for rows in generated.of(each)]
-    columns = zip(places, own, curves, theirs, noted, generated_of_each, strict=True)
-    for (plan, state, index, found), each, fcurve, kept, own_written, made in columns:
-        track = plan.track
+        start = 0
+        for plan, _, each, _ in members:
+            size = count * len(each.components)
+            plan.track.written.append((each.components, Part(composed.keys, slice(start, start + size))))
+            start += size
+    records = as_written(composed.records, every, composed.placed)
+    for (_, state, index, found), own_keys, fcurve, extrapolation, written in zip(
+        places, own, curves, extrapolations, records, strict=True
+    ):
         wrote = state.channels.get(index)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
-            _let_blender_place(fcurve, own_written)
-        rest = None if index in plan.own else track.made.get(index, track.rest[index])
+            _let_blender_place(fcurve, written)
         # Where the extrapolation changes, Blender places automatic handles at the ends anew.
-        is_other = wrote is not None and (wrote.edited or wrote.extrapolation != kept)
-        edited = each.edited or (index in plan.own and is_other)
-        found[index] = Channel(kept, rest, edited, own_written, made, keys.holds_outside)
-
-
-def _leave(tracks: Sequence[tuple[Track, list[int]]], composed: Composed) -> None:
-    """Leave the keys just written into these channels of tracks in `Track.written`."""
-    size, start = len(composed.layout.frames), 0
-    for track, components in tracks:
-        end = start + size * len(components)
-        track.written.append((components, composed.keys.among(slice(start, end))))
-        start = end
+        is_other = wrote is not None and (wrote.edited or wrote.extrapolation != extrapolation)
+        found[index] = Channel(extrapolation, own_keys.edited or is_other, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
@@ -286,12 +257,147 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())
 
 
-def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
-    """Return the own keys of channels with their identities in all floats that the baked curves do not use."""
+def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
+    """Return the own keys of channels with their identities in all floats that the curves do not use.
+
+    `plays`: which keys begin a segment of the spline.
+    """
     # Ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
     if not any(kind in kinds for kind in BY_NUMBERS):
         return own.keys
-    baked = np.tile(group.baked, len(kinds) // len(group.baked))
-    played = np.where(baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
-    return identity.with_identities(own.keys, own.identities, played)
+    played = np.tile(plays, len(kinds) // len(plays))
+    interpolation = np.where(played, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    return identity.with_identities(own.keys, own.identities, interpolation)
+
+
+@record(eq=False)
+class _Baking:
+    """A track that is baked, with its entry in the table before."""
+
+    plan: TrackPlan
+    state: State
+    baked: Baked
+    is_settled: bool
+    """True where its keys have the identities with which they were read."""
+
+    @property
+    def free_state(self) -> tuple[int, Options | None]:
+        """Return the digest and the options of the state that Free Bake returns to."""
+        bake, settings = self.state.bake, self.state.settings
+        return (settings.digest, settings.options) if bake is None else (bake.digest, bake.options)
+
+    @property
+    def may_keep_records(self) -> bool:
+        """Return whether the records of handles are those of the keys that are saved."""
+        return self.is_settled and bool(self.state.channels)
+
+    def has_edited(self, index: int, extrapolation: Extrapolation) -> bool:
+        """Return whether saved keys of a channel were moved since the first bake, or its extrapolation is another."""
+        before = self.state.bake.channels.get(index) if self.state.bake is not None else None
+        return before is not None and (before.edited or before.extrapolation != extrapolation)
+
+    def kept(self, index: int) -> SavedKeys | None:
+        """Return the keys of a channel that an earlier bake has saved, where they stay as they are."""
+        before = self.state.bake.channels.get(index) if self.state.bake is not None else None
+        return before.keys if before is not None and self.is_settled else None
+
+
+def _write_bakes(job: Job, tracks: Sequence[_Baking], write: Write) -> Iterator[State]:
+    """Write the baked keys of tracks, and lock their channels; yield each track's entry in the table."""
+    # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
+    for each in tracks:
+        _make_curves(job.channels, each)
+    found: list[dict[int, BakedChannel]] = [{} for _ in tracks]
+    groups: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
+    for number, each in enumerate(tracks):
+        for keys in each.baked.channels:
+            groups.setdefault(keys.layout, []).append((number, keys))
+    for group in groups.values():
+        _, first = group[0]
+        count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.frames)))
+        for start in range(0, len(group), count):
+            some = [(tracks[number], keys, found[number]) for number, keys in group[start : start + count]]
+            _write_baked(some, write)
+    for each, channels in zip(tracks, found, strict=True):
+        plan, track = each.plan, each.plan.track
+        settings = plan.settings.with_digest(digest(track, plan.settings, plan.own, plan.function))
+        bake = Bake({index: channels[index] for index in sorted(channels)}, *each.free_state)
+        records = each.state.channels if each.may_keep_records else {}
+        yield State(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
+
+
+def _make_curves(channels: Channels, baking: _Baking) -> None:
+    """Make the F-curves that the bake needs, and remove those that an earlier one made and this one does not need."""
+    track = baking.plan.track
+    needed = {index for keys in baking.baked.channels for index in keys.components}
+    for index in track.made.keys() - needed:
+        if index in track.channels:
+            remove_made(channels, track, index)
+    for index in sorted(needed - track.channels.keys()):
+        track.channels[index] = channels.new(track.path, index, track.group)
+
+
+def _write_baked(members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedChannel]]], write: Write) -> None:
+    """Write the keys of channels with one layout, lock them, and record them."""
+    keys = ChannelKeys.joined([each for _, each, _ in members])
+    places = [(baking, index, found) for baking, each, found in members for index in each.components]
+    own = [baking.plan.own.get(index, NO_OWN_KEYS) for baking, index, _ in places]
+    every = own_end_to_end(own)
+    size = len(keys.frames)
+    named = _with_identities(every, ~keys.gaps) if len(keys.rows) else every.keys
+    composed = Joined(baked_keys(Joined(named, [len(keys.rows)] * len(own)), keys), [size] * len(own))
+    curves = [baking.plan.track.channels[index] for baking, index, _ in places]
+    theirs = [baking.plan.track.extrapolation(index) for baking, index, _ in places]
+    written: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else each for each in theirs]
+    repeated = [_repeats(baking, index, fcurve) for (baking, index, _), fcurve in zip(places, curves, strict=True)]
+    for fcurve, extrapolation in zip(curves, written, strict=True):
+        extrapolate(fcurve, extrapolation)
+        repeat(fcurve, wanted=False)
+    _write_keys(curves, composed, keys, write)
+    lock(curves)
+    prints = fingerprints(composed, written)
+    saved = _saved(members, every, len(keys.rows))
+    for (baking, index, found), own_keys, extrapolation, is_repeated, fingerprint in zip(
+        places, saved, theirs, repeated, prints, strict=True
+    ):
+        track = baking.plan.track
+        rest = None if index in baking.plan.own else track.made.get(index, track.rest[index])
+        edited = baking.has_edited(index, extrapolation)
+        found[index] = BakedChannel(own_keys, extrapolation, rest, is_repeated, fingerprint, edited)
+
+
+def _saved(
+    members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
+) -> list[SavedKeys]:
+    """Return the own keys of channels, `count` of each, as Free Bake writes them back."""
+    # Where handles play, the keys as they are on the curves belong to the records.
+    as_read = own.as_read if any(baking.may_keep_records for baking, _, _ in members) else None
+    every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
+    result, start = [], 0
+    for baking, keys, _ in members:
+        saved = every.get(baking.may_keep_records, every[False])
+        for index in keys.components:
+            kept = baking.kept(index)
+            result.append(saved[start : start + count] if kept is None else kept)
+            start += count
+    return result
+
+
+def _repeats(baking: _Baking, index: int, fcurve: bpy.types.FCurve) -> bool:
+    """Return whether our Cycles modifier repeats the own keys of a channel."""
+    before = baking.state.bake.channels.get(index) if baking.state.bake is not None else None
+    return repeats_by_us(fcurve) if before is None else before.repeats
+
+
+def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: ChannelKeys, write: Write) -> None:
+    """Write baked keys; where there are as many linear ones already, only what they play."""
+    size, linear = len(keys.frames), keys.incoming is None and keys.holds_outside
+    if linear and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+        every = np.ones(len(curves), dtype=np.bool_)
+        write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
+    else:
+        write(curves, composed)
+    for fcurve in curves:
+        # Later updates by Blender then leave the handles where they are.
+        fcurve.update()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a track: whether it is TCB, what plays it, and whether that is up to date and of its rotation mode."""
+"""The state of a track: whether it is TCB, what plays it, and whether that is up to date."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import bpy
 
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
+from ..store.fingerprints import edited_outside
 from ..store.paths import BONES
-from ..store.tracks import Track, is_of_another_mode, tracks_among, tracks_shown
+from ..store.table.custom_property import read_table
+from ..store.tracks import Track, find_tracks, is_of_another_mode, lost_tracks, tracks_among, tracks_shown
 from ..store.up_to_date import is_up_to_date
 from ..translation import n_
 
@@ -18,6 +20,7 @@ STATES = {
     "HANDLES": n_("handles"),
     "BAKED": n_("baked"),
     "OUT_OF_DATE": n_("out of date"),
+    "EDITED_OUTSIDE": n_("edited outside"),
     "OTHER_MODE": n_("another rotation mode"),
 }
 
@@ -30,6 +33,20 @@ def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
         return []
 
 
+def lost_tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
+    """Return the baked tracks of `tracks_of` that have no F-curve any more; they were edited outside."""
+    try:
+        channels = channels_of(datablock)
+    except AnimationError:
+        return []
+    baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
+    # Only where some are missing, all tracks are searched for those that were renamed.
+    if not baked or baked <= {fcurve.data_path for fcurve in channels}:
+        return []
+    lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
+    return [track for track in lost if (track.path.startswith(bone) if bone else not track.path.startswith(BONES))]
+
+
 def has_animated_bones(datablock: bpy.types.ID) -> bool:
     """Return whether any bone of the datablock has F-curves."""
     try:
@@ -39,24 +56,26 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def state(track: Track) -> str:
-    """Return the key of `STATES` that says how far a track is.
+    """Return the state of a track, a key of `STATES`.
 
-    PLAIN, TCB, BAKED, HANDLES where these play it, OUT_OF_DATE where keys or settings changed since, or OTHER_MODE
-    where nothing did, but the bake was for another rotation mode than that of the object or bone.
+    PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
+    played for other keys, settings or timing than it has now. EDITED_OUTSIDE: the baked curves were changed since the
+    bake. OTHER_MODE: up to date, but for another rotation mode than that of the object or bone.
     """
     if not track.enabled:
         return "PLAIN"
-    if not track.baked:
+    if not track.is_played:
         return "TCB"
+    if track.is_baked and edited_outside([track])[0]:
+        return "EDITED_OUTSIDE"
     if not track.in_use:
         return "OTHER_MODE"
     if not is_up_to_date(track):
-        return "OTHER_MODE" if _is_baked_for_another(track) else "OUT_OF_DATE"
-    options = track.settings.options
-    return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
+        return "OTHER_MODE" if _is_for_another(track) else "OUT_OF_DATE"
+    return "BAKED" if track.is_baked else "HANDLES"
 
 
-def _is_baked_for_another(track: Track) -> bool:
+def _is_for_another(track: Track) -> bool:
     """Return whether a rotation is up to date for another datablock that has the action and another rotation mode."""
     if not track.is_rotation or track.datablock is None:
         return False

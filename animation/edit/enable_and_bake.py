@@ -60,17 +60,14 @@ def enable_and_bake(
     """
     before = {datablock: _enabled_paths(datablock) for datablock in plain}
     kept = enable_many(plain, keep_look, options.defaults)
-    identities = {datablock: _identity(datablock) for datablock in plain}
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     report = bake_many(selected, options, only, progress, whole)
     for datablock, paths in before.items():
-        # In a new action all requested tracks are baked.
-        if _identity(datablock) == identities[datablock]:
-            for track in _tracks(datablock):
-                if track.enabled and not track.baked and track.path not in paths:
-                    with suppress(AnimationError):
-                        remove(datablock, [track.path])
-    # What the bake found, too, is said once.
+        for track in _tracks(datablock):
+            if track.enabled and not track.is_played and track.path not in paths:
+                with suppress(AnimationError):
+                    remove(datablock, [track.path])
+    # Errors that the bake reports, too, are reported once.
     said = {(error.name, error.track) for error in report.errors}
     report.errors += [error for error in kept.errors if (error.name, error.track) not in said]
     report.looks_of(kept)
@@ -92,10 +89,3 @@ def _tracks(datablock: bpy.types.ID) -> list[Track]:
 
 def _enabled_paths(datablock: bpy.types.ID) -> set[str]:
     return {track.path for track in _tracks(datablock) if track.enabled}
-
-
-def _identity(datablock: bpy.types.ID) -> tuple[int, int] | None:
-    try:
-        return channels_of(datablock).identity
-    except AnimationError:
-        return None

@@ -19,11 +19,11 @@ from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
 from ..records import record
 from ..report import Report
+from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
-from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
-from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
 from .parameters.set_parameters import set_parameters
 from .restore import put_back
@@ -81,7 +81,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         own = read_own_keys(track)
         if not own or is_keyed_whole(track, own):
             continue
-        reason = blocking_reason(track) or track.table.error
+        reason = blocking_reasons([track])[0] or track.table.error
         frames = union([each.keys.frames for each in own.values()])
         near = np.flatnonzero(np.diff(frames) <= APART)
         if reason or len(near):
@@ -105,13 +105,13 @@ def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping
         for index, number in ((index, track.component(index)) for index in range(len(track.rest)))
     }
     whole = _Whole(frames, values, given_numbers(own, frames))
-    baked = track.settings.options or Options() if track.baked else None
-    put_back(channels, datablock, track)
+    played = track.settings.options
+    put_back(channels, track)
     made = _insert(channels, track, own, whole)
     if track.enabled:
         _give_numbers(datablock, track, whole)
-    if baked is not None:
-        report.add(_without_counts(rebake([datablock], channels, [track], baked)))
+    if played is not None:
+        report.add(_without_counts(rebake([datablock], channels, [track], played)))
     return made
 
 

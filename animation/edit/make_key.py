@@ -1,35 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make Key: turns a frame of a baked motion into an own key.
-
-It does by hand what inserting a key on a baked frame does when the pose is unchanged.
-"""
+"""Make TCB Key: makes the motion at a frame a key of the animator's."""
 
 from __future__ import annotations
 
 import bpy
 import numpy as np
 
-from ..fcurves.frames import SAME_FRAME, is_among
-from ..store.own_keys import key_frames
+from ..fcurves.frames import is_among
+from ..fcurves.keyframes import Keyframes, made_like, merged
+from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.tracks import Track
 from ..translation import rpt_
+from .own_curves import write_own_curves
 from .track_settings import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Make the track's baked motion at `frame` an own key in every channel; the next bake passes through it.
+    """Key the track's present motion at `frame`, in every channel; a baked track is baked again.
 
-    Raises AnimationError where there is such a key already, or the track can't be edited.
+    Raises AnimationError where there is a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
         raise track.error(rpt_("it has a key there"), frame)
     channels, track = writable(datablock, track)
+    if track.is_baked:
+        own = read_own_keys(track)
+        values = {index: track.channels[index].evaluate(frame) for index in own}
+        write_own_curves(channels, track, {i: _with_key(each, frame, values[i]) for i, each in own.items()})
+        return
     for fcurve in track.channels.values():
-        near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]
-        if near:
-            near[0].type = "KEYFRAME"
-            continue
-        point = fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
-        point.type = "KEYFRAME"
+        fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
         fcurve.update()
     channels.action.update_tag()
+
+
+def _with_key(own: OwnKeys, frame: float, value: float) -> Keyframes:
+    """Return a channel's own keys with one more, like the key before it."""
+    keys = own.keys
+    before = np.array([max(0, int(np.searchsorted(keys.frames, frame)) - 1)])
+    at = np.array([[frame, value]], dtype=np.float32)
+    away = np.array([[1.0, 0.0]], dtype=np.float32)
+    return merged(keys, made_like(keys.take(before), at, at - away, at + away))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frames and values of keys: moving keys in time, setting their values, and giving back the places that they had.
 
-Keys keep their identities, and with these their parameters. A bake that plays them follows with the next update, as
-after an edit in an animation editor.
+Keys keep their identities, and with these their parameters. Baked tracks are baked again; what handles play follows
+with the next update, as after an edit in an animation editor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -16,12 +16,12 @@ from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
 from ..records import record
-from ..store.edits.shown_values import values_shown
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
+from ..store.restored_keys import values_shown
 from ..store.table.custom_property import NEGATED, State, update
-from ..store.tracks import Track
 from ..translation import rpt_
+from .own_curves import own_points, write_own_curves
 from .track_keys import TrackKeys
 from .track_settings import find_track, writable
 
@@ -43,9 +43,6 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
     The track may not be editable, a frame may lie outside those that Blender has, or another key be in the way.
     """
     _, track = writable(keys.datablock, keys.track)
-    for own in keys.own.values():
-        rows, there = _rows(own, keys.frames)
-        _standing(track, own, rows[there], keys.frames[there])
     targets = np.asarray(frames, dtype=np.float32)
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():
@@ -64,28 +61,22 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
 def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     """Move keys to other frames of their action, one a key, past others too; handles go along.
 
-    Generated keys that stand where a key goes are removed. Raises AnimationError as `check_can_move` does; then nothing
-    is changed.
+    Raises AnimationError as `check_can_move` does; then nothing is changed.
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
     moved: dict[int, Keyframes] = {}
-    for index, own, points in _curves(track):
+    for index, (own, points) in own_points(track).items():
         rows, there = _rows(own, keys.frames)
-        standing = _standing(track, own, rows[there], keys.frames[there])
+        standing = rows[there]
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         shifts = targets[there] - co[standing, 0]
         co[standing, 0] = targets[there]
         left[standing, 0] += shifts
         right[standing, 0] += shifts
-        generated = np.ones(len(points), dtype=np.bool_)
-        generated[own.rows[own.rows >= 0]] = False
-        near = np.abs(co[:, :1] - targets[np.newaxis, there]).min(axis=1, initial=np.inf) < ONE_KEY
-        every = points.with_(co=co, handle_left=left, handle_right=right).take(~(generated & near))
+        every = points.with_(co=co, handle_left=left, handle_right=right)
         moved[index] = every.take(np.argsort(every.frames, kind="stable"))
-    for index, every in moved.items():
-        _put(track.channels[index], every)
-    evaluate_anew(channels.action)
+    write_own_curves(channels, track, moved)
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
@@ -96,45 +87,25 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     """
     channels, track = writable(keys.datablock, keys.track)
     wanted = np.broadcast_to(np.asarray(values, dtype=np.float32), len(keys))
-    for index, own, points in _curves(track):
+    for index, (own, points) in own_points(track).items():
         if index != component:
             continue
         rows, there = _rows(own, keys.frames)
-        standing = _standing(track, own, rows[there], keys.frames[there])
-        before, shown = own.keys.values[rows[there]], points.values[standing]
-        after = values_shown(wanted[there], before, shown, (own.placed[rows[there]] & NEGATED) != 0)
+        standing = rows[there]
+        shown = points.values[standing]
+        negated = np.zeros(len(standing), dtype=np.bool_) if track.is_baked else (own.placed[standing] & NEGATED) != 0
+        after = values_shown(wanted[there], negated)
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         left[standing, 1] += after - shown
         right[standing, 1] += after - shown
         co[standing, 1] = after
-        _put(track.channels[index], points.with_(co=co, handle_left=left, handle_right=right))
-    evaluate_anew(channels.action)
-
-
-def _curves(track: Track) -> Iterator[tuple[int, OwnKeys, Keyframes]]:
-    """Yield the channels that have own keys: index, own keys, and all keys of the F-curve."""
-    for index, own in read_own_keys(track).items():
-        yield index, own, read(track.channels[index])
+        write_own_curves(channels, track, {index: points.with_(co=co, handle_left=left, handle_right=right)})
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
     """Return the rows among own keys of the keys at the frames, and at which frames there is one."""
     rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
     return rows, is_among(frames, own.keys.frames)
-
-
-def _standing(track: Track, own: OwnKeys, rows: IndexArray, frames: Float32Array) -> IndexArray:
-    """Return the rows of own keys among all keys of their F-curve; raise AnimationError where one has none."""
-    standing = own.rows[rows]
-    if (standing < 0).any():
-        raise track.error(rpt_("another key has taken its place: bake first"), float(frames[standing < 0][0]))
-    return standing
-
-
-def _put(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-    write(fcurve, keys)
-    # Automatic handles, of these keys and those beside them.
-    fcurve.update()
 
 
 @record()

@@ -1,40 +1,53 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore, Apply and Remove: what each leaves of the curves, the parameters and the table.
+"""Free Bake, Restore, Remove and Apply: what each leaves of the curves, the parameters and the table.
 
-Restore removes the bake and writes the animator's curves back, to the last bit where nothing was edited. Remove also
-removes the parameters. Apply keeps the curves as they play, and removes the parameters.
+Free Bake gives the own keys back in the state in which they were baked. Restore writes the animator's curves back as
+they were before TCB, and keeps the parameters. Remove removes these, too. Apply keeps the curves as they play, and
+removes the parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.write import take_channel
+from ..bake.locks import unlock
+from ..bake.pipeline import rebake
+from ..bake.put_back import free as free_tracks
+from ..bake.put_back import restore_track
 from ..datablocks import name_of
-from ..errors import LOCKED, AnimationError, note_on
+from ..errors import EDITED_OUTSIDE, LOCKED, TABLE_LOST, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
-from ..fcurves.frames import ONE_KEY, union
-from ..fcurves.keyframes import Keyframes, extrapolate, read, write
+from ..fcurves.frames import union
+from ..fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    KEY_TYPE,
+    BoolArray,
+    Keyframes,
+    read,
+    write,
+)
 from ..records import record
 from ..report import Report
 from ..store.actions.live_switch import switch_off
-from ..store.digest import RESTORED
+from ..store.fingerprints import edited_outside
 from ..store.frame_functions import curve_of
-from ..store.own_keys import OwnKeys, key_frames, read_keys_to_write, read_own_keys, unrecorded_note
+from ..store.own_curves import keys_of_saved
+from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.record_rows import remove_traces
-from ..store.restored_keys import recorded_keys
-from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update
-from ..store.table.stamps import has_stamps, is_generated
-from ..store.tracks import Track, find_tracks
-from ..translation import rpt_
+from ..store.table import identity
+from ..store.table.custom_property import State, has_played_tracks, read_table, remove_table, update
+from ..store.table.options import Options
+from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
+from ..translation import n_, rpt_
 
 
 @record()
@@ -47,18 +60,74 @@ class _Done:
 
 _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 """None: there was nothing to do."""
+_Strip = Callable[[Channels, Track], None]
 
 
 @checked
-def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of the datablock's baked tracks; edits made since the bake are kept.
+def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = False) -> Report:
+    """Free the bake of the datablock's tracks: put the own keys back and unlock the channels.
 
-    Parameters and settings stay, and Live is switched off once no track of the action is baked.
+    Each track gets the state from which it was baked: its handles play it, or it is off.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock that was baked.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+    discard_edits : bool
+        Also free tracks whose baked curves were edited outside, and discard these edits.
+
+    Returns
+    -------
+    Report
+        The tracks and keys that were freed; tracks that were edited outside are in `errors`.
+
+    Raises
+    ------
+    AnimationError
+        Nothing is baked, or the datablock can't be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.free(ball).tracks
+    2
+    >>> animation.free(ball)
+    Traceback (most recent call last):
+    AnimationError: "Ball": nothing on it is baked
+    """
+    report = _work_on(datablock, prefixes, _free_track, discards=discard_edits)
+    if not report.tracks and not report.errors:
+        raise AnimationError(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
+    _play_freed(datablock, prefixes, report)
+    return report
+
+
+def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
+    """Place the handles of freed tracks whose keys were edited while they were baked."""
+    channels = check_editable(datablock)
+    tracks = [
+        track
+        for track in find_tracks(datablock, channels, prefixes)
+        if track.is_played_by_handles and track.state is not None and not track.state.channels
+    ]
+    if tracks:
+        done = rebake([datablock], channels, tracks, Options(output="HANDLES"))
+        report.errors += done.errors
+        report.notes += done.notes
+
+
+@checked
+def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore the F-curves of the datablock's tracks as they were before TCB; edits made since are kept.
+
+    Parameters and settings stay, and Live is switched off once nothing plays a track of the action.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the tracks.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
 
@@ -70,7 +139,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Raises
     ------
     AnimationError
-        Nothing is baked, or the datablock can't be edited. Nothing was changed.
+        No track is played by handles or a bake, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -79,11 +148,13 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     2
     >>> animation.restore(ball)
     Traceback (most recent call last):
-    AnimationError: "Ball": nothing on it is baked
+    AnimationError: "Ball": no track of it is played by handles or baked
     """
-    report = _take_away(datablock, prefixes, _restore_track)
+    report = _work_on(datablock, prefixes, _restore_track)
     if not report.tracks and not report.errors:
-        raise AnimationError(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
+        raise AnimationError(
+            name_of(datablock), rpt_("no track of it is played by handles or baked"), nothing_to_do=True
+        )
     return report
 
 
@@ -114,7 +185,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    report = _take_away(datablock, prefixes, _remove_track, strip=_strip)
+    report = _work_on(datablock, prefixes, _remove_track, strip=_strip)
     if not report.tracks and not report.errors:
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
@@ -123,9 +194,10 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
 @checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Keep the F-curves as they play now, and remove all TCB data: the result is a plain animation.
+    """Keep the F-curves as they play now, and remove all TCB data: the result is plain animation.
 
-    Handles that a bake has placed stay, and generated keys become plain ones.
+    Placed handles stay, generated keys become plain ones, and baked channels are unlocked. Baked curves that were
+    edited outside are kept as they are.
 
     Parameters
     ----------
@@ -150,7 +222,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    report = _take_away(datablock, prefixes, _apply_track, strip=_make_plain)
+    report = _work_on(datablock, prefixes, _apply_track, strip=_make_plain, takes_edited=True)
     if not report.tracks and not report.errors:
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
@@ -171,7 +243,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
             give_name(owner, track.path)
         return done
 
-    report = _take_away(datablock, None, work, lambda track: track.path in paths, strip=_strip)
+    report = _work_on(datablock, None, work, lambda track: track.path in paths, strip=_strip)
     report.notes += _function_left(datablock)
     return report
 
@@ -185,30 +257,34 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
         return []
     return [
         note_on(
-            name_of(datablock), rpt_("its frame function stays; the cross in Timing (remove_retiming) takes it away")
+            name_of(datablock),
+            rpt_("its frame function stays. Remove it in the Timing panel (script: remove_retiming)"),
         )
     ]
 
 
-def _take_away(
+def _work_on(
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None,
     work: _Work,
     among: Callable[[Track], bool] = lambda _track: True,
-    strip: Callable[[Track], None] | None = None,
+    strip: _Strip | None = None,
+    takes_edited: bool = False,
+    discards: bool = False,
 ) -> Report:
     """Do the work on each track for which `among` is true; a locked track is refused and left alone.
 
     With `strip` the tracks' entries in the table are removed. A damaged table is removed as a whole, and `strip` called
-    for each of its tracks.
+    for each of its tracks. Tracks that were edited outside are refused, but where the work `takes_edited` curves as
+    they are, or `discards` them.
     """
     channels = check_editable(datablock)
     action = channels.action
     if action.library is not None:
-        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', action.name))
+        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" is linked. Open its own file', action.name))
     report = Report.on([datablock])
     remove_strays(channels)
-    tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
+    tracks = _tracks_of(datablock, channels, prefixes, among)
     table = read_table(action)
     if table.error and (table.newer or strip is None):
         raise AnimationError(name_of(datablock), table.error)
@@ -216,19 +292,16 @@ def _take_away(
         return _remove_damaged(channels, tracks, report, strip or _strip)
     states: list[State] = []
     damaged: list[int] = []
-    for track in tracks:
+    for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         has_state = track.state is not None
         reason = _reason_left(track, strip is not None)
+        if is_edited and not (takes_edited or discards):
+            reason = rpt_(EDITED_OUTSIDE)
         if reason is not None:
             report.errors += [track.error(reason)] if reason else []
             continue
-        if track.table.error and strip is not None:
-            strip(track)
-            identity = track.table.identity_at(track.slot, track.path)
-            damaged += [] if identity is None else [identity]
-            done = _Done(len(key_frames(track)), rpt_("its damaged part of the TCB table is gone"))
-        else:
-            done = work(channels, datablock, track)
+        done = _stripped(channels, track, strip, damaged) if strip is not None else None
+        done = work(channels, datablock, track) if done is None else done
         if done is None:
             continue
         if has_state and track.state is not None:
@@ -238,11 +311,49 @@ def _take_away(
         if done.note:
             report.notes.append(track.note(done.note))
     _update_table(action, states, damaged, strip is not None)
-    if report.tracks and not has_baked_tracks(action):
+    if report.tracks and not has_played_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
     evaluate_anew(action)
     return report
+
+
+def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
+    """Call `strip` for a track whose entry in the table is damaged or lost; None for others.
+
+    The identity of a damaged entry is added to `damaged`.
+    """
+    if track.table.error:
+        strip(channels, track)
+        found = track.table.identity_at(track.slot, track.path)
+        damaged += [] if found is None else [found]
+        return _Done(len(key_frames(track)), rpt_("the damaged part of the TCB table was removed"))
+    if track.state is None and looks_baked(track):
+        strip(channels, track)
+        return _Done(len(key_frames(track)), rpt_(_STRIPPED if strip is _strip else _KEPT))
+    return None
+
+
+_STRIPPED = n_(
+    "its table is gone. The keys with an identity were kept and the generated ones removed; handles, interpolation and "
+    "keys at other frames cannot be restored"
+)
+_KEPT = n_("its table is gone. The curves were kept as they play")
+
+
+def _tracks_of(
+    datablock: bpy.types.ID,
+    channels: Channels,
+    prefixes: Iterable[str] | None,
+    among: Callable[[Track], bool],
+) -> list[Track]:
+    """Return the tracks to work on, with the baked ones that have no F-curve any more."""
+    tracks = find_tracks(datablock, channels, prefixes)
+    if read_table(channels.action).baked:
+        every = tracks if prefixes is None else find_tracks(datablock, channels)
+        starts = "" if prefixes is None else tuple(prefixes)
+        tracks += [track for track in lost_tracks(datablock, channels, every) if track.path.startswith(starts)]
+    return list(filter(among, tracks))
 
 
 def _update_table(action: bpy.types.Action, states: list[State], damaged: list[int], removes: bool) -> None:
@@ -257,68 +368,110 @@ def _update_table(action: bpy.types.Action, states: list[State], damaged: list[i
 
 
 def _reason_left(track: Track, removes: bool) -> str | None:
-    """Return why a track is left as it is, with no text where that needs none; None where it is not left."""
+    """Return why a track is left as it is, empty if no message is needed; None where it is not left."""
+    if not removes and track.table.error:
+        return track.table.error
+    if not track.enabled and looks_baked(track):
+        return None if removes else rpt_(TABLE_LOST)
     if track.locked:
-        has_traces = track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values())
-        return rpt_(LOCKED) if has_traces else ""
-    return None if removes else track.table.error or None
+        return rpt_(LOCKED) if track.enabled else ""
+    return None
 
 
-def _remove_damaged(
-    channels: Channels, tracks: Sequence[Track], report: Report, strip: Callable[[Track], None]
-) -> Report:
+def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: _Strip) -> Report:
     """Remove a damaged table, and call `strip` for each of the tracks."""
     for track in tracks:
-        strip(track)
+        strip(channels, track)
         report.tracks += 1
     remove_table(channels.action)
-    report.notes.append(rpt_("its damaged TCB table is gone, and what it had kept of the keys with it"))
+    report.notes.append(rpt_("its damaged TCB table was removed, with everything that it had kept of the keys"))
     evaluate_anew(channels.action)
     return report
 
 
-def _strip(track: Track) -> None:
-    """Remove generated keys, stamps and identities from the track's curves."""
+def _strip(channels: Channels, track: Track) -> None:
+    """Remove generated keys and identities from the track's curves, and unlock them; own keys stay as they are."""
+    if looks_baked(track):
+        _remove_generated(channels, track)
     for fcurve in track.channels.values():
-        own = ~is_generated(read(fcurve))
-        if own.any() and not own.all():
-            write(fcurve, read(fcurve).take(own))
         repeat(fcurve, wanted=False)
         remove_traces(fcurve)
 
 
-def _make_plain(track: Track) -> None:
-    """Make keys in the track's curves that have stamps or identities plain ones."""
+def _remove_generated(channels: Channels, track: Track) -> None:
+    """Remove generated keys, and unlock the channels.
+
+    Own keys of a rotation may have equivalent numbers, which need those of all channels: so all keep keys where one has
+    an own key.
+    """
+    locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
+    unlock(track.channels[index] for index in locked)
+    generated = {index: _are_generated(keys) for index, keys in locked.items()}
+    frames = union([keys.frames[~generated[index]] for index, keys in locked.items()])
+    for index, keys in locked.items():
+        needed = np.isin(keys.frames, frames) & (track.is_rotation | generated[index].all())
+        kept = ~generated[index] | needed
+        if kept.any():
+            write(track.channels[index], _with_plain(keys, generated[index]).take(kept))
+        else:
+            channels.remove(track.channels.pop(index))
+
+
+def _make_plain(_channels: Channels, track: Track) -> None:
+    """Make keys in the track's curves plain ones, and unlock them."""
+    is_baked = looks_baked(track)
     for fcurve in track.channels.values():
         remove_cycles(fcurve)
+        if is_baked and fcurve.lock:
+            _make_generated_plain(fcurve)
+            unlock([fcurve])
         remove_traces(fcurve)
 
 
-def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    if not track.baked and not any(has_stamps(fcurve) for fcurve in track.channels.values()):
+def _make_generated_plain(fcurve: bpy.types.FCurve) -> None:
+    keys = read(fcurve)
+    write(fcurve, _with_plain(keys, _are_generated(keys)))
+
+
+def _are_generated(keys: Keyframes) -> BoolArray:
+    """Return which keys of a baked curve the bake has generated."""
+    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~identity.carry_identities(keys)
+    return generated
+
+
+def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
+    """Return the keys with the type of plain keys for generated ones, and the floats of new keys."""
+    plain = {"amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD, "back": DEFAULT_BACK}
+    floats = {name: np.where(generated, np.float32(value), getattr(keys, name)) for name, value in plain.items()}
+    return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)
+
+
+def _free_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
+    bake = track.bake
+    if bake is None:
         return None
-    (kept,) = read_keys_to_write([track])
-    notes = []
-    for index in list(track.channels):
-        if index in kept:
-            _put_channel_back(track, index, kept[index], kept[index].keys)
-        elif len(track.channels[index].sampled_points) and index in _written(track):
-            _rebuild(channels, track, index)
-            note = rpt_("component {:d} was converted to samples since the bake; its keys are those of before", index)
-            notes.append(note)
-        else:
-            notes.append(take_channel(channels, datablock, track, index))
-    notes.append(unrecorded_note(kept.values()))
-    if track.state is not None:
-        settings = replace(track.settings, digest=RESTORED, options=None)
-        track.state = replace(track.state, settings=settings, channels={})
-    keys = len(union([own.keys.frames for own in kept.values()]))
-    return _Done(keys, "; ".join(note for note in notes if note))
+    keys = len(union([keys_of_saved(channel.keys).frames for channel in bake.channels.values() if len(channel.keys)]))
+    free_tracks(channels, datablock, [track])
+    return _Done(keys, "")
 
 
-def put_back(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
-    """Restore one track, where it is baked."""
-    if _restore_track(channels, datablock, track) is not None and track.state is not None:
+def _restore_track(channels: Channels, _datablock: bpy.types.ID, track: Track) -> _Done | None:
+    if not track.is_played:
+        return None
+    kept = restore_track(channels, track)
+    return _Done(_count(kept.values()), "")
+
+
+def _count(own: Iterable[OwnKeys]) -> int:
+    """Return the number of frames at which the channels have keys."""
+    return len(union([each.keys.frames for each in own]))
+
+
+def put_back(channels: Channels, track: Track) -> None:
+    """Restore one track, where it is played."""
+    if track.is_played:
+        restore_track(channels, track)
+        assert track.state is not None
         update(channels.action, states=[track.state])
 
 
@@ -334,15 +487,22 @@ def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> 
 
 
 def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    stamped = any(has_stamps(fcurve) for fcurve in track.channels.values())
-    if not (track.enabled or stamped or track.frame_curve is not None):
+    if not track.enabled and track.frame_curve is None:
         return None
-    kept = read_own_keys(track)
     _remove_function(channels, datablock, track)
+    if not track.channels:
+        return _Done(0, rpt_("its channels are gone, so there was nothing to keep"))
+    bake, kept = track.bake, read_own_keys(track)
     for index, fcurve in track.channels.items():
         remove_cycles(fcurve)
-        remove_traces(fcurve, kept.get(index))
-    return _Done(len(union([own.keys.frames for own in kept.values()])), "")
+        if bake is not None:
+            _make_generated_plain(fcurve)
+            remove_traces(fcurve)
+        else:
+            remove_traces(fcurve, kept.get(index))
+    if bake is not None:
+        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+    return _Done(_count(kept.values()), "")
 
 
 def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
@@ -351,29 +511,3 @@ def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) 
         channels.remove(track.frame_curve)
         track.frame_curve = None
     take_name(datablock, track.path)
-
-
-def _written(track: Track) -> Mapping[int, Channel]:
-    return track.state.channels if track.state is not None else {}
-
-
-def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -> None:
-    fcurve, extrapolation = track.channels[index], track.extrapolation(index)
-    written = _written(track).get(index)
-    is_edited = own.edited or (written is not None and written.extrapolation != extrapolation)
-    extrapolate(fcurve, extrapolation)
-    write(fcurve, keys)
-    repeat(fcurve, wanted=False)
-    # An update merges keys that a mirror has left at one frame.
-    if is_edited and (np.diff(keys.frames) > ONE_KEY).all():
-        fcurve.update()
-
-
-def _rebuild(channels: Channels, track: Track, index: int) -> None:
-    """Replace the F-curve of a channel whose keys are in the table only by one with these keys."""
-    group = track.group_name
-    written = _written(track)[index]
-    channels.remove(track.channels.pop(index))
-    track.channels[index] = channels.new(track.path, index, group)
-    extrapolate(track.channels[index], written.extrapolation)
-    write(track.channels[index], recorded_keys(written.own))

@@ -14,7 +14,7 @@ from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, BoolArray, read
 from ..store.own_keys import read_all_own_keys
-from ..store.tracks import tracks_among
+from ..store.tracks import Track, tracks_among
 from .track_keys import TrackKeys, keys_read
 
 
@@ -32,16 +32,44 @@ def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False)
 
     `only_selected`: leave out F-curves on which no key is selected, and tracks that have no others.
     """
+    wanted = [fcurve for fcurve in visible if not only_selected or _selected(fcurve).any()]
+    for datablock, channels, pointers in _users_of(wanted):
+        yield from _keys_on(datablock, channels, pointers)
+
+
+def baked_among(fcurves: Iterable[bpy.types.FCurve]) -> set[int]:
+    """Return the pointers of the F-curves that belong to baked tracks."""
+    tracks = [track for _, track in baked_tracks_among(fcurves)]
+    return {fcurve.as_pointer() for track in tracks for fcurve in track.channels.values()}
+
+
+def baked_tracks_selected(visible: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
+    """Return the baked tracks with a selected key or handle on one of these F-curves, and their actions."""
+    return baked_tracks_among(fcurve for fcurve in visible if fcurve.lock and _has_selected(fcurve))
+
+
+def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
+    """Return the baked tracks that the F-curves belong to, and their actions."""
+    baked = []
+    for datablock, channels, pointers in _users_of(fcurves):
+        asked = [fcurve for fcurve in channels if fcurve.as_pointer() in pointers]
+        tracks = tracks_among(datablock, channels, asked)
+        baked += [(channels.action, track) for track in tracks if track.is_baked]
+    return baked
+
+
+def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
+    """Yield what `_users` yields for the actions of the F-curves, with the pointers of those in the action."""
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
-    for fcurve in visible:
+    for fcurve in fcurves:
         action = fcurve.id_data
-        if isinstance(action, bpy.types.Action) and (not only_selected or _selected(fcurve).any()):
+        if isinstance(action, bpy.types.Action):
             actions[action.as_pointer()] = action
             pointers.setdefault(action.as_pointer(), set()).add(fcurve.as_pointer())
     for pointer, action in actions.items():
         for datablock, channels in _users(action):
-            yield from _keys_on(datablock, channels, pointers[pointer])
+            yield datablock, channels, pointers[pointer]
 
 
 def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) -> Iterator[TrackKeys]:
@@ -78,6 +106,16 @@ def _selected(fcurve: bpy.types.FCurve) -> BoolArray:
     flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
     fcurve.keyframe_points.foreach_get("select_control_point", flags)
     return flags
+
+
+def _has_selected(fcurve: bpy.types.FCurve) -> bool:
+    """Return whether a key of the F-curve or one of its handles is selected."""
+    flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
+    for name in FLAGS:
+        fcurve.keyframe_points.foreach_get(name, flags)
+        if flags.any():
+            return True
+    return False
 
 
 def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:

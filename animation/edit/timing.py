@@ -226,7 +226,8 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     if track:
         # The track in the channels just made editable, which may be those of a copy.
         found = find_track(datablock, track)
-        group = found.group
+        # A bake may have locked the group; a frame function can be edited.
+        group = None if found.is_baked else found.group
         give_name(datablock, found.path)
     fcurve = _find(channels, path)
     if fcurve is None:

@@ -14,7 +14,7 @@ from ..bake.plans.splines import setting_names
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import BoolArray, Float32Array
+from ..fcurves.keyframes import BoolArray, Float32Array, Keyframes, read_joined
 from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
@@ -146,6 +146,17 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
 def keys_read(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
     """Return all keys, of which those are selected that are so on a visible channel."""
     frames = union([channel.keys.frames for channel in own.values()])
-    chosen = [own[index].keys for index in visible if index in own]
-    selected = union([keys.frames[keys.select_control_point] for keys in chosen])
+    selected = union([_selected(track, index, own[index].keys) for index in visible if index in own])
     return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
+
+
+def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
+    """Return the frames of a channel's own keys that are selected in the animation editors."""
+    if not track.is_baked:
+        return own.frames[own.select_control_point]
+    # The saved keys have the selection of before the bake.
+    fcurve = track.channels.get(index)
+    if fcurve is None:
+        return own.frames[:0]
+    baked = read_joined([fcurve], ("co", "select_control_point")).keys
+    return own.frames[is_among(own.frames, baked.frames[baked.select_control_point])]

@@ -13,10 +13,12 @@ from ..datablocks import name_of
 from ..errors import NOT_TCB, AnimationError
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
+from ..store.fingerprints import blocking_reasons
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
-from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
+from .own_curves import bake_again, save_own_keys
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
@@ -25,7 +27,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     Raises AnimationError where the track can't be changed.
     """
     check_editable(datablock)
-    reason = blocking_reason(track)
+    (reason,) = blocking_reasons([track])
     if reason:
         raise track.error(reason)
     channels = editable_channels(datablock)
@@ -75,7 +77,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set settings of a TCB track, which the next bake uses.
+    """Set settings of a TCB track; a baked one is baked again, others use them with the next update.
 
     Parameters
     ----------
@@ -113,8 +115,17 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)
     made_by(found, settings)
+    if found.is_baked:
+        # One that was edited outside is refused.
+        writable(datablock, found)
     channels = editable_channels(datablock)
-    state = find_track(datablock, found.path).state
-    assert state is not None
-    update(channels.action, states=[replace(state, settings=settings)])
+    changed = find_track(datablock, found.path)
+    assert changed.state is not None
+    before, changed.state = changed.state, replace(changed.state, settings=settings)
+    if changed.is_baked:
+        # The records of handles are those of other settings.
+        save_own_keys(channels, changed, {})
+        bake_again(channels, [changed], [before])
+    else:
+        changed.table = update(channels.action, states=[changed.state])
     evaluate_anew(channels.action)

@@ -50,6 +50,11 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
             setattr(modifier, name, right)
 
 
+def repeats_by_us(fcurve: bpy.types.FCurve) -> bool:
+    """Return whether the curve has our Cycles modifier."""
+    return bool(len(fcurve.modifiers) and _ours(fcurve))
+
+
 def remove_cycles(fcurve: bpy.types.FCurve) -> None:
     """Rename our modifier, so that it is one like any other."""
     for modifier in _ours(fcurve):

@@ -385,7 +385,7 @@ Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]
 """The function `write_joined`, or another with the same result at the end of a bake."""
 
 MARKS = ("co", "type", "back", "amplitude", "period")
-"""The attributes that tell where a key is and whose it is: the animator's, or generated."""
+"""The attributes that tell where a key is and which one it is."""
 SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
 """Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
@@ -468,6 +468,8 @@ def read_anew(joined: Joined, names: Iterable[str]) -> Joined:
 def read_rest(marks: Joined, chosen: BoolArray) -> Joined:
     """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
     rest = [name for name in NAMES if name not in marks.names]
+    if not rest:
+        return marks if chosen.all() else Joined(marks.keys.take(chosen), marks.sums(chosen).tolist())
     if chosen.all():
         return read_anew(marks, rest)
     block = marks.block

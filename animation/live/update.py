@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: finds edited tracks, and bakes those of live actions again.
+"""Live: finds edited tracks of live actions, and updates what plays them.
 
 Blender reports that an action changed, not which key. The keys of each channel are therefore compared with those at the
 last check: tracks with differing channels were edited. The result of a check depends on the keys and the table alone,
 not on how often it is done, or on what undo restores.
+
+Baked tracks are locked. One whose content is as the bake has written it is baked again where its parameters, settings
+or timing have changed, and locked again where somebody has unlocked it. One that was edited outside is left alone.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..bake.locks import is_locked, lock, lock_groups
 from ..bake.pipeline import rebake
-from ..datablocks import action_time
+from ..errors import EDITED_OUTSIDE, FreeNote
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
@@ -32,25 +36,20 @@ from ..fcurves.keyframes import (
     Keyframes,
     Part,
     end_to_end,
-    read_coordinates,
-    read_floats,
 )
 from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
 from ..store.digest import RESTORED, shape_of
+from ..store.fingerprints import edited_outside
 from ..store.frame_functions import function_of, functions_of
-from ..store.own_keys import read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.table.options import Options
-from ..store.table.stamps import GENERATED
-from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, played_otherwise, refreshed
+from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, lost_tracks, played_otherwise, refreshed
 from ..store.up_to_date import are_up_to_date
-from ..translation import rpt_
-from .keyed_unchanged import take_keyed
-from .record_edits import settle
+from ..translation import counted, n_, rpt_
 
 Points = list[bpy.types.FCurveKeyframePoints]
 """The keys of each channel of a track, as Blender has them."""
@@ -69,11 +68,11 @@ class Watch:
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
     reader: _KeyReader | None = None
-    """What reads the keys of all baked tracks, in the order of their paths."""
+    """What reads the keys of all played tracks, in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
-    """Frames and values of each baked track's keys at the last check."""
+    """Frames and values of each played track's keys at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """What else decides whether a baked track is up to date: identities of keys, settings, timing."""
+    """What else decides whether a played track is up to date: identities of keys, settings, timing."""
     table: int = 0
     """The stamp of the table at the last check."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -88,11 +87,19 @@ class Watch:
     """For each track everything that an edit of its F-curves can change, except frames and values of their keys."""
     unsure: list[str] = field(default_factory=list)
     """Tracks of which only frames and values of keys have been checked."""
+    outside: set[str] = field(default_factory=set)
+    """Baked tracks that were edited outside."""
+    lost: list[Track] = field(default_factory=list)
+    """Baked tracks whose F-curves are gone, which is an edit outside, too."""
+    is_live: bool = False
+    """Whether the last check updated the tracks: where it did not, edits may be waiting."""
+    has_new_curves: bool = False
+    """True where F-curves were added or removed since the locks of groups were looked after."""
 
     def forget(self) -> None:
         """Drop everything that undo or loading a file has made invalid."""
         self.users, self.pointers, self.tracks, self.points, self.key_places, self.bake_inputs = [], [], {}, {}, {}, {}
-        self.reader, self.table = None, 0
+        self.reader, self.table, self.outside, self.lost = None, 0, set(), []
 
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks anew if F-curves were added or removed, or with `anew`; return whether anything uses them."""
@@ -106,7 +113,10 @@ class Watch:
         if anew or table != self.table or _pointers(channels) != self.pointers:
             remove_strays(channels)
             self.pointers, self.table = _pointers(channels), table
-            self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
+            found = find_tracks(self.users[0], channels)
+            self.tracks = {track.path: track for track in found if track.enabled}
+            self.lost = lost_tracks(self.users[0], channels, found)
+            self.has_new_curves = True
             self.points = {path: _points(track) for path, track in self.tracks.items()}
             self.reader = None
             self._note_modes()
@@ -126,28 +136,29 @@ class Watch:
             return False
 
     @property
-    def baked(self) -> list[Track]:
-        """Return the baked tracks."""
-        return [track for track in self.tracks.values() if track.baked]
+    def played(self) -> list[Track]:
+        """Return the tracks that a bake or handles play."""
+        return [track for track in self.tracks.values() if track.is_played]
 
     def edited_at_first_look(self) -> list[Track]:
         """Return the tracks whose keys were moved, added, deleted or changed in value since the last check.
 
         If there are none, return those with other identities of keys, settings or timing.
         """
-        baked = self.baked
-        paths = [track.path for track in baked]
+        played = self.played
+        paths = [track.path for track in played]
         if self.reader is None or not self.reader.is_of(paths):
-            self.reader = _KeyReader(paths, self._points_of(baked))
+            self.reader = _KeyReader(paths, self._points_of(played))
         marks = dict(zip(paths, self.reader.read(("co",)), strict=True))
         suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
         self.key_places, self.unsure = marks, list(marks)
         if not suspected:
-            names = dict(zip(marks, _bake_inputs(baked, self.reader), strict=True))
+            names = dict(zip(marks, _bake_inputs(played, self.reader), strict=True))
             suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
             self.bake_inputs = names
             _forget_keys(suspected)
         changed = []
+        suspected = self.not_outside(suspected)
         places = [marks[track.path] for track in suspected]
         for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
             # The table must get the new path of a track that was renamed, or moved with its slot.
@@ -157,12 +168,19 @@ class Watch:
                 changed.append(track)
         return self._worth_trying(changed)
 
+    def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
+        """Return the tracks without those baked ones that were edited outside, which nothing updates."""
+        outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
+        for path, is_outside in outside.items():
+            (self.outside.add if is_outside else self.outside.discard)(path)
+        return [track for track in tracks if not outside[track.path]]
+
     def _points_of(self, tracks: Iterable[Track]) -> list[Points]:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
         """Return the TCB tracks that nothing plays yet, unless they were restored."""
-        waiting = [track for track in self.tracks.values() if not track.baked and track.settings.digest != RESTORED]
+        waiting = [track for track in self.tracks.values() if not track.is_played and track.settings.digest != RESTORED]
         return self._worth_trying([track for track in waiting if track.in_use])
 
     def _worth_trying(self, tracks: list[Track]) -> list[Track]:
@@ -182,14 +200,15 @@ class Watch:
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
             track = self.tracks.get(self.unsure.pop())
-            if track is None or not track.baked:
+            if track is None or not track.is_played:
                 continue
             (rest,) = _other_state([track], _KeyReader([track.path], self._points_of([track])))
-            if not self.other_state.setdefault(track.path, rest).is_like(rest):
+            before = self.other_state.get(track.path)
+            if before is None and not _are_handles_as_written(track, rest) or before and not before.is_like(rest):
                 edited.append(track)
-                self.other_state[track.path] = rest
+            self.other_state[track.path] = rest
         _forget_keys(edited)
-        return edited
+        return self.not_outside(edited)
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
         """Store the present state of the tracks, which were checked, and the report's notes on them."""
@@ -218,10 +237,8 @@ def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
-    keyed: Sequence[float] = (),
-    is_live: bool = True,
 ) -> Report:
-    """Update baked tracks of the action whose keys were edited since the last check, as found by a fast check.
+    """Update played tracks of the action whose keys were edited since the last check, as found by a fast check.
 
     `check_remaining` finds the other edits.
 
@@ -232,13 +249,8 @@ def refresh(
     action
         Must be editable. Slots that nothing uses are left alone.
     options_for
-        Returns the options for TCB tracks that are not baked, for the datablocks that use them; None: these are left
-        alone.
-    keyed
-        Frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there, the
-        generated keys become the animator's, though nothing else of them has changed.
-    is_live
-        Bake edited tracks again; else only record the edits, so that the next bake finds each of them separately.
+        Returns the options for TCB tracks that nothing plays, for the datablocks that use them. None: the action is not
+        live, so that only the locks of baked tracks are looked after.
 
     Returns
     -------
@@ -247,11 +259,13 @@ def refresh(
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
+        if watch.is_live != (options_for is not None):
+            watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
+            _forget_keys(watch.tracks.values())
+            watch.is_live = options_for is not None
         report.notes, watch.news = [*report.notes, *watch.news], []
-        for frame in keyed:
-            for track in watch.tracks.values():
-                take_keyed(track, action_time(watch.users[0], frame))
-        report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for, is_live))
+        report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for))
+        report.add(_locked_again(watch, channels))
     return report
 
 
@@ -260,7 +274,6 @@ def check_remaining(
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
     seconds: float = math.inf,
-    is_live: bool = True,
 ) -> Report:
     """Update tracks whose handles, interpolation or channels (extrapolation, mute, lock, modifiers) were edited.
 
@@ -269,7 +282,10 @@ def check_remaining(
     report = Report()
     checked = []
     for channels, watch in _watched(watches, action, anew=False):
-        report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for, is_live))
+        if options_for is not None:
+            report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for))
+        else:
+            watch.unsure.clear()
         checked.append(watch)
     for (number, _), watch in watches.items():
         if number == action.session_uid and not any(watch is each for each in checked):
@@ -283,7 +299,9 @@ def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action)
     lines = list(map(str, layered_refusals(action))) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         lines += [*(why for _, why in watch.refused.values()), *watch.modes]
-        lines += [line for track in watch.baked for line in watch.standing.get(track.path, ())]
+        outside = [track for track in watch.played if track.path in watch.outside]
+        lines += [track.note(rpt_(EDITED_OUTSIDE)) for track in [*outside, *watch.lost]]
+        lines += [line for track in watch.played for line in watch.standing.get(track.path, ())]
     return lines
 
 
@@ -292,33 +310,18 @@ def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -
     return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
 
 
-def notes_of_linear(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
-    """Return a note where selected own keys, just made linear, are among samples, which show all own keys as linear."""
-    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
-        sampled = [
-            track for track in watch.baked if track.settings.options and track.settings.options.output == "SAMPLES"
-        ]
-        for track, kept in zip(sampled, read_all_own_keys(sampled), strict=True):
-            if any((own.keys.select_control_point & ~own.ends_spline)[:-1].any() for own in kept.values()):
-                text = rpt_("among samples all keys are linear: to go straight from one, choose so in Set Parameters")
-                return [track.note(text)]
-    return []
-
-
 def refresh_all(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
-    keyed: Sequence[float] = (),
-    is_live: bool = True,
 ) -> Report:
     """Check all tracks of the action for edits of any kind and update them; repeat all notes on rotation modes."""
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
         watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
-    report = refresh(watches, action, options_for, keyed, is_live)
-    report.add(check_remaining(watches, action, options_for, is_live=is_live))
+    report = refresh(watches, action, options_for)
+    report.add(check_remaining(watches, action, options_for))
     return report
 
 
@@ -332,29 +335,45 @@ def _watched(
 
 
 @collector_paused()
-def _update_tracks(
-    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, is_live: bool
-) -> Report:
-    """Bake tracks again; where they are not live, only record their edits."""
-    if options_for is not None:
-        tracks = [*tracks, *watch.not_played()]
-    if not tracks:
+def _update_tracks(watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None) -> Report:
+    """Play edited tracks of a live action anew, each as it is played now, and those that nothing plays yet."""
+    tracks = [] if options_for is None else [*tracks, *watch.not_played()]
+    if not tracks or options_for is None:
         return Report()
     present = refreshed(watch.users[0], channels, tracks)
-    if not is_live:
-        _forget_keys(present)
-        report = settle(channels, [track for track in present if track.baked and not blocking_reason(track)])
-        watch.take(channels, present, report)
-        return report
-    only_generated_moved = all(_only_generated_moved(track) for track in present)
-    first = not all(track.baked for track in present)
-    options = options_for(watch.users) if options_for is not None and first else _OPTIONS
+    is_first = not all(track.is_played for track in present)
+    options = options_for(watch.users) if is_first else _OPTIONS
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {error.track for error in report.errors}
-    if only_generated_moved and not refused:
-        report.notes += [track.note(rpt_("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
+
+
+def _locked_again(watch: Watch, channels: Channels) -> Report:
+    """Lock baked channels that somebody has unlocked, where their content is as the bake has written it."""
+    report = Report()
+    baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
+    # Some edits are not found at first look.
+    tracks = watch.not_outside([track for track in baked if not all(map(is_locked, _baked_curves(track)))])
+    unlocked = len(tracks)
+    for track in tracks:
+        lock(_baked_curves(track))
+    if baked and (unlocked or watch.has_new_curves):
+        lock_groups(channels, baked[0].table)
+    watch.has_new_curves = False
+    if unlocked:
+        text = counted(
+            unlocked,
+            n_("{:,} baked track was locked again. Free Bake unlocks it for editing"),
+            n_("{:,} baked tracks were locked again. Free Bake unlocks them for editing"),
+        )
+        report.notes.append(FreeNote(text))
+    return report
+
+
+def _baked_curves(track: Track) -> list[bpy.types.FCurve]:
+    bake = track.bake
+    return [track.channels[index] for index in bake.channels if index in track.channels] if bake is not None else []
 
 
 def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
@@ -438,7 +457,7 @@ def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
 def _bake_inputs(
     tracks: Sequence[Track], reader: _KeyReader, written: Keyframes | None = None
 ) -> list[tuple[object, ...]]:
-    """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
+    """Return the identities of each track's keys, its settings and timing: everything else that decides its motion."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"], written)
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
@@ -454,23 +473,6 @@ def _state_mark(track: Track, every: Points) -> int:
     return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
-def _only_generated_moved(track: Track) -> bool:
-    """Return whether only the track's generated keys, not its own, are at other frames than the bake has written."""
-    moved = False
-    for index, fcurve in track.channels.items():
-        written = track.state.channels.get(index) if track.state is not None else None
-        if written is None:
-            return False
-        frames, values = read_coordinates(fcurve).reshape(-1, 2).T
-        generated = read_floats(fcurve, "amplitude") == np.float32(GENERATED)
-        if not np.array_equal(np.stack((frames[~generated], values[~generated]), axis=1), written.own["co"]):
-            return False
-        if (values[generated] != read_floats(fcurve, "back")[generated]).any():
-            return False
-        moved |= bool((frames[generated] != read_floats(fcurve, "period")[generated]).any())
-    return moved
-
-
 class _OtherState(NamedTuple):
     """State of a track that edits can change, apart from frames and values of keys and what `_bake_inputs` reads."""
 
@@ -482,20 +484,28 @@ class _OtherState(NamedTuple):
 
         An editor shows handles of an NLA strip in tweak mode in the time of the scene, and converts them back.
         """
-        if self == other:
-            return True
-        if self.other != other.other or len(self.handles) != len(other.handles):
-            return False
-        before, now = (np.frombuffer(each.handles, np.float32).reshape(-1, 2) for each in (self, other))
-        away = np.abs(now - before)
-        return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
+        return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
+
+
+def _are_handles_alike(before: bytes, now: bytes) -> bool:
+    if len(before) != len(now):
+        return False
+    away = np.abs(np.frombuffer(now, np.float32) - np.frombuffer(before, np.float32)).reshape(-1, 2)
+    return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
+
+
+def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
+    """Return whether the handles that play a track are where they were placed, as far as its keys tell."""
+    if not track.is_played_by_handles or not track.all_written:
+        return True
+    # As the state has them: both handles of a key together.
+    every = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
+    placed = b"".join([each.tobytes() for each in every])
+    return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
 
 
 def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None) -> list[_OtherState]:
-    """Read what an edit of the tracks can change, except frames and values of keys and what `_bake_inputs` reads.
-
-    Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
-    """
+    """Read what an edit of the tracks can change, except frames and values of keys and what `_bake_inputs` reads."""
     result = []
     kinds = reader.read((*KINDS, "easing"), written)
     for track, handles, own in zip(tracks, reader.read(SIDES, written), kinds, strict=True):

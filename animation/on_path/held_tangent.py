@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
-from ..bake.key_tangents import KeyTangents
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
 from ..edit.parameters.set_parameters import set_parameters
 from ..edit.track_keys import TrackKeys
 from ..errors import KEYED_APART, NOT_TCB
+from ..live.key_tangents import KeyTangents
 from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..translation import rpt_

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..bake.replay import replay
 from ..datablocks import animation_data
+from ..edit.own_curves import own_points, save_own_keys
 from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.frames import SAME_FRAME
@@ -18,7 +19,6 @@ from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
-from ..store.table.stamps import is_generated
 from ..store.tracks import Track, refreshed
 from ..translation import rpt_
 
@@ -36,6 +36,9 @@ class KeyedTrack:
         self.frame = frame
         (self.users,) = users_of_channels([self.channels])
         own = read_own_keys(self.track)
+        self._pending: Values | None = None
+        self._baked: dict[int, list[float]] = {}
+        """The values of the key and its handles on baked curves, where others were written and not yet played."""
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
         """The components with a key at the frame."""
         if not self.keyed:
@@ -53,31 +56,46 @@ class KeyedTrack:
         for index, fcurve in self.track.channels.items():
             point = self._point(fcurve) if index in self.keyed else None
             numbers[index] = fcurve.evaluate(self.frame) if point is None else point.co[1]
+        if self.track.is_baked:
+            # A baked curve may have other numbers that mean the same orientation.
+            for index, own in read_own_keys(self.track).items():
+                if index in self.keyed:
+                    numbers[index] = float(own.values[np.argmin(np.abs(own.frames - self.frame))])
         return np.array(numbers, dtype=np.float64)
 
     def write(self, values: Values) -> None:
-        """Move the keys and their handles to the values; of components without a key nothing is changed."""
+        """Move the keys and their handles to the values; of components without a key nothing is changed.
+
+        Of a baked track the saved keys follow when it is played.
+        """
+        self._pending = values if self.track.is_baked else None
         for index in self.keyed:
             point = self._point(self.track.channels[index])
             if point is None:
                 continue
+            if self.track.is_baked and index not in self._baked:
+                self._baked[index] = [place[1] for place in (point.co, point.handle_left, point.handle_right)]
             change = float(np.float32(values[index])) - point.co[1]
             point.co[1] = float(values[index])
             for handle in (point.handle_left, point.handle_right):
                 handle[1] += change
-        if not self.track.baked:
+        if not self.track.is_played:
             for index in self.keyed:
                 self.track.channels[index].update()
         evaluate_anew(self.channels.action)
 
     def move_to(self, frame: float) -> None:
-        """Move the keys to another frame between those of `room`; generated keys that stand there go."""
-        for index in self.keyed:
-            fcurve = self.track.channels[index]
-            keys = _shifted(read(fcurve), self.frame, frame)
-            write(fcurve, keys)
-            if not self.track.baked:
-                fcurve.update()
+        """Move the keys to another frame between those of `room`."""
+        if self.track.is_baked:
+            points = own_points(self.track)
+            moved = {index: _shifted(points[index][1], self.frame, frame) for index in self.keyed}
+            save_own_keys(self.channels, self.track, moved)
+        else:
+            for index in self.keyed:
+                fcurve = self.track.channels[index]
+                write(fcurve, _shifted(read(fcurve), self.frame, frame))
+                if not self.track.is_played:
+                    fcurve.update()
         self.frame = frame
         evaluate_anew(self.channels.action)
 
@@ -86,8 +104,38 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Bake the track again where it is live: no other was changed."""
-        return replay(self.users, self.channels, [self.track])
+        """Play the track anew where it is baked or live: no other was changed."""
+        if self._pending is not None:
+            self._put_baked_back()
+            self._save(self._pending)
+            self._pending = None
+        report = replay(self.users, self.channels, [self.track])
+        if self.track.is_baked:
+            self.refresh()
+        return report
+
+    def _put_baked_back(self) -> None:
+        """Give the keys on baked curves the values that the bake has written: others would be edits from outside."""
+        for index, values in self._baked.items():
+            point = self._point(self.track.channels[index])
+            for place, value in zip((point.co, point.handle_left, point.handle_right), values, strict=True):
+                place[1] = value
+        self._baked = {}
+
+    def _save(self, values: Values) -> None:
+        """Give the saved keys of a baked track at the frame these values."""
+        changed = {}
+        for index, (_, keys) in own_points(self.track).items():
+            if index not in self.keyed:
+                continue
+            at = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
+            places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+            change = np.float32(values[index]) - keys.values[at]
+            for name in SIDES:
+                places[name][at, 1] += change
+            places["co"][at, 1] = values[index]
+            changed[index] = keys.with_(**places)
+        save_own_keys(self.channels, self.track, changed)
 
     def _point(self, fcurve: bpy.types.FCurve) -> Any:
         frames = read_coordinates(fcurve)[::2]
@@ -106,8 +154,8 @@ def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
-    """Return the keys with the one at the frame, which is not generated, moved to another."""
-    at = (np.abs(keys.frames - frame) <= SAME_FRAME) & ~is_generated(keys)
+    """Return the keys with the one at the frame moved to another."""
+    at = np.abs(keys.frames - frame) <= SAME_FRAME
     moved = {}
     for name in ("co", *SIDES):
         places = getattr(keys, name).copy()
@@ -115,6 +163,4 @@ def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
         moved[name] = places
     moved["co"][at, 0] = to
     keys = keys.with_(**moved)
-    rest = at | ~(is_generated(keys) & (np.abs(keys.frames - to) <= SAME_FRAME))
-    keys = keys.take(rest)
     return keys.take(np.argsort(keys.frames, kind="stable"))

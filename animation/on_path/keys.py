@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..edit.make_key import make_key
+from ..edit.own_curves import own_points, write_own_curves
 from ..edit.track_settings import writable
 from ..errors import AnimationError
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import read_coordinates
+from ..fcurves.keyframes import BoolArray, Float32Array, read_coordinates
 from ..store.own_keys import key_frames
 from ..translation import rpt_
 from .keyed_track import KeyedTrack, check_times
@@ -60,12 +61,23 @@ def delete_key(spot: Spot) -> None:
         if each.is_last_of_a_channel:
             raise each.track.error(rpt_("it is the last key; delete the channels instead"), spot.frame)
     for each in keyed:
+        if each.track.is_baked:
+            points = own_points(each.track)
+            left = {i: points[i][1].take(~_are_at(points[i][1].frames, spot.frame)) for i in each.keyed}
+            write_own_curves(each.channels, each.track, left)
+            continue
         for index in each.keyed:
             fcurve = each.track.channels[index]
             frames = read_coordinates(fcurve)[::2]
-            for row in np.flatnonzero(np.abs(frames - np.float32(spot.frame)) <= SAME_FRAME)[::-1].tolist():
+            for row in np.flatnonzero(_are_at(frames, spot.frame))[::-1].tolist():
                 fcurve.keyframe_points.remove(fcurve.keyframe_points[row], fast=True)
-            if not each.track.baked:
+            if not each.track.is_played:
                 fcurve.update()
         evaluate_anew(each.channels.action)
         each.play()
+
+
+def _are_at(frames: Float32Array, frame: float) -> BoolArray:
+    """Return which of the frames are the same as another."""
+    same: BoolArray = np.abs(frames - np.float32(frame)) <= SAME_FRAME
+    return same

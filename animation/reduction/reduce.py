@@ -59,9 +59,9 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
 ) -> Reduction:
     """Reduce dense curves to the fewest keys whose handles play the motion within an error.
 
-    The datablock plays a new action; the original is kept with a fake user, and `back_to_original` plays it again.
-    Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the error
-    there are more keys.
+    The keys go into a copy of the datablock's action, named "<name>.reduced". The original stays in the file, with a
+    fake user. Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the
+    error there are more keys.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..store.actions.original_actions import copied, keep, link, originals, release, unlink
+from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import listed, n_, rpt_
@@ -42,8 +42,8 @@ _MENDS = 24
 """How often keys are put where handles don't play the motion."""
 
 
-_TCB = n_("it is TCB already; apply or remove that first")
-_REDUCED = n_("it is TCB already: go Back to Original (command: back-to-original) first")
+_TCB = n_("it is TCB already; apply or remove it first")
+_BAKED = n_("it is baked; free or apply it first")
 _FREED = n_(
     "automatic handles of keys beside the range are Free, where they are: Blender would place them by the new keys"
 )
@@ -252,9 +252,6 @@ class Search:
         original, copy = self._channels.action, channels_of(self._datablock).action
         if copy != original:
             assign(self._datablock, original, self._channels.slot_handle)
-            if original.library is None:
-                unlink(original)
-                release(original)
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
@@ -266,7 +263,9 @@ class Search:
         if plain:
             text = rpt_("made of few keys, which are not TCB: they come back plain ({:s})", listed(plain))
             self._notes.append(note_on(name_of(self._datablock), text))
-        return self._result(copy, new)
+        result = self._result(copy, new)
+        self._keep_original()
+        return result
 
     def _written(self, new: Sequence[NewKeys], factor: float) -> tuple[Channels, Sequence[NewKeys], list[str], Played]:
         """Write keys into a copy of the action, more where handles don't play the motion.
@@ -399,13 +398,21 @@ class Search:
             if user != self._datablock
         ]
 
-    def _copy(self) -> Channels:
-        """Let the datablock play a copy of its action; keep the original, and return the copy's F-curves."""
-        original, slot = self._channels.action, self._channels.slot_handle
-        copy = copied(original, "reduced")
+    def _keep_original(self) -> None:
+        """Give the original action a fake user, with which the file keeps it."""
+        original = self._channels.action
         if original.library is None:
-            keep(original)
-            link(original, copy)
+            original.use_fake_user = True
+            self._notes.append(
+                note_on(name_of(self._datablock), rpt_('its action "{:s}" is kept in the file', original.name))
+            )
+
+    def _copy(self) -> Channels:
+        """Let the datablock play a copy of its action that is not live; return the F-curves of the copy."""
+        original, slot = self._channels.action, self._channels.slot_handle
+        copy = original.copy()
+        copy.name = f"{original.name}.reduced"
+        switch_off(copy)
         assign(self._datablock, copy, slot)
         return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)
 
@@ -419,11 +426,10 @@ def _reducible(
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
     found, refused = [], {}
-    present = _REDUCED if channels.action in originals() else _TCB
     tracks = find_tracks(datablock, channels, prefixes)
     for track in tracks:
         is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
-        reason = rpt_(present) if track.enabled else blocking_reason(track)
+        reason = rpt_(_BAKED if track.is_baked else _TCB) if track.enabled else blocking_reason(track)
         reason = reason or _modified(track)
         if reason and (is_dense or frame_range is None):
             refused[track.path] = reason

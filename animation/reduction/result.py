@@ -96,7 +96,7 @@ class Reduction:
             )
         if self.angle_at:
             text += rpt_("; rotations are off by up to {:.2g}° ({:s})", math.degrees(self.angle), self.angle_at)
-        text += rpt_('; {:.1f} s; "{:s}" is kept', self.seconds, self.original)
+        text += rpt_("; {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM and self.evaluated:
             text += rpt_(
                 "; that is more than {:.4g}, as constraints or drivers make more of small changes", self.wanted

@@ -22,12 +22,13 @@ from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
+from ..edit.own_curves import own_points, save_own_keys
 from ..edit.track_keys import TrackKeys, keys_of
 from ..errors import AnimationError
-from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
+from ..fcurves.channels import Channels, channels_of, evaluate_anew, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import read_coordinates
+from ..fcurves.keyframes import Keyframes, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..store.table.options import Options
@@ -348,7 +349,7 @@ def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[floa
 
 
 def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
-    """Write the numbers into the keys, and bake again what was baked; return notes for the user."""
+    """Write the numbers into the keys, and play again the tracks that were played; return notes for the user."""
     notes: list[str] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
@@ -359,20 +360,28 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
         channels = editable_channels(datablock, notes)
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
         for mover, own in group:
-            _put(tracks[mover.track.path], mover, own)
-        baked = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.baked]
+            _put(channels, tracks[mover.track.path], mover, own)
+        played = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.is_played]
         (users,) = users_of_channels([channels])
-        report = rebake(users or [datablock], channels, baked, Options())
+        report = rebake(users or [datablock], channels, played, Options())
         notes += [*map(str, report.errors), *report.notes]
         evaluate_anew(channels.action)
     return notes
 
 
-def _put(track: Track, mover: Mover, numbers: Values) -> None:
+def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
+    """Write the numbers into the track's own keys: those on its F-curves, or the saved keys of a baked track."""
+    of_component: dict[int, list[tuple[int, float]]] = {index: [] for index in track.channels}
+    for (component, row), number in zip(mover.slots, numbers.tolist(), strict=True):
+        of_component[component].append((row, number))
+    if track.is_baked:
+        points = own_points(track)
+        save_own_keys(
+            channels, track, {index: _with_values(points[index][1], own) for index, own in of_component.items() if own}
+        )
+        return
     for index, fcurve in track.channels.items():
-        own = [
-            (row, number) for number, (component, row) in zip(numbers, mover.slots, strict=True) if component == index
-        ]
+        own = of_component[index]
         frames = read_coordinates(fcurve)[::2]
         for row, number in own:
             frame = mover.originals[index].keys.frames[row]
@@ -382,3 +391,14 @@ def _put(track: Track, mover: Mover, numbers: Values) -> None:
             point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
         if own:
             fcurve.update()
+
+
+def _with_values(keys: Keyframes, values: Sequence[tuple[int, float]]) -> Keyframes:
+    """Return the keys with other values, given by row; handles move along."""
+    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
+    for row, value in values:
+        change = np.float32(value) - co[row, 1]
+        co[row, 1] = value
+        left[row, 1] += change
+        right[row, 1] += change
+    return keys.with_(co=co, handle_left=left, handle_right=right)

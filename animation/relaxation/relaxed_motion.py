@@ -68,7 +68,7 @@ class Mover:
         self.prefix, self.name = owner_and_kind(track)
         self.settings = track.settings
         self.function = function_of(track)
-        self.defaults = self.settings.options.defaults if track.baked and self.settings.options else defaults
+        self.defaults = self.settings.options.defaults if track.is_played and self.settings.options else defaults
         kept = read_own_keys(track)
         self.originals = {
             index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
@@ -137,7 +137,7 @@ class Mover:
 
 
 def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[Mover]:
-    """Return movers for other tracks of the same objects and bones that are TCB but not baked yet.
+    """Return movers for other tracks of the same objects and bones that are TCB but not played yet.
 
     Their motion will change with the next bake.
     """
@@ -154,7 +154,7 @@ def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str
             moves = track.path == f"{prefix}location" or (
                 track.is_rotation and track.path.startswith(f"{prefix}rotation")
             )
-            to_come = track.enabled and not track.baked and not blocking_reason(track)
+            to_come = track.enabled and not track.is_played and not blocking_reason(track)
             if moves and to_come and (datablock, track.path) not in chosen:
                 keys = keys_of(datablock, track)
                 found.append(Mover(keys.take(np.zeros(len(keys), dtype=np.bool_)), defaults))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Digests: numbers by which a track is known to be still as it was baked."""
+"""Digests: numbers by which a track is known to be still what it is played from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .table.settings import Settings
 from .tracks import Track
 
 NEVER = 1
-"""A digest that no bake has: the track is out of date."""
+"""A digest that no played track has: the track is out of date."""
 RESTORED = 2
-"""The digest of a restored track: Live skips it until it is baked by hand, or Live is switched on again."""
+"""The digest of a restored track: Live skips it until it is played by hand, or Live is switched on again."""
 
 
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:

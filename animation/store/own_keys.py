@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys of a track, as they are without a bake.
+"""The animator's keys of a track, as they are without TCB.
 
-Own keys are recognized by their identities, and by what edits did to them since (`classify_edits.py`). Their frame and
-value are taken from the key itself; `restored_keys.py` gives what a bake has changed of it.
+They are on the track's own curves: its F-curves, or the saved keys of a baked track. Their frame and value are taken
+from the key itself; `restored_keys.py` gives the handles that were there before handles played the track.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from ..fcurves.keyframes import (
     FLAGS,
     INTERPOLATION,
     MARKS,
+    NAMES,
     NO_KEYS,
     BoolArray,
     EnumArray,
@@ -37,7 +38,6 @@ from ..fcurves.keyframes import (
     both,
     either,
     end_to_end,
-    merged,
     read_anew,
     read_joined,
     read_rest,
@@ -45,41 +45,34 @@ from ..fcurves.keyframes import (
 )
 from ..records import record
 from ..translation import n_, rpt_
-from .classify_edits import Changes, classify
-from .edits.shown_values import is_shown_elsewhere, values_without_bake
+from .own_curves import own_channels, read_own_curves
 from .restored_keys import (
-    LEFT_PLACED,
-    RIGHT_PLACED,
     UNSEEN,
     chosen_in,
     chosen_of,
-    keys_of_rows,
+    own_values,
     restored_from,
-    without_bake,
+    without_handles,
     written_of,
 )
 from .table import identity
 from .table import rows as rows_
-from .table.custom_property import OWN, Channel, Written
+from .table.custom_property import NEGATED, OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Columns, Fields
 from .table.session import session
-from .table.stamps import is_generated, is_stamped
 from .tracks import Track
 
-_BESIDE = 4
-"""Keys on each side: pasted ones stand among others."""
 _HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
-_NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
 @record(eq=False)
 class OwnKeys:
-    """The animator's keys of one channel, without a bake.
+    """The animator's keys of one channel, without TCB.
 
     Attributes
     ----------
@@ -90,11 +83,12 @@ class OwnKeys:
     numbers : array, shape (n, k)
         The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
     rows : array, shape (n,)
-        Their rows among all keys of the F-curve; -1 for a key that was merged into a generated one.
+        Their rows on the own curve.
     chosen : array of uint8, shape (n,)
         What the animator changed after they became TCB keys: the bits `rows.CHOSEN_…`.
     placed : array of uint8, shape (n,)
-        Which handles a bake has placed, and which keys it plays negated, by the bits in the table and above.
+        Which handles were placed to play the track, and which keys are played negated, by the bits in the table and in
+        `restored_keys.py`.
     edited : bool
         Keys were added, deleted or moved since their records were made: Blender must place automatic handles anew.
     """
@@ -106,14 +100,8 @@ class OwnKeys:
     chosen: EnumArray
     placed: EnumArray
     edited: bool = False
-    unrecorded: Float32Array = field(default_factory=lambda: _NO_FRAMES)
-    """Frames of keys that were made, or became the animator's, since the bake."""
-    doubtful: Float32Array = field(default_factory=lambda: _NO_FRAMES)
-    """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     as_read: Keyframes | None = None
-    """The same keys as the F-curve has them; what is seldom edited may be as Live left it."""
-    are_alone: bool = False
-    """The F-curve has only own keys, and they are in `as_read`; not told of channels end to end."""
+    """The same keys as the own curve has them; what is seldom edited may be as Live left it."""
 
     @property
     def count(self) -> int:
@@ -189,7 +177,7 @@ class OwnKeys:
 
     @cached_property
     def ends(self) -> bytes:
-        """Return what `ends_spline` returns as bytes."""
+        """Return `ends_spline` as bytes."""
         return self.ends_spline.tobytes()
 
     @cached_property
@@ -208,9 +196,7 @@ class OwnKeys:
 
     def among(self, every: OwnKeys, span: slice) -> OwnKeys:
         """Return the same keys with the arrays that those rows of `every` have."""
-        part = OwnPart(every, span, self.edited, self.are_alone)
-        part.unrecorded, part.doubtful = self.unrecorded, self.doubtful  # type: ignore[misc]
-        return part
+        return OwnPart(every, span, self.edited)
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """Return the keys of those rows: indices, or a mask."""
@@ -227,9 +213,8 @@ class OwnPart(OwnKeys):
     every: OwnKeys
     span: slice
 
-    def __init__(self, every: OwnKeys, span: slice, edited: bool, are_alone: bool) -> None:
-        self.every, self.span, self.edited, self.are_alone = every, span, edited, are_alone  # type: ignore[misc]
-        self.unrecorded = self.doubtful = _NO_FRAMES  # type: ignore[misc]
+    def __init__(self, every: OwnKeys, span: slice, edited: bool) -> None:
+        self.every, self.span, self.edited = every, span, edited  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         if name not in _ARRAYS:
@@ -245,7 +230,7 @@ class OwnPart(OwnKeys):
 
     @property
     def as_read(self) -> Keyframes | None:
-        """Return the keys as the F-curve has them."""
+        """Return the keys as the own curve has them."""
         every = self.every.as_read
         return None if every is None else Part(every, self.span)
 
@@ -316,7 +301,7 @@ class OwnPart(OwnKeys):
 
     @property
     def ends(self) -> bytes:
-        """Return what `ends_spline` returns as bytes."""
+        """Return `ends_spline` as bytes."""
         return self.every.ends[self.span]
 
     @cached_property
@@ -337,7 +322,7 @@ def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     if every is not None and len(spans) == len(channels) and are_consecutive(spans):
         if spans[-1].stop - spans[0].start == len(every.identities):
             return every
-        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False, False)
+        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False)
     if every is not None and len(spans) == len(channels):
         keys, taken = end_to_end([Part(every.keys, span) for span in spans]), rows_of_parts(spans)
         arrays: list[Any] = [getattr(every, name)[taken] for name in _ARRAYS]
@@ -395,16 +380,6 @@ def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> AnimationError
     return None
 
 
-def unrecorded_note(kept: Iterable[OwnKeys]) -> str:
-    """Return a note on the keys of a track's channels that no bake has recorded the handles of; empty without such."""
-    unrecorded = [own.unrecorded for own in kept if len(own.unrecorded)]
-    if not unrecorded:
-        return ""
-    frames = union(unrecorded)
-    shown = ", ".join(f"{frame:g}" for frame in frames[:3])
-    return rpt_("keys made since the last bake: their free handles become automatic, others stay: frame {:s}", shown)
-
-
 def _with_placed(own: OwnKeys) -> OwnKeys:
     """Return the keys with the handles that Blender would have aligned."""
     unseen = (own.placed & UNSEEN) != 0
@@ -426,7 +401,10 @@ def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
     keys = 0
     for track in tracks:
         part.append(track)
-        keys += sum(len(fcurve.keyframe_points) for fcurve in track.channels.values())
+        bake = track.bake
+        curves = track.channels if bake is None else track.channels.keys() - bake.channels.keys()
+        keys += sum(len(track.channels[index].keyframe_points) for index in curves)
+        keys += sum(len(channel.keys) for channel in bake.channels.values()) if bake is not None else 0
         if keys > _KEYS_AT_ONCE:
             yield part
             part, keys = [], 0
@@ -446,47 +424,55 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
-    """Read the own keys of those tracks, by number, whose keys are exactly those that were written, in that order.
+    """Read the own keys of those tracks, by number, whose keys are exactly those whose handles were placed, in order.
 
-    Where there are generated keys, all keys must be where they were written. Then no edit needs to be classified, and
-    all are read at once. A fast form of `_read_others`: tools/bench_fast_forms.py measures how much time it saves.
+    Then no edit needs to be recognized, and all are read at once. A fast form of `_read_others`:
+    tools/bench_fast_forms.py measures how much time it saves.
     """
     written_by = {number: channels for number, track in enumerate(tracks) if (channels := track.all_written)}
-    baked = [*written_by]
-    curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
+    curves = [(tracks[number], index) for number in written_by for index in own_channels(tracks[number])]
     if not curves:
         return {}
-    fcurves = [fcurve for number in baked for fcurve in tracks[number].channels.values()]
     channels = [channel for each in written_by.values() for channel in each]
-    known = [before for number in baked if (before := tracks[number].remembered) is not None]
-    marks = read_joined(fcurves, MARKS, known if len(known) == len(baked) else ())
-    identities, _ = _find_identities(curves, marks)
-    track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    as_many = _have_as_many(channels, marks, identities)
+    joined = _read_marks([tracks[number] for number in written_by], curves)
+    identities = _find_identities(curves, joined)
+    track_of = np.repeat([*written_by], [len(each) for each in written_by.values()])
+    as_many = np.array([len(channel.own) for channel in channels]) == joined.counts
+    as_many &= joined.sums(identities == identity.NONE) == 0
     written = _own_written(channels, as_many)
-    others = {*track_of[~(as_many & _stand(channels, marks, identities, as_many, written))].tolist()}
+    here = joined.spread(as_many)
+    otherwise = np.zeros(len(identities), dtype=np.bool_)
+    otherwise[here] = identities[here] != written["identity"]
+    others = {*track_of[~(as_many & (joined.sums(otherwise) == 0))].tolist()}
     complete = np.array([number not in others for number in track_of.tolist()])
     if not complete.any():
         return {}
-    is_remembered = not marks.names.isdisjoint(FLAGS)
+    is_remembered = not joined.names.isdisjoint(FLAGS) and len(joined.names) < len(NAMES)
     if is_remembered and others:
         # Edits of other kinds were made: nothing is taken for what it was.
-        marks, is_remembered = read_joined(fcurves, MARKS), False
-    mine = (identities != identity.NONE) & marks.spread(complete)
-    own = read_rest(marks, mine)
+        joined, is_remembered = read_joined([track.channels[index] for track, index in curves], MARKS), False
+    own = read_rest(joined, joined.spread(complete))
     kept = list(compress(channels, complete))
     written = written if np.array_equal(complete, as_many) else _own_written(channels, complete)
     if is_remembered and _is_handle_moved(own.keys, written):
         # Whether it was dragged, the selection tells.
         own = read_anew(own, FLAGS)
-    places = np.flatnonzero(mine) - own.spread(marks.starts)
     own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}
     for number, (_, index), keys in zip(
-        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, written, own, places), strict=True
+        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, written, own), strict=True
     ):
         result.setdefault(number, {})[index] = keys
     return result
+
+
+def _read_marks(tracks: Sequence[Track], curves: Sequence[tuple[Track, int]]) -> Joined:
+    """Read of keys on F-curves what tells which they are, and what Live remembers of them; saved keys as a whole."""
+    if any(track.is_baked for track in tracks):
+        return read_own_curves(curves)
+    known = [before for track in tracks if (before := track.remembered) is not None]
+    fcurves = [track.channels[index] for track, index in curves]
+    return read_joined(fcurves, MARKS, known if len(known) == len(tracks) else ())
 
 
 def _is_handle_moved(keys: Keyframes, written: Fields) -> bool:
@@ -497,104 +483,135 @@ def _is_handle_moved(keys: Keyframes, written: Fields) -> bool:
 
 
 def _own_written(channels: Sequence[Channel], chosen: BoolArray) -> Columns:
-    """Return the own keys of the chosen channels as they were written."""
+    """Return the records of the own keys of the chosen channels."""
     return Columns(rows_.joined([channel.own for channel in compress(channels, chosen)], OWN))
 
 
-def _have_as_many(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
-    """Return which channels have as many own keys as were written, and no other but the generated ones."""
-    keys, known = marks.keys, identities != identity.NONE
-    generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
-    own, made = marks.sums(known), marks.sums(generated)
-    as_many: BoolArray = (own > 0) & (own == [len(channel.own) for channel in channels])
-    as_many &= (made == [len(channel.generated) for channel in channels]) & (own + made == marks.counts)
-    return as_many
-
-
-def _stand(
-    channels: Sequence[Channel], marks: Joined, identities: Identities, as_many: BoolArray, written: Columns
-) -> BoolArray:
-    """Return which of the channels that have `as_many` own keys as were written have the same, in the same order.
-
-    Own keys among generated ones must be where they were written. `written`: the own keys of those channels, in order.
-    """
-    keys, mine = marks.keys, (identities != identity.NONE) & marks.spread(as_many)
-    among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]
-    otherwise = np.zeros(len(keys), dtype=np.bool_)
-    otherwise[mine] = identities[mine] != written["identity"]
-    if among_generated.any():
-        otherwise[mine] |= among_generated & either(keys.co[mine] != written["co"])
-    stand: BoolArray = marks.sums(otherwise) == 0
-    return stand
-
-
-def _as_left(channels: Sequence[Channel], written: Columns, own: Joined, places: IndexArray) -> list[OwnKeys]:
-    """Return the own keys of channels that have exactly the keys that were `written`, as they are without the bake."""
-    values = values_without_bake(own.keys.values, written)
-    none = np.zeros(len(written), dtype=np.bool_)
-    keys = Changes(~none, values, none, none).own(own.keys)
+def _as_left(channels: Sequence[Channel], written: Columns, own: Joined) -> list[OwnKeys]:
+    """Return the own keys of channels that have exactly the keys that were `written`, as they are without TCB."""
     identities = written["identity"]
     rows = Columns(session.rows[session.rows.find(identities)])
-    shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
-    before = keys
-    keys, placed = restored_from(own.keys, keys, rows, written, shifted)
+    before = _with_values(own.keys, own_values(own.keys.values, written))
+    keys, placed = restored_from(own.keys, before, rows, written)
     chosen = chosen_in(before, keys, rows, written)
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows, chosen) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
+    places = np.arange(len(identities)) - own.spread(own.starts)
     every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed, as_read=own.keys)
-    return [
-        OwnPart(every, span, otherwise, not len(channel.generated))
-        for channel, span, otherwise in zip(channels, own.spans, edited, strict=True)
-    ]
+    return [OwnPart(every, span, otherwise) for span, otherwise in zip(own.spans, edited, strict=True)]
+
+
+def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
+    """Return the keys with other values, and their handles moved along."""
+    shift = values - keys.values
+    if not shift.any():
+        return keys
+    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
+    co[:, 1] = values
+    # Adding a shift of zero would turn -0.0 into 0.0.
+    along = shift != 0.0
+    left[along, 1] += shift[along]
+    right[along, 1] += shift[along]
+    return keys.with_(co=co, handle_left=left, handle_right=right)
 
 
 def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Read the own keys of tracks whose keys may have been edited."""
-    curves = [(track, index) for track in tracks for index in track.channels]
+    curves = [(track, index) for track in tracks for index in own_channels(track)]
     if not curves:
         return [{} for _ in tracks]
-    joined = read_joined([track.channels[index] for track, index in curves])
-    identities, stamped = _find_identities(curves, joined)
+    joined = read_own_curves(curves)
+    identities = _find_identities(curves, joined)
     at = session.rows.find(identities)
-    chosen = chosen_of(joined.keys, joined.keys, at, None)
-    rows = np.arange(len(identities)) - joined.spread(joined.starts)
-    placed = np.zeros(len(identities), dtype=np.uint8)
-    every = OwnKeys(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
-    parts = (OwnPart(every, span, False, True) for span in joined.spans)
-    have_stamps = iter((joined.sums(stamped) > 0).tolist())
-    read = [{index: _Part(next(parts), next(have_stamps)) for index in track.channels} for track in tracks]
-    changes = [_changes(track, channels) for track, channels in zip(tracks, read, strict=True)]
-    edited = iter(
-        _without_bakes(
-            [
-                (channels[index].every, change, _written(track, index))
-                for track, channels, changed in zip(tracks, read, changes, strict=True)
-                for index, change in changed.items()
-            ]
-        )
-    )
+    records = [track.state.channels.get(index) if track.state is not None else None for track, index in curves]
+    every = _without_handles(curves, joined, identities, at, records)
+    named = joined.of_channels(identities)
+    changed = every.changed.tolist()
+    parts: list[OwnKeys] = []
+    for channel, now, span, otherwise in zip(records, named, joined.spans, changed, strict=True):
+        before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
+        parts.append(OwnPart(every.own, span, channel is not None and now.tobytes() != before))
+    found = iter(parts)
     result = []
-    for track, channels, changed in zip(tracks, read, changes, strict=True):
-        own = {index: next(edited) if index in changed else part.every for index, part in channels.items()}
+    for track in tracks:
+        own = {index: next(found) for index in own_channels(track)}
         own = {index: keys for index, keys in own.items() if len(keys.identities)}
         result.append(_with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
     return result
 
 
-def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
-    """Return the identities of the keys of channels, and which keys are stamped."""
-    identities, stamped = identities_of(joined.keys), is_stamped(joined.keys)
-    _find_by_codes(curves, joined, identities, stamped)
-    return identities, stamped
+class _Without(NamedTuple):
+    """The own keys of several channels without TCB, end to end."""
+
+    own: OwnKeys
+    changed: BoolArray
+    """In which channels keys were moved, or their handle types changed, since their handles were placed."""
 
 
-class _Part(NamedTuple):
-    """The keys of one channel, with their identities and parameters; which of them are own is not told yet."""
+def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
+    """Return records in which keys of quaternions are negated only where those of all channels at their frame are.
 
-    every: OwnPart
-    has_stamps: bool
-    """True where some were generated by a bake."""
+    Where the key of one channel was replaced, the animator's orientation is the one that the curves show.
+    """
+    negated = (written["placed"] & NEGATED) != 0
+    if not np.count_nonzero(negated):
+        return written
+    torn = np.zeros(len(written), dtype=np.bool_)
+    spans: dict[int, list[slice]] = {}
+    for (track, _), span in zip(curves, joined.spans, strict=True):
+        spans.setdefault(id(track), []).append(span)
+    for channels in spans.values():
+        plain = np.sort(np.concatenate([joined.keys.frames[span][~negated[span]] for span in channels]))
+        for span in channels:
+            torn[span] = negated[span] & is_among(joined.keys.frames[span], plain)
+    if not torn.any():
+        return written
+    written = written.copy()
+    written["placed"][torn] &= ~NEGATED
+    written["value"][torn] = written["co"][torn, 1]
+    return written
+
+
+def _without_handles(
+    curves: Sequence[tuple[Track, int]],
+    joined: Joined,
+    identities: Identities,
+    at: IndexArray,
+    records: Sequence[Channel | None],
+) -> _Without:
+    """Return own keys without the handles that were placed to play them; `at`: the numbers of their rows."""
+    rows = np.arange(len(identities)) - joined.spread(joined.starts)
+    if all(channel is None for channel in records):
+        placed = np.zeros(len(identities), dtype=np.uint8)
+        chosen = chosen_of(joined.keys, joined.keys, at, None)
+        own = OwnKeys(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
+        return _Without(own, np.zeros(len(records), dtype=np.bool_))
+    named = joined.of_channels(identities)
+    written = rows_.joined([written_of(each, channel) for each, channel in zip(named, records, strict=True)], OWN)
+    written = _without_torn(curves, joined, written)
+    columns = Columns(written)
+    here = np.isfinite(columns["co"][:, 0])
+    values = joined.keys.values.copy()
+    values[here] = own_values(values, columns)[here]
+    shown = _with_values(joined.keys, values)
+    are_played = joined.spread(np.array([channel is not None for channel in records]))
+    keys, placed = without_handles(joined.keys, shown, at, written, are_played)
+    chosen = chosen_of(shown, keys, at, written)
+    _choose_interpolation(joined, keys.interpolation, chosen, (at < 0) & are_played)
+    linear = (at < 0) & are_played & (keys.interpolation == INTERPOLATION["LINEAR"])
+    linear &= chosen & rows_.CHOSEN_INTERPOLATION == 0
+    if linear.any():
+        keys = keys.with_(interpolation=np.where(linear, np.uint8(INTERPOLATION["BEZIER"]), keys.interpolation))
+    own = OwnKeys(keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
+    return _Without(own, joined.sums(_is_changed(shown, keys, at, written, chosen)) > 0)
+
+
+def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> Identities:
+    """Return the identities of the keys of channels."""
+    identities = identities_of(joined.keys)
+    _find_by_codes(curves, joined, identities)
+    return identities
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
@@ -611,17 +628,6 @@ def numbers_in(rows: Fields) -> Float32Array:
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
-
-
-def _changes(track: Track, channels: Mapping[int, _Part]) -> dict[int, Changes]:
-    """Classify the keys of those channels of a track that a bake has written, or that have generated keys."""
-    changes: dict[int, Changes] = {}
-    for index, part in channels.items():
-        written = _written(track, index)
-        if written is not None or part.has_stamps:
-            changes[index] = classify(part.every.keys, part.every.identities, written)
-    _promote_poses(track, channels, changes)
-    return changes
 
 
 def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
@@ -641,58 +647,22 @@ def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
     return result
 
 
-def _written(track: Track, index: int) -> Channel | None:
-    return track.state.channels.get(index) if track.state is not None else None
-
-
-def _is_selected_alone(keys: Keyframes, own: BoolArray) -> BoolArray:
-    """Return which keys are selected while the generated keys beside and near them are not.
-
-    Otherwise many keys were selected together, or some were pasted among others.
-    """
-    selected = keys.select_control_point
-    others = (selected & ~own).astype(np.intp)
-    around = np.ones(2 * _BESIDE + 1, dtype=np.intp)
-    about = np.convolve(np.append(others, 0), around)[_BESIDE : _BESIDE + len(others)]
-    alone: BoolArray = selected & (about <= others)
-    return alone
-
-
-def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[int, Changes]) -> None:
-    """Promote the generated keys that were keyed together with a promoted one of another channel.
-
-    Of a rotation, which is keyed as one value, all channels at that frame are promoted; of other tracks those that
-    keying has left selected.
-    """
-    promoted = union([channels[index].every.frames[change.promoted] for index, change in changes.items()])
-    if not len(promoted):
-        return
-    for index, change in changes.items():
-        keys = channels[index].every.keys
-        there = is_among(keys.frames, promoted) & ~change.is_own
-        if not track.is_rotation:
-            there &= _is_selected_alone(keys, change.is_own)
-        changes[index] = replace(change, is_own=change.is_own | there)
-
-
 def identities_of(keys: Keyframes) -> Identities:
     """Read the identities of keys; 0 for those that have none, or one whose row the session does not know."""
     if identity.are_plain(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
-    spelled = np.where(is_stamped(keys), np.uint32(identity.NONE), identity.spelled(keys.amplitude, keys.period))
+    spelled = identity.spelled(keys.amplitude, keys.period)
     known = session.rows.find(spelled) >= 0
     return np.where(known, spelled, np.uint32(identity.NONE))
 
 
-def _find_by_codes(
-    curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities, stamped: BoolArray
-) -> None:
+def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
     """Find the identities of keys whose amplitude and period are used or were typed, by the code in `back`."""
     if all(track.state is None for track, _ in curves):
         return
     codes = identity.codes_of(joined.keys.back)
     enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
-    missing = enabled & (identities == identity.NONE) & identity.spells_code(codes) & ~stamped
+    missing = enabled & (identities == identity.NONE) & identity.spells_code(codes)
     if not missing.any():
         return
     rows = session.rows
@@ -713,41 +683,6 @@ def _find_by_codes(
                 for name in ("amplitude", "period", "type"):
                     alike += like[name] == getattr(joined.keys, name)[key]
                 identities[key] = like["identity"][np.argmax(alike)]
-
-
-def _without_bakes(channels: Sequence[tuple[OwnPart, Changes, Channel | None]]) -> list[OwnKeys]:
-    """Return the own keys of channels without their bake; given are all keys, and the channels as they were written."""
-    if not channels:
-        return []
-    parts, each_changes, before_edits = zip(*channels, strict=True)
-    all_keys, changes = own_end_to_end(parts), Changes.joined(each_changes)
-    every = Joined(all_keys.keys, [part.count for part in parts])
-    own = Joined(changes.own(every.keys), every.sums(changes.is_own).tolist())
-    identities, numbers = all_keys.identities[changes.is_own], all_keys.numbers[changes.is_own]
-    named = own.of_channels(identities)
-    written = rows_.joined([written_of(each, channel) for each, channel in zip(named, before_edits, strict=True)], OWN)
-    shifted = own.spread(own.sums(is_shown_elsewhere(written)) > 0)
-    at = session.rows.find(identities)
-    read = every.keys if changes.is_own.all() else every.keys.take(changes.is_own)
-    keys, placed = without_bake(read, own.keys, at, written, shifted)
-    chosen = chosen_of(own.keys, keys, at, written)
-    among_written = own.spread(np.array([channel is not None for channel in before_edits]))
-    new = (at < 0) & among_written & ~changes.promoted[changes.is_own]
-    _choose_interpolation(own, keys.interpolation, chosen, new)
-    linear = (at < 0) & (keys.interpolation == INTERPOLATION["LINEAR"]) & (chosen & rows_.CHOSEN_INTERPOLATION == 0)
-    if linear.any():
-        keys = keys.with_(interpolation=np.where(linear, np.uint8(INTERPOLATION["BEZIER"]), keys.interpolation))
-    rows = np.flatnonzero(changes.is_own) - own.spread(every.starts)
-    together = OwnKeys(keys, identities, numbers, rows, chosen, placed)
-    changed = own.sums(_is_changed(own.keys, keys, at, written, chosen)).tolist()
-    result = []
-    for (part, change, channel), now, span, otherwise in zip(channels, named, own.spans, changed, strict=True):
-        before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
-        kept = OwnPart(together, span, now.tobytes() != before, False)
-        fresh = own.keys.frames[span][now == identity.NONE]
-        kept.unrecorded, kept.doubtful = fresh, change.doubtful  # type: ignore[misc]
-        result.append(_with_returned(kept, change, part.keys))
-    return result
 
 
 def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
@@ -782,29 +717,3 @@ def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
     newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly
     return retyped
-
-
-def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
-    """Put back own keys that were merged into generated ones or replaced by them."""
-    if not changes.returned.size:
-        return own
-    at = session.rows.find(changes.returned["identity"])
-    recorded = keys_of_rows(session.rows[at])
-    move = changes.returned["co"] - recorded.co
-    back = recorded.with_(
-        co=changes.returned["co"],
-        handle_left=recorded.handle_left + move,
-        handle_right=recorded.handle_right + move,
-        **{name: getattr(keys, name)[changes.swallowed_by] & (changes.swallowed_by >= 0) for name in FLAGS},
-    )
-    identities = np.concatenate((own.identities, changes.returned["identity"]))
-    back = identity.with_identities(back, changes.returned["identity"])
-    frames = np.concatenate((own.keys.frames, back.frames))
-    order = np.argsort(frames, kind="stable")
-    identities = identities[order]
-    rows = np.concatenate((own.rows, np.full(len(back), -1, dtype=np.intp)))[order]
-    chosen = np.concatenate((own.chosen, session.rows["chosen"][at]))[order]
-    placed = np.concatenate((own.placed, np.full(len(back), LEFT_PLACED | RIGHT_PLACED, dtype=np.uint8)))[order]
-    every = merged(own.keys, back)
-    numbers = numbers_of(session.rows.find(identities))
-    return OwnKeys(every, identities, numbers, rows, chosen, placed, True, own.unrecorded, own.doubtful)

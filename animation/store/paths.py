@@ -18,8 +18,6 @@ from ..fcurves.channels import Channels
 BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
 """The path of a datablock's frame function, which is not a track."""
-SET_ASIDE = '["tcb_original"]'
-"""The path of an F-curve that plays nothing: see actions/original_actions.py."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
@@ -55,12 +53,8 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the F-curve plays nothing in an action that is used.
-
-    Inserting keys with Available makes such curves: frame functions by index instead of by name. Another one marks an
-    action that is set aside.
-    """
-    return data_path == SET_ASIDE or ("tcb_tracks[" in data_path and _STRAY.search(data_path) is not None)
+    """Return whether the F-curve plays nothing: a frame function by index, as inserting keys with Available makes."""
+    return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
 
 def remove_strays(channels: Channels) -> None:

@@ -27,11 +27,11 @@ from .own_keys import OwnKeys, identities_of, numbers_in, own_end_to_end
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, WRITTEN, Written
+from .table.identity import Identities
 from .table.rows import NO_ROWS, RECORDED, Rows
 from .table.session import session
-from .table.stamps import is_stamped, unstamped
 
-_IDENTIFYING = ("back", "amplitude", "period")
+IDENTIFYING = ("back", "amplitude", "period")
 """The floats of a key that contain its identity."""
 _EXACT = ("co", "handle_left", "handle_right")
 _OFFSET = 1e-4
@@ -54,11 +54,11 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 def recorded(
     parts: Sequence[Part], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Make a row for each key that has none or differs from it; return keys with identities, and new rows a part.
+    """Make a row for each key that has none or differs from it; return keys with identities, and new rows per part.
 
-    Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel only one keeps its
-    row, and keys from other channels don't: so each key has a row of its own from then on. A key with a number that is
-    not finite gets no new row. `numbers`: parameters to be set, for each part, one number a key; NaN unsets one.
+    Of keys whose handles were placed, those that only moved keep their rows. Of copies in one channel only one keeps
+    its row, and keys from other channels don't: so each key has a row of its own from then on. A key with a number that
+    is not finite gets no new row. `numbers`: parameters to be set, for each part, one number per key; NaN unsets one.
     `chosen`: the keys for which they are set. Default: all.
     """
     if not parts:
@@ -110,7 +110,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
     return keys.with_(
         **{
             name: np.where(known, identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
-            for name in _IDENTIFYING
+            for name in IDENTIFYING
         }
     )
 
@@ -165,24 +165,25 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
     if not channels:
         return
     joined = read_joined([fcurve for fcurve, _ in channels], (*MARKS, "interpolation"))
-    identities = np.zeros(len(joined.keys), dtype=np.uint32)
-    for start, (_, own) in zip(joined.starts.tolist(), channels, strict=True):
-        there = own.rows >= 0
-        identities[start + own.rows[there]] = own.identities[there]
-    before = identities_of(joined.keys)
-    renamed = (identities != identity.NONE) & (before != identities)
-    plain = with_own_floats(joined.keys, np.where(renamed, session.rows.find(before), -1))
-    spelt = identity.with_identities(plain, identities)
-    floats = [joined.of_channels(getattr(spelt, name)) for name in _IDENTIFYING]
+    spelt = with_own_identities(joined.keys, np.concatenate([own.identities for _, own in channels]))
+    floats = [joined.of_channels(getattr(spelt, name)) for name in IDENTIFYING]
     for (fcurve, _), *arrays in zip(channels, *floats, strict=True):
-        for name, array in zip(_IDENTIFYING, arrays, strict=True):
+        for name, array in zip(IDENTIFYING, arrays, strict=True):
             fcurve.keyframe_points.foreach_set(name, array)
+
+
+def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
+    """Return keys with these identities in the floats that they don't use, in place of others that they may have."""
+    before = identities_of(keys)
+    renamed = (identities != identity.NONE) & (before != identities)
+    plain = with_own_floats(keys, np.where(renamed, session.rows.find(before), -1))
+    return identity.with_identities(plain, identities)
 
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
     """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
 
-    `keys`: their attributes; `placed`: which handles the bake placed, shape (channels, n).
+    `keys`: their attributes; `placed`: which handles were placed, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)
@@ -199,14 +200,11 @@ def plain_keys(own: OwnKeys) -> Keyframes:
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Make keys of the curve that have identities or stamps plain ones.
+    """Give the keys of the curve that have identities the floats that they had without.
 
     `own`: its own keys as they were read, which include keys whose amplitude and period are used.
     """
     keys = read(fcurve)
-    identities = identities_of(keys)
-    if own is not None:
-        there = own.rows >= 0
-        identities[own.rows[there]] = own.identities[there]
-    if identities.any() or is_stamped(keys).any():
-        write(fcurve, unstamped(with_own_floats(keys, session.rows.find(identities))))
+    identities = identities_of(keys) if own is None else own.identities
+    if identities.any():
+        write(fcurve, with_own_floats(keys, session.rows.find(identities)))

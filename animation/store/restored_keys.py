@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One key without its bake: interpolation and handles from its row, unless the animator has changed them since.
+"""One key without the handles that play it: from its row, unless the animator has changed them since.
 
 `own_keys.py` finds the keys of a track that this is done to.
 """
@@ -24,14 +24,12 @@ from ..fcurves.keyframes import (
     both,
     either,
 )
-from .edits.shown_values import is_negated
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import NEGATED, OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Columns, Fields, Rows
 from .table.session import session
-from .table.stamps import unstamped
 
 PUSHED = 0.01
 """Frames. Blender moves handles off their keys by 0.001 when it snaps these, or gives them the type ALIGNED."""
@@ -39,7 +37,7 @@ _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
-"""These bits, shifted to the left by so much: handles that a bake has placed before the first key or after the last."""
+"""These bits, shifted to the left by so much: handles that were placed before the first key or after the last."""
 UNSEEN = 32
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
 _HANDLES = np.uint8(15)
@@ -61,42 +59,60 @@ def keys_of_rows(rows: Rows) -> Keyframes:
 
 
 def recorded_keys(written: Written) -> Keyframes:
-    """Make the written keys as they are without the bake, from the table alone."""
+    """Make the written keys as they are without TCB, from the table alone."""
     at = session.rows.find(written["identity"])
     recorded = keys_of_rows(session.rows[at[at >= 0]])
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def without_bake(
-    read: Keyframes, own: Keyframes, at: IndexArray, written: Written, shifted: BoolArray
+def without_handles(
+    read: Keyframes, own: Keyframes, at: IndexArray, written: Written, are_played: BoolArray
 ) -> tuple[Keyframes, EnumArray]:
-    """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed.
+    """Return keys without the handles that play them, but with the animator's changes since; and which were placed.
 
-    `read`: the keys as the F-curves have them; `own`: the same with their own values; `at`: the numbers of their rows
-    in the session, -1 for none; `written`: the keys as `written_of` gives them; `shifted`: which are in channels where
-    the bake shows other values than the keys' own. New keys keep the interpolation that they have.
+    `read`: the keys as the own curves have them; `own`: the same with their own values; `at`: the numbers of their rows
+    in the session, -1 for none; `written`: the keys as `written_of` gives them; `are_played`: which are in channels
+    whose handles were placed. New keys keep the interpolation that they have.
     """
     known = at >= 0
-    result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
+    result, placed = _as_made(own, ~known & are_played), np.zeros(len(own), dtype=np.uint8)
+    known &= are_played
     if not known.any():
         return result, placed
     restored, placed[known] = restored_from(
-        read.take(known), own.take(known), Columns(session.rows[at[known]]), Columns(written[known]), shifted[known]
+        read.take(known), own.take(known), Columns(session.rows[at[known]]), Columns(written[known])
     )
     return (restored if known.all() else result.replaced(known, restored)), placed
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make new keys among baked ones smooth, as Blender makes them; attributes set since stay."""
+    """Make new keys among played ones smooth, as Blender makes them; attributes set since stay."""
     if not fresh.any():
         return own
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
     left = fresh & (own.handle_left_type == HANDLE["FREE"])
     right = fresh & (own.handle_right_type == HANDLE["FREE"])
-    return unstamped(own).with_(
+    return own.with_(
         handle_left_type=np.where(left, automatic, own.handle_left_type),
         handle_right_type=np.where(right, automatic, own.handle_right_type),
     )
+
+
+def is_negated(written: Fields) -> BoolArray:
+    """Return which keys of a quaternion are negated on the curve, value and handles, as handles play it."""
+    negated: BoolArray = (written["placed"] & NEGATED) != 0
+    return negated
+
+
+def values_shown(wanted: Float32Array, negated: BoolArray) -> Float32Array:
+    """Return the values that keys get on the curve with the `wanted` own values; the inverse of the next."""
+    return np.where(negated, -wanted, wanted)
+
+
+def own_values(now: Float32Array, written: Fields) -> Float32Array:
+    """Return the own values of keys that have the values `now` on the curve."""
+    own = np.where(now == written["co"][:, 1], written["value"], np.where(is_negated(written), -now, now))
+    return own.astype(np.float32)
 
 
 def written_of(identities: Identities, channel: Channel | None) -> Written:
@@ -119,38 +135,36 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
     return result
 
 
-def restored_from(
-    read: Keyframes, own: Keyframes, rows: Fields, written: Fields | None, shifted: BoolArray | bool
-) -> tuple[Keyframes, EnumArray]:
-    """Restore from rows what the bake changed, keep what was changed since, and return which handles a bake placed.
+def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> tuple[Keyframes, EnumArray]:
+    """Restore from rows the handles that were placed, keep what was changed since; return which were placed.
 
-    `read`: the keys as the F-curves have them; `own`: the same with their own values; `shifted`: which keys are in
-    channels where the bake shows other values than the keys' own.
+    `read`: the keys as the own curves have them; `own`: the same with their own values.
     """
-    here = np.zeros(len(own), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
-    interpolation, placed = rows["interpolation"], _placed_by_bake(own, written, here)
-    if written is not None:
-        changed = here & (own.interpolation != written["interpolation"])
-        interpolation = np.where(changed, own.interpolation, interpolation)
-    same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
+    here = np.isfinite(written["co"][:, 0])
+    placed = _placed(own, written, here)
+    # On curves that handles play, keys of the spline are Bezier, whatever their row has; pasted ones, too. Constant
+    # ones are never of the spline.
+    played = np.where(here, written["interpolation"], np.uint8(INTERPOLATION["BEZIER"]))
+    played[rows["interpolation"] == INTERPOLATION["CONSTANT"]] = INTERPOLATION["CONSTANT"]
+    changed = own.interpolation != played
+    interpolation = np.where(changed, own.interpolation, rows["interpolation"])
+    same, mirrored = _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & NEGATED
-    negated = None if written is None else here & is_negated(written)
+    negated = here & is_negated(written)
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
-        now, kinds, beyond = getattr(own, side), rows[f"{side}_type"], (placed & (bit << BEYOND)) != 0
-        by_bake = (placed & bit != 0) | beyond
-        if written is not None:
-            edited = _edited_side(own, rows, written, side, (by_bake, beyond), here, mirrored, shifted)
-            kinds, by_bake, dragged[side] = edited.kinds, edited.by_bake, edited.dragged
-            placed[edited.unseen] |= UNSEEN
-        if written is not None and negated is not None and negated.any():
+        now, beyond = getattr(own, side), (placed & (bit << BEYOND)) != 0
+        edited = _edited_side(own, rows, written, side, ((placed & bit != 0) | beyond, beyond), here, mirrored)
+        dragged[side] = edited.dragged
+        placed[edited.unseen] |= UNSEEN
+        if negated.any():
             now = np.where(negated[:, np.newaxis], getattr(read, side) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
-        handle = np.where(by_bake[:, np.newaxis], recorded, now)
-        sides |= {side: handle, f"{side}_type": kinds.astype(np.uint8)}
-    for side, other, _ in _SIDES[::-1] if dragged else ():
+        handle = np.where(edited.are_placed[:, np.newaxis], recorded, now)
+        sides |= {side: handle, f"{side}_type": edited.kinds.astype(np.uint8)}
+    for side, other, _ in _SIDES[::-1]:
         aligned = dragged[side] & (sides[f"{side}_type"] == _ALIGNED) & (sides[f"{other}_type"] == _ALIGNED)
         if aligned.any():
             sides[other] = np.where(aligned[:, np.newaxis], _opposite(own.co, sides[side], sides[other]), sides[other])
@@ -165,11 +179,11 @@ def restored_from(
 
 
 class _Side(NamedTuple):
-    """State of the handles on one side of keys, after edits since a bake."""
+    """State of the handles on one side of keys, after edits since they were placed."""
 
     kinds: EnumArray
-    by_bake: BoolArray
-    """Which stand where the bake placed them."""
+    are_placed: BoolArray
+    """Which are where they were placed."""
     dragged: BoolArray
     unseen: BoolArray
     """Which are aligned, and stood on the key when the animator aligned them."""
@@ -183,19 +197,16 @@ def _edited_side(
     placed: tuple[BoolArray, BoolArray],
     here: BoolArray,
     mirrored: BoolArray,
-    shifted: BoolArray | bool,
 ) -> _Side:
-    """Tell what was done since a bake to the handles on one side.
+    """Recognize edits of the handles on one side.
 
-    `placed`: those that it placed, and which of these are beyond all keys, where dragging one bends no spline.
+    `placed`: those that were placed, and which of these are beyond all keys, where dragging one bends no spline.
     """
-    by_bake, beyond = placed
+    are_placed, beyond = placed
     kind = f"{side}_type"
     retyped = here & (getattr(own, kind) != written[kind])
     offset, before = getattr(own, side) - own.co, written[side] - written["co"]
-    moved = here & ~mirrored & _is_moved(own, written, offset, before, by_bake & ~beyond)
-    # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
-    by_bake = by_bake | here & ~moved & shifted
+    moved = here & ~mirrored & _is_moved(own, written, offset, before, are_placed & ~beyond)
     # Blender itself places handles of the types that the animator chose, and moves handles with their key.
     key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
     dragged = moved & ~AUTOMATIC[written[kind]] & key_stays
@@ -204,36 +215,34 @@ def _edited_side(
     kinds = np.where(retyped, getattr(own, kind), kinds)
     # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
     on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
-    unseen = by_bake & retyped & on_key
-    by_bake &= ~(dragged | retyped & ~unseen)
-    return _Side(kinds, by_bake, dragged, unseen & automatic & (kinds == _ALIGNED))
+    unseen = are_placed & retyped & on_key
+    are_placed &= ~(dragged | retyped & ~unseen)
+    return _Side(kinds, are_placed, dragged, unseen & automatic & (kinds == _ALIGNED))
 
 
 def _is_moved(
-    own: Keyframes, written: Fields, offset: Float32Array, before: Float32Array, by_bake: BoolArray
+    own: Keyframes, written: Fields, offset: Float32Array, before: Float32Array, are_placed: BoolArray
 ) -> BoolArray:
     """Return which handles have another offset from their key than `before`, by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
     moved = either(np.abs(offset - before) > _HANDLE_MOVED * size)
     # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
-    return moved & np.where(either(before != 0.0), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
+    return moved & np.where(either(before != 0.0), ~are_placed, np.abs(offset[:, 0]) > PUSHED)
 
 
-def _placed_by_bake(own: Keyframes, written: Fields | None, here: BoolArray) -> EnumArray:
-    """Return which handles of keys a bake has placed; `here`: which keys it wrote into this channel."""
+def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
+    """Return which handles of keys were placed; `here`: which keys have a record in this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
-    if written is not None:
-        placed[here] = written["placed"][here]
-    # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
-    stands = both(own.handle_left == own.co) & both(own.handle_right == own.co)
-    placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
+    placed[here] = written["placed"][here]
+    # Keys pasted from another channel have handles that play that one.
+    placed[~here] = LEFT_PLACED | RIGHT_PLACED
     return placed
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
     """Return the other handles of keys, aligned to the dragged ones as Blender does it: of the length that they had.
 
-    On a baked curve both are free. Left to Blender, which of them turns would go by what is selected later.
+    On the curve both are free. Left to Blender, which of them turns would go by what is selected later.
     """
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]
@@ -243,10 +252,10 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
 
 
 def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written | None) -> EnumArray:
-    """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows.
+    """Return what the animator changed of keys, by comparing them `now` and without TCB with their rows.
 
     `at`: the numbers of these rows in the session, -1 for none; `written`: the keys as `written_of` gives them, None
-    where no bake has written any.
+    where no handles were placed.
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     known = at >= 0
@@ -300,9 +309,9 @@ def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tupl
 
 
 def _recorded_handle(
-    own: Keyframes, rows: Fields, sides: tuple[str, str], written: Fields | None, same: BoolArray, mirrored: BoolArray
+    own: Keyframes, rows: Fields, sides: tuple[str, str], written: Fields, same: BoolArray, mirrored: BoolArray
 ) -> Float32Array:
-    """Return the recorded position of a handle that the bake placed, moved along with its key.
+    """Return the recorded position of a placed handle, moved along with its key.
 
     What happened to the placed handle is applied to the recorded one: it was moved, scaled with the other handle of its
     key, or swapped with it by a mirror. A placed handle that was dragged alone tells nothing.
@@ -310,7 +319,7 @@ def _recorded_handle(
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
     still = both(own.co == rows["co"])[:, np.newaxis]
-    if written is not None and not same.all():
+    if not same.all():
         ratio, ratio_beyond = (
             _ratio(getattr(own, each) - own.co, written[each] - written["co"]) for each in (side, other)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -18,14 +19,14 @@ from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import animation_data, name_of
-from ..errors import LOCKED, AnimationError, note_on
+from ..errors import LOCKED, TABLE_LOST, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
-from ..fcurves.keyframes import KeyBlock, Keyframes, Part
+from ..fcurves.keyframes import KEY_TYPE, KeyBlock, Keyframes, Part, read_joined
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import NO_TABLE, Channel, State, Table, known_table, read_table, remembered_tables
+from .table.custom_property import NO_TABLE, Bake, Channel, State, Table, known_table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
 from .velocity_properties import is_derived
@@ -82,6 +83,10 @@ class Track:
     written: list[tuple[list[int], Part]] = field(default_factory=list)
     """The keys that `rebake` has just written, and into which channels, one channel after the other, with equally many
     keys each; without those whose handles Blender placed."""
+    baked_paths: set[str] = field(default_factory=set)
+    """The paths of the baked tracks among those that were found with it."""
+    groups: dict[str, bool] = field(default_factory=dict)
+    """For locked groups that were looked at, of the tracks found with it: whether a bake has locked them."""
     remembered: Keyframes | None = None
     """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
     not be read."""
@@ -97,21 +102,30 @@ class Track:
         return self.state is not None
 
     @property
-    def baked(self) -> bool:
-        """Return whether an update has written the track's channels."""
-        return self.state is not None and bool(self.state.channels)
+    def bake(self) -> Bake | None:
+        """Return the track's bake; None where it is not baked."""
+        return self.state.bake if self.state is not None else None
 
     @property
-    def all_written(self) -> list[Channel]:
-        """Return what the last update has written into the channels, in their order; none where not into each."""
-        before = self.state.channels if self.state is not None else {}
-        return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
+    def is_baked(self) -> bool:
+        """Return whether generated keys play the track, on locked channels."""
+        return self.bake is not None
 
     @property
     def is_played_by_handles(self) -> bool:
-        """Return whether the track is baked without generated keys."""
-        options = self.state.settings.options if self.state is not None else None
-        return self.baked and options is not None and options.output == "HANDLES"
+        """Return whether the handles of the animator's keys play the track."""
+        return self.state is not None and self.state.bake is None and self.state.settings.options is not None
+
+    @property
+    def is_played(self) -> bool:
+        """Return whether a bake or handles play the track."""
+        return self.state is not None and self.state.settings.options is not None
+
+    @property
+    def all_written(self) -> list[Channel]:
+        """Return the records of the handles of all channels, in their order; none where some channel has none."""
+        before = self.state.channels if self.state is not None else {}
+        return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
 
     @property
     def is_at_home(self) -> bool:
@@ -120,8 +134,29 @@ class Track:
 
     @property
     def locked(self) -> bool:
-        """Return whether any channel, or its group, is locked."""
-        return any(map(_LOCK, self.curves_and_groups))
+        """Return whether the animator has locked any channel, or its group; the locks of a bake don't count."""
+        baked = self.bake.channels if self.bake is not None else {}
+        if any(fcurve.lock for index, fcurve in self.channels.items() if index not in baked):
+            return True
+        groups = (fcurve.group for fcurve in self.channels.values())
+        return any(group is not None and group.lock and not self._is_locked_by_bake(group) for group in groups)
+
+    def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
+        """Return whether a bake, not the animator, has locked a group.
+
+        A bake locks a group all of whose channels are baked. It may have got other channels since, which are not
+        locked; a click on its padlock would have locked them, too.
+        """
+        key = group.name
+        if key not in self.groups:
+            channels = list(group.channels)
+            others = [fcurve for fcurve in channels if not self._is_baked(fcurve.data_path)]
+            has_baked = len(others) < len(channels)
+            self.groups[key] = has_baked and not (others and all(fcurve.lock for fcurve in others))
+        return self.groups[key]
+
+    def _is_baked(self, path: str) -> bool:
+        return path in self.baked_paths or (self.slot, path) in self.table.baked
 
     @property
     def curves_and_groups(self) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
@@ -151,8 +186,9 @@ class Track:
     @property
     def made(self) -> dict[int, float]:
         """Return the components whose F-curve the bake made, with the value that the property had before."""
-        written = self.state.channels if self.state is not None else {}
-        return {index: channel.rest for index, channel in written.items() if channel.rest is not None}
+        bake = self.bake
+        channels = bake.channels if bake is not None else {}
+        return {index: channel.rest for index, channel in channels.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
         """Return the value of a component that none of the animator's F-curves animates."""
@@ -160,13 +196,15 @@ class Track:
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """Return the extrapolation of the animator's own curve of a channel.
+        """Return the extrapolation that the animator has given a channel; of a baked one that from before the bake.
 
-        Where a bake holds the values outside the keys, it has made it CONSTANT.
+        One that a script has given it since counts.
         """
+        baked = self.bake.channels.get(index) if self.bake is not None else None
+        if index not in self.channels:
+            return "CONSTANT" if baked is None else baked.extrapolation
         now = self.channels[index].extrapolation
-        written = self.state.channels.get(index) if self.state is not None else None
-        return written.extrapolation if written is not None and written.held and now == "CONSTANT" else now
+        return now if baked is None or now != baked.written.extrapolation else baked.extrapolation
 
     def error(self, reason: str, frame: float | None = None) -> AnimationError:
         """Return an error that names the track."""
@@ -294,7 +332,31 @@ def _tracks_among(
         track.datablock, track.datablock_frame_curve = datablock, timing
     _give_states(channels, found, before or {})
     _mark_driven(datablock, found)
+    baked_paths = {track.path for track in found if track.is_baked}
+    groups: dict[str, bool] = {}
+    for track in found:
+        track.baked_paths, track.groups = baked_paths, groups
     return found
+
+
+def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
+    """Return the baked tracks of the slot that have no F-curve any more: the table has their keys.
+
+    `found`: all tracks of the datablock that have F-curves; one of them may be a lost one that moved.
+    """
+    table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
+    known = {track.state.identity for track in found if track.state is not None}
+    lost = []
+    for slot, path in sorted(table.baked):
+        if slot != channels.slot_handle or table.identity_at(slot, path) in known:
+            continue
+        track = _track(datablock, name, path, owners)
+        if track is not None:
+            track.datablock, track.table, track.slot = datablock, table, slot
+            with suppress(ValueError):
+                track.state = table.state(slot, path)
+                lost.append(track)
+    return lost
 
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
@@ -464,18 +526,33 @@ def is_of_another_mode(track: Track, other: Track) -> bool:
 NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 
+def looks_baked(track: Track) -> bool:
+    """Return whether a track without a readable entry in a table has the locked curves of a bake.
+
+    Tracks that stand still, and those that Blender plays, have no generated keys: they look like TCB tracks that the
+    animator has locked, but where the whole table is lost that does not keep them locked.
+    """
+    if (track.slot, track.path) in track.table.baked:
+        return True
+    locked = [fcurve for fcurve in track.channels.values() if fcurve.lock]
+    if not locked:
+        return False
+    keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
+    is_lost = not track.table.rows_of_tracks
+    return identity.are_named(keys) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))
+
+
 def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
     """Return why the track can't be baked now; empty where it can, or would but for F-curves `without_keys`."""
     if track.table.error:
         return track.table.error
     if not track.in_use:
         return rpt_(NOT_IN_USE)
-    curves_and_groups = track.curves_and_groups
-    if any(map(_LOCK, curves_and_groups)):
-        return rpt_(LOCKED)
+    if track.locked:
+        return rpt_(TABLE_LOST if not track.enabled and looks_baked(track) else LOCKED)
     if track.driven:
         return rpt_("driven: the driver decides its value, not the keys")
-    if any(map(_MUTE, curves_and_groups)):
+    if any(map(_MUTE, track.curves_and_groups)):
         return rpt_("muted; unmute its channels first")
     for index, fcurve in track.channels.items():
         if len(fcurve.keyframe_points):

@@ -19,7 +19,7 @@ from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import AnimationError, note_on
+from ..errors import EDITED_OUTSIDE, AnimationError, note_on
 from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
@@ -38,6 +38,7 @@ from ..report import Report
 from ..sampling.properties import driven_components
 from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
+from ..store.fingerprints import edited_outside
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks, rotation_property
 from ..translation import n_, rpt_, translated
@@ -418,6 +419,8 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
     track = keyed.track
     # Tracks of another rotation mode may be locked or driven as well.
     reason = blocking_reason(replace(track, in_use=True), without_keys=True)
+    if not reason and edited_outside([track])[0]:
+        reason = rpt_(EDITED_OUTSIDE)
     if reason:
         raise track.error(reason)
     for index in keyed.components:

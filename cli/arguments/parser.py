@@ -42,7 +42,7 @@ from .tables import (
 _EXAMPLES = """\
   {program} bake walk.blend --output baked/
   {program} bake shots/*.blend --in-place --objects 'Prop_*' --step 0.5
-  {program} bake walk.blend --output walk_export.blend --target NEW_ACTION --tension 0.3
+  {program} bake walk.blend --output walk_baked.blend --extend 1 250 --tension 0.3
   {program} bake shots/*.blend --output baked/ --jobs 4 --skip-done
 """
 _LOG = ".tcb-done.jsonl"
@@ -76,6 +76,8 @@ class Job:
     """Keep the motion, as nearly as parameters can, of what becomes TCB."""
     enables: bool
     """Bake all that has keys, which becomes TCB."""
+    discards_edits: bool
+    """Free baked tracks that were edited outside, too."""
     is_strict: bool
     """Leave a file as it is if something in it is refused."""
     copies_skipped: bool
@@ -113,6 +115,7 @@ class Job:
             "objects": self.patterns,
             "keep_look": self.keep_look,
             "enables": self.enables,
+            "discards_edits": self.discards_edits,
             "strict": self.is_strict,
             "copies": self.copies_skipped,
         }
@@ -141,6 +144,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "options": options,
         "keep_look": getattr(given, "keep_look", False),
         "enables": getattr(given, "enable", False),
+        "discards_edits": getattr(given, "discard_edits", False),
         "is_strict": getattr(given, "strict", False),
         "copies_skipped": getattr(given, "copy_skipped", False),
         "as_json": given.json,
@@ -178,9 +182,8 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
     if given.verb != "bake":
         return Options()
     return Options(
-        target=given.target,
         step=given.step,
-        frame_range=frame_range(verb, given.range),
+        extend=frame_range(verb, given.extend),
         sample_limit=given.sample_limit,
         defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
         output=given.output_mode,
@@ -267,17 +270,11 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
 def _summaries() -> dict[str, tuple[str, str]]:
     """Return what each verb does, and examples; in the order of the command's help."""
     return {
-        "bake": (rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES),
-        "restore": (rpt_("Take the baked motion away; the parameters stay."), ""),
-        "apply": (rpt_("Keep the curves as they play now, as plain animation without TCB."), ""),
-        "remove": (rpt_("Take the baked motion and all TCB parameters away."), ""),
-        "back-to-original": (
-            rpt_(
-                "Play the action again from which the present one was baked or reduced; that goes, where nothing else "
-                "uses it."
-            ),
-            "",
-        ),
+        "bake": (rpt_("Write the exact motion into locked F-curves, which any Blender plays."), _EXAMPLES),
+        "free": (rpt_("Replace baked F-curves by the animator's own keys, unlocked."), ""),
+        "restore": (rpt_("Switch the TCB motion off; the parameters stay."), ""),
+        "apply": (rpt_("Keep the motion as plain animation, without TCB."), ""),
+        "remove": (rpt_("Restore the animator's curves and delete all TCB data."), ""),
         "enable": (rpt_("Make the tracks TCB, without baking them yet."), ""),
         "reduce": (rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."), ""),
         "info": (rpt_("Show the tracks, their keys, parameters and state; nothing is written."), ""),
@@ -303,13 +300,18 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Add the options of each verb, in the order of its help."""
     for name in ("bake", "enable"):
         _add_keep_look(verbs[name])
-    for name in ("bake", "restore", "apply", "remove", "back-to-original", "enable", "reduce", "import-table"):
+    for name in ("bake", "free", "restore", "apply", "remove", "enable", "reduce", "import-table"):
         _add_output(verbs[name])
     _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
     for name, verb in verbs.items():
         if name != "import":
             _add_objects(verb)
     _add_bake_options(verbs["bake"])
+    verbs["free"].add_argument(
+        "--discard-edits",
+        action="store_true",
+        help=rpt_("also free tracks whose baked curves were edited by something else, and lose these edits"),
+    )
     _add_reduce_options(verbs["reduce"])
     add_check_options(verbs["check"])
     _add_output(verbs["import"], ".blend")
@@ -502,14 +504,16 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     _add_option(how, "value_tolerance", type=distance, default=0, metavar="NUMBER")
     degrees = round(math.degrees(_BAKE.rotation_tolerance), 6)
     _add_option(how, "rotation_tolerance", type=positive, default=degrees, metavar="DEGREES")
-    _add_option(how, "target")
     _add_option(how, "step", type=frames, metavar="FRAMES")
     how.add_argument(
-        "--range",
+        "--extend",
         type=number,
         nargs=2,
         metavar=("START", "END"),
-        help=rpt_("the segments that these frames touch, and cycles throughout them (default: first to last key)"),
+        help=rpt_(
+            "extend the bake to these frames, for cycles and linear extrapolation (default: from the first to the last "
+            "key)"
+        ),
     )
     _add_option(how, "sample_limit", type=at_least_one, metavar="N")
     parameters = bake.add_argument_group(rpt_("parameters, in this bake, of keys that have none set"))

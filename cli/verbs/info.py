@@ -79,7 +79,7 @@ def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | No
         outcome.errors.append(str(refusal))
         return None
     own = sum(len(channel.keys) for channel in kept.values())
-    generated = sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own
+    generated = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own)
     set_on = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
     set_on["velocity"] = int(velocities.any(axis=1).sum())
     outcome.report.tracks += 1

@@ -37,6 +37,7 @@ _REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TC
 _NOT_PLAYED = {
     "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
     "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
+    "EDITED_OUTSIDE": n_("edited outside since its bake: written as a bake would play it, not as Blender does"),
     "OTHER_MODE": n_("baked for another rotation mode: written as one in its own would play, not as Blender does"),
 }
 """Of states of tracks, what is to be said of keys that are written nevertheless."""
@@ -287,7 +288,12 @@ def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
 def _is_played_by_splines(track: Track) -> bool:
     """Check whether the keys are played at their own frames, and nothing else plays."""
     plays_all = len(_played_fcurves(track)) == len(track.channels)
-    return track.enabled and not track.driven and plays_all and function_of(track) is None
+    return track.enabled and not track.driven and plays_all and function_of(track) is None and not _is_in_world(track)
+
+
+def _is_in_world(track: Track) -> bool:
+    """Check whether the track is baked in world space."""
+    return track.is_baked and track.settings.options is not None and track.settings.options.in_world
 
 
 def _note_state(track: Track, add_note: AddNote) -> None:
@@ -309,6 +315,8 @@ def _reason_to_sample(track: Track) -> str:
     if not _is_played_by_splines(track):
         if track.driven:
             return rpt_("driven")
+        if _is_in_world(track):
+            return rpt_("baked in world space")
         return rpt_("muted in part") if function_of(track) is None else rpt_("retimed by a frame function")
     method = track.settings.method
     return "" if method == METHOD.name else rpt_("the file knows no {:s}", iface_(METHODS[method].label))

@@ -178,18 +178,18 @@ def _baked_to_the_end(
     ends: Float64Array,
     options: ImportOptions,
 ) -> Steps[Report]:
-    """Bake the tracks whose paths start so, those that cycle over the whole range that the files play.
+    """Bake the tracks whose paths start with these prefixes; extend those that cycle to the range that the files play.
 
     `ends`: first and last frame of each file.
     """
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
     done = Report()
-    for cycles, frame_range in ((False, None), (True, whole)):
+    for cycles, extend in ((False, None), (True, whole)):
         some = {datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == cycles}
         if some:
             output = cast(Output, options.output)
-            how = Options(output=output, frame_range=frame_range, sample_limit=options.sample_limit)
+            how = Options(output=output, extend=extend, sample_limit=options.sample_limit)
             done.add((yield from _baked_within_limit(some, how)))
     return done
 
@@ -208,8 +208,7 @@ def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Opt
 def _played_by_handles(refused: Sequence[TooManySamplesError], limit: int) -> str:
     names = listed([f'"{refusal.name}"' for refusal in refused])
     return rpt_(
-        "{:s}: played by handles, as about {:s} samples would be more than the limit of {:,}: raise the sample limit, "
-        "or bake a shorter range",
+        "{:s}: played by handles, as about {:s} samples exceed the limit of {:,}. Raise the sample limit to bake them.",
         names,
         approximately(refused[0].count),
         limit,

@@ -260,7 +260,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         if self._picked.part == "PATH":
             # The second click of two makes a key; the first must not select what lies behind.
             return {"CANCELLED"}
-        handlers.flush(keyed=False)
+        handlers.flush()
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._shown)
         self._defaults = selection.default_parameters(context)
@@ -344,7 +344,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
 
     def _confirm(self, context: bpy.types.Context) -> Status:
         if self._changed:
-            handlers.flush(keyed=False)
+            handlers.flush()
             return self._end(context, {"FINISHED"})
         if self._picked.part == "KEY":
             self._scene.frame_set(round(self._picked.frame))
@@ -353,7 +353,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
     def _take_back(self) -> None:
         if self._changed:
             self._recorded.put_back()
-            handlers.flush(keyed=False)
+            handlers.flush()
         overlay.hover(None)
 
     def _show(self, context: bpy.types.Context, now: str) -> None:

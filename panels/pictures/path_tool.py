@@ -93,7 +93,7 @@ class _OnKey(bpy.types.Operator):
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        handlers.flush(keyed=False)
+        handlers.flush()
         overlay.hover(None)
         redraw_editors()
         return {"FINISHED"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from tests.animation.curves import fcurves
-from tools.edit_kinds import editor
+from tests.animation.editors import editor
 
 
 def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> None:

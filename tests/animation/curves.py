@@ -182,15 +182,6 @@ def action_bits(action: bpy.types.Action) -> list[dict[str, Any]]:
     return [bits(fcurve) for bag in bags_in(action) for fcurve in bag.fcurves]
 
 
-SET_ASIDE = '["tcb_original"]'
-"""The path of the curve by which exporters leave the original of a new action out."""
-
-
-def animators_bits(action: bpy.types.Action) -> list[dict[str, Any]]:
-    """The same but for that curve."""
-    return [state for state in action_bits(action) if state["path"] != (SET_ASIDE, 0)]
-
-
 def differences(before: list[dict[str, Any]], after: list[dict[str, Any]], identities: bool = True) -> list[Any]:
     """What differs, with the identities of keys or without: path, field, and where its first number does, before and
     after."""

@@ -53,6 +53,14 @@ def own(name: str, value: Any) -> Any:
     return entry("own", name, value, 1)
 
 
+def bake(name: str, value: Any) -> Any:
+    return entry("bakes", name, value, 1)
+
+
+def saved(name: str, value: Any) -> Any:
+    return entry("saved", name, value, 1)
+
+
 def put(name: str, value: Any) -> Any:
     def damage(table: Any) -> None:
         if name in table:
@@ -122,40 +130,59 @@ DAMAGE = {
     "a choice is none": track("choices", 200),
     "channels of an odd length": put("channels", [1]),
     "own a string": put("own", "keys"),
-    "generated of a wrong length": put("generated", [0, 0, 0, 0]),
+    "places a string": put("places", "frames"),
+    "saved keys of an odd length": put("saved", [1, 2, 3]),
     "own of an odd length": put("own", [1, 2, 3]),
 }
 BAKED_DAMAGE = {
     "no channels": without("channels"),
     "no own keys": without("own"),
     "fewer own keys": words("own", lambda numbers: numbers[:-10]),
-    "no generated keys": without("generated"),
-    "fewer generated keys": words("generated", lambda numbers: numbers[:-2]),
     "an extrapolation is none": words("channels", lambda numbers: np.where(np.arange(len(numbers)) == 2, 9, numbers)),
     "a count below 0": words("channels", lambda numbers: np.where(numbers == 4, -4, numbers)),
     "an own key's value is none": own("value", np.nan),
     "an own key's value is infinite": own("value", np.inf),
-    "an own key's value is another": own("value", 777.0),
     "an own key's place is none": own("co", np.nan),
     "an own key's place is infinite": own("co", np.inf),
     "an own key's place is another": own("co", 777.0),
     "an own key's handle is none": own("handle_right", np.nan),
     "an own key's interpolation is none": own("interpolation", 200),
-    "an own key's interpolation is another": own("interpolation", 0),
     "an own key's handle type is none": own("handle_left_type", 9),
     "an own key's placed handles are none": own("placed", 200),
     "an own key's identity is another": own("identity", 77),
-    "a generated key's frame is none": entry("generated", "frame", np.nan, 1),
-    "a generated key's value is infinite": entry("generated", "value", np.inf, 1),
-    "a generated key's value is another": entry("generated", "value", 777.0, 1),
-    "generated keys not in order": entry("generated", "frame", 777.0, 1),
     "a channel's flags are none": entry("channels", "flags", 8),
     "a channel's number is below 0": entry("channels", "index", -1),
     "a channel's track is none": entry("channels", "track", 7, 1),
-    "a value before the bake is none": entry("channels", "rest", np.nan),
-    "baked is none": track("baked", 7),
+    "no bakes": without("bakes"),
+    "no saved keys": without("saved"),
+    "fewer saved keys": words("saved", lambda numbers: numbers[:-11]),
+    "no places": without("places"),
+    "fewer places": words("places", lambda numbers: numbers[:-2]),
+    "a bake's extrapolation is none": bake("extrapolation", 9),
+    "a bake has written no extrapolation": bake("written", -1),
+    "a bake's flags are none": bake("flags", 64),
+    "a bake's number is below 0": bake("index", -1),
+    "a bake's track is none": bake("track", 7),
+    "a bake has less than no keys": bake("count", -1),
+    "less than no keys are saved": bake("saved", -4),
+    "a value before the bake is none": bake("rest", np.nan),
+    "a checksum of values is another": bake("values", 7),
+    "a saved key's place is none": saved("co", np.nan),
+    "a saved key's place is infinite": saved("co", np.inf),
+    "a saved key's place is another": saved("co", 777.0),
+    "a saved key's handle is none": saved("handle_left", np.nan),
+    "a saved key's handle is another": saved("handle_left", 777.0),
+    "a saved key's interpolation is none": saved("interpolation", 200),
+    "a saved key's interpolation is another": saved("interpolation", 0),
+    "a saved key's handle type is none": saved("handle_right_type", 9),
+    "a saved key's type is none": saved("type", 77),
+    "a saved key's selection is none": saved("flags", 64),
+    "a saved key has no identity": saved("amplitude", 0.0),
+    "a place is another": entry("places", "frame", 777.0, 1),
+    "what plays is none": track("plays", 7),
     "options are no numbers": track("options", np.nan),
     "options out of range": track("options", -7.0),
+    "options before the bake are no numbers": track("free_options", np.nan),
 }
 POSSIBLE = {
     "rows are missing",
@@ -169,10 +196,12 @@ POSSIBLE = {
     "the stamp a string",
     "the stamp an array",
     "no rows",
-    "an own key's value is another",
-    "an own key's interpolation is another",
     "an own key's identity is another",
-    "a generated key's value is another",
+    "a checksum of values is another",
+    "a saved key's handle is another",
+    "a saved key's interpolation is another",
+    "a saved key has no identity",
+    "a place is another",
 }
 """What the extension could have written itself: only the checksum tells that it did not."""
 WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
-from tests.animation.curves import fcurves, snapshot
-from tools.edit_kinds import editor
+from tests.animation.curves import PARAMETERS, fcurves, snapshot
+from tests.animation.editors import editor
 
 Edit = Callable[[], object]
 
@@ -80,4 +82,15 @@ def _unlike(old: dict, new: dict) -> list:
             ]
         elif a != b:
             result.append((name, a, b))
+    return result
+
+
+def parameters_of(animation: ModuleType, thing: bpy.types.Object) -> dict[str, tuple[npt.NDArray, npt.NDArray]]:
+    """For each track the frames of its keys, shape (n,), and their parameters, 0 where none were set, shape (n, 5)."""
+    result = {}
+    for path in dict.fromkeys(fcurve.data_path for fcurve in fcurves(thing)):
+        keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, path))
+        numbers = keys.parameters({})
+        columns = [np.broadcast_to(numbers.get(name, 0.0), keys.frames.shape) for name in PARAMETERS]
+        result[path] = keys.frames, np.stack(columns, axis=1)
     return result

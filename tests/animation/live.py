@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live objects, edits of them, and the time that passes after these."""
+"""Live objects that handles play, edits of them, and the time that passes after these."""
 
 from __future__ import annotations
 
@@ -51,27 +51,18 @@ def let_be_read(animation) -> None:
     messages.note_seen([*lines, *messages.seen_notes()], since=time.monotonic() - messages.READING)
 
 
-def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Whether generated keys are selected is nobody's concern: a bake leaves them deselected."""
-    for bits in state:
-        for name in ("select_control_point", "select_left_handle", "select_right_handle"):
-            bits[name] = [on and kind != "GENERATED" for on, kind in zip(bits[name], bits["type"], strict=True)]
-    return state
-
-
-def live_object(animation, name: str, output: str = "SAMPLES") -> bpy.types.Object:
+def live_object(animation, name: str) -> bpy.types.Object:
     item = new_object(name)
     key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))], group="Transform")
     item.select_set(True)
     bpy.context.view_layer.objects.active = item
     animation.key_set(item, "location", 10, tension=0.5)
-    animation.bake(item, output=output)
+    animation.bake(item, output="HANDLES")
     item.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()
     return item
 
 
 def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
-    """Give the x of the animator's first key, or another of them, that value."""
-    points = curve(thing, "location").keyframe_points
-    [point for point in points if point.type != "GENERATED"][row].co_ui.y = value
+    """Give the x of the first key, or another of them, that value."""
+    curve(thing, "location").keyframe_points[row].co_ui.y = value

@@ -60,8 +60,3 @@ def spline_of(name: str, method: str, cycle: str = "SINGLE", closed: bool = Fals
     keys = Keys(FRAMES, values, ease_from=[0, 0.25, 0, 0, 0], ease_to=[0, 0, 0, 0.5, 0])
     given = {"velocities": np.float32(VELOCITIES[name])} if "velocities" in options_of(name, method) else {}
     return made(keys, cycle, **given)
-
-
-def unbaked(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what tells how the last bake was made, and without what its keys were."""
-    return [bits for bits in state if not bits["path"][0].endswith((".settings", ".saved"))]

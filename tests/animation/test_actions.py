@@ -56,7 +56,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
     baked = item.animation_data.action
     share(other.animation_data.action, item)
     assert baked_frames(item) == 4
-    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
+    with pytest.raises(animation.AnimationError, match="no track of it is played by handles or baked"):
         animation.restore(item)
     share(baked, item)
     animation.restore(item)
@@ -255,7 +255,7 @@ def baked_library(animation, library) -> str:
     return library
 
 
-@pytest.mark.parametrize("verb", ["bake", "enable", "restore", "remove"])
+@pytest.mark.parametrize("verb", ["bake", "enable", "free", "restore", "remove"])
 def test_linked_objects_are_refused(animation, baked_library, verb: str) -> None:
     item = load(baked_library, link=True)
     before = action_bits(item.animation_data.action)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.animation.curves import (
     MODES,
+    bag_of,
     co,
     curve,
     differences,
@@ -19,6 +20,7 @@ from tests.animation.curves import (
     has_table,
     is_frame_function,
     key,
+    keyed,
     new_object,
     snapshot,
 )
@@ -47,10 +49,16 @@ def floats(thing: bpy.types.Object) -> dict[Any, Any]:
     }
 
 
+def unlocked(flags: tuple[Any, ...]) -> tuple[Any, ...]:
+    mute, hide, _, *others = flags
+    return (mute, hide, False, *others)
+
+
 def check_is_kept(before: list[dict[str, Any]], thing: bpy.types.Object) -> None:
-    """All is as it was, but that generated keys are plain ones, and for the floats of identities and stamps."""
+    """Generated keys are plain ones and channels are unlocked; all else but the floats of identities is as before."""
     for state in before:
         state["type"] = ["KEYFRAME" if type_ == "GENERATED" else type_ for type_ in state["type"]]
+        state["flags"] = unlocked(state["flags"])
     left_out = dict.fromkeys(FLOATS, b"")
     after = snapshot(thing)
     assert differences([{**each, **left_out} for each in before], [{**each, **left_out} for each in after]) == []
@@ -126,7 +134,7 @@ def test_a_key_is_where_the_motion_showed_it(animation) -> None:
     assert dict(co(curve(thing, "location")).tolist())[10.0] < 3.0
 
 
-def test_edits_since_the_bake_stay_as_they_play(animation) -> None:
+def test_a_bake_that_was_edited_outside_stays_as_it_plays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
     animation.bake(thing)
@@ -136,7 +144,8 @@ def test_edits_since_the_bake_stay_as_they_play(animation) -> None:
     retyped = next(point for point in fcurve.keyframe_points if point.co.x == 15)
     retyped.type = "EXTREME"
     before = snapshot(thing)
-    animation.apply(thing)
+    report = animation.apply(thing)
+    assert (report.tracks, report.errors) == (1, [])
     check_is_kept(before, thing)
 
 
@@ -150,8 +159,17 @@ def test_a_channel_that_the_bake_made_stays(animation) -> None:
     check_is_kept(before, thing)
 
 
-@pytest.mark.parametrize("damage", ["a string", "no own keys", "no channels"])
-@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+@pytest.mark.parametrize(
+    ("output", "damage"),
+    [
+        ("SAMPLES", "a string"),
+        ("SAMPLES", "no saved keys"),
+        ("SAMPLES", "no bakes"),
+        ("HANDLES", "a string"),
+        ("HANDLES", "no own keys"),
+        ("HANDLES", "no channels"),
+    ],
+)
 def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
@@ -200,16 +218,27 @@ def test_live_is_off_then(animation) -> None:
     assert not thing.animation_data.action.tcb_live
 
 
-def test_a_locked_track_is_refused_and_the_others_are_done(animation) -> None:
+def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(animation) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing)
+    animation.enable(thing)
     curve(thing, "location").lock = True
+    animation.bake(thing)
     before = snapshot(thing)
     report = animation.apply(thing)
     assert [str(error) for error in report.errors] == ['"Thing", location: locked; unlock its channels first']
     assert report.tracks == 3
     kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
     assert differences([was for was, _ in kept], [now for _, now in kept]) == []
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_the_group_of_a_baked_track_is_unlocked(animation, output: str) -> None:
+    thing = keyed(group="Places")
+    animation.bake(thing, output=output)
+    (group,) = bag_of(thing).groups
+    assert group.lock
+    animation.apply(thing)
+    assert not group.lock
 
 
 def test_a_linked_action_is_refused(animation, tmp_path) -> None:

@@ -66,6 +66,7 @@ WRONG = {
     "rotation_tolerance": (0, -1.0, [], *NO_NUMBERS, *TOO_LARGE),
     "value_tolerance": (0, -1.0, [], "1", True, *TOO_LARGE),
     "sample_limit": (0, -5, 2.5, "x", [], None, True, math.nan, math.inf),
+    "extend": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
     "frame_range": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
     "defaults": (
         "tension",
@@ -80,6 +81,8 @@ WRONG = {
     ),
     "keep_look": NO_FLAGS,
     "keep_best": NO_FLAGS,
+    "discard_edits": NO_FLAGS,
+    "in_world": NO_FLAGS,
     "least": NO_CHOICES,
     "weights": ("x", 5, ["x"], {5: 1.0}, {"Thing": "1"}, {"Thing": 0.0}, {"Thing": math.nan}),
     "interpolation": ("X", 5, b"LINEAR", ["LINEAR"]),
@@ -88,8 +91,6 @@ WRONG = {
     "replace": NO_FLAGS,
     "known_only": NO_FLAGS,
     "output": NO_CHOICES,
-    "bake.target": NO_CHOICES,
-    "Options.target": NO_CHOICES,
     "unit": NO_CHOICES,
     "content": NO_CHOICES,
     "rotation": NO_CHOICES,
@@ -244,10 +245,10 @@ def test_the_error_says_what_it_takes_and_what_it_got(animation, thing):
         animation.bake([thing])
     with pytest.raises(TypeError, match=r"^prefixes must be a list of str, not 'location'$"):
         animation.enable(thing, prefixes="location")
-    with pytest.raises(TypeError, match=r"^frame_range must be 2 numbers, not 5$"):
-        animation.bake(thing, frame_range=5)
-    with pytest.raises(ValueError, match=r"^frame_range must have 2 numbers, not 1$"):
-        animation.bake(thing, frame_range=(1,))
+    with pytest.raises(TypeError, match=r"^extend must be 2 numbers, not 5$"):
+        animation.bake(thing, extend=5)
+    with pytest.raises(ValueError, match=r"^extend must have 2 numbers, not 1$"):
+        animation.bake(thing, extend=(1,))
     with pytest.raises(ValueError, match=r"^step 1e\+308 is more than float32 holds$"):
         animation.bake(thing, step=1e308)
     with pytest.raises(ValueError, match=r"^unit must be one of FRAME, SECOND, not 'X'$"):
@@ -260,7 +261,7 @@ def test_numbers_of_any_kind_and_iterables_of_any_kind_are_taken(animation, thin
     report = animation.bake(
         thing,
         step=np.float32(2.0),
-        frame_range=np.array([1, 20]),
+        extend=np.array([1, 20]),
         sample_limit=np.int64(1000),
         value_tolerance=Fraction(1, 1000),
         prefixes=(path for path in ["location"]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Motion that never leaves one value gets no generated key, in either output, and plays as it did."""
+"""A track that stands still gets no generated keys between its own, in either output, and plays as before."""
 
 from __future__ import annotations
 
@@ -23,36 +23,65 @@ def counts(thing) -> dict[tuple[str, int], int]:
 
 
 @pytest.mark.parametrize(
-    ("output", "frame_range", "cycle", "method"), all_pairs(OUTPUTS, RANGES, CYCLES, ["TCB", "B_SPLINE", "LAGRANGE"])
+    ("output", "extend", "cycle", "method"), all_pairs(OUTPUTS, RANGES, CYCLES, ["TCB", "B_SPLINE", "LAGRANGE"])
 )
-def test_constant_channels_get_none_and_the_others_theirs(animation, output, frame_range, cycle, method):
+def test_a_track_that_stands_still_gets_none_and_the_others_theirs(animation, output, extend, cycle, method):
     thing = new_object()
-    key(thing, "location", [(frame, (n % 2, 1234.567, -0.1)) for n, frame in enumerate(FRAMES)])
+    still = (2.5, 1234.567, -0.1)
+    key(thing, "location", [(frame, (n % 2, 3 - n, -n)) for n, frame in enumerate(FRAMES)])
+    key(thing, "delta_location", [(frame, still) for frame in FRAMES])
     animation.enable(thing)
-    animation.choose(thing, "location", method=method, cycle=cycle)
-    animation.key_set(thing, "location", 20, ease_to=1.0, tension=-0.5)
-    animation.bake(thing, output=output, frame_range=frame_range)
+    for path in ("location", "delta_location"):
+        animation.choose(thing, path, method=method, cycle=cycle)
+        animation.key_set(thing, path, 20, ease_to=1.0, tension=-0.5)
+    animation.bake(thing, output=output, extend=extend)
     assert counts(thing)["location", 0] > 0
-    for index, value in ((1, 1234.567), (2, -0.1)):
-        assert co(curve(thing, "location", index))[:, 0].tolist() == FRAMES
-        played = [curve(thing, "location", index).evaluate(frame) for frame in np.arange(-40, 100, 0.3)]
+    for index, value in enumerate(still):
+        assert co(curve(thing, "delta_location", index))[:, 0].tolist() == FRAMES
+        played = [curve(thing, "delta_location", index).evaluate(frame) for frame in np.arange(-40, 100, 0.3)]
         assert set(played) == {float(np.float32(value))}
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_component_that_stands_still_gets_keys_at_the_frames_of_those_that_move(animation, output):
+    """Otherwise exporters resample the vector."""
+    thing = new_object()
+    key(thing, "location", [(frame, (n % 2, 1234.567, -0.1)) for n, frame in enumerate(FRAMES)])
+    animation.bake(thing, output=output)
+    frames = [co(curve(thing, "location", index))[:, 0].tolist() for index in range(3)]
+    assert frames[1:] == frames[:1] * 2
+    for index, value in ((1, 1234.567), (2, -0.1)):
+        played = [curve(thing, "location", index).evaluate(frame) for frame in np.arange(-1, 32, 0.3)]
+        assert set(played) == {float(np.float32(value))}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_components_that_stand_still_get_keys_at_the_frames_of_each_other_s_own_keys(animation, output):
+    thing = new_object()
+    for index, frames in enumerate([[0, 10, 30], [0, 7.5, 30], [0, 30]]):
+        key(thing, "location", [(frame, (1.0, 2.0, 3.0)) for frame in frames], channels=[index])
+    animation.bake(thing, output=output)
+    for index in range(3):
+        assert co(curve(thing, "location", index)).tolist() == [[frame, 1.0 + index] for frame in (0, 7.5, 10, 30)]
+
+
 @pytest.mark.parametrize(
-    ("output", "frame_range", "cycle", "mode", "apart"), all_pairs(OUTPUTS, RANGES, CYCLES, MODES, [False, True])
+    ("output", "extend", "cycle", "mode", "apart"), all_pairs(OUTPUTS, RANGES, CYCLES, MODES, [False, True])
 )
-def test_a_rotation_that_stays_gets_none(animation, output, frame_range, cycle, mode, apart):
+def test_a_rotation_that_stays_has_only_the_frames_of_its_own_keys(animation, output, extend, cycle, mode, apart):
     thing = new_object("Thing", mode)
     (row,) = values_of(mode, rotations_near_each_other(random.Random(3), 1, 1.2))
     path = rotation_path(mode)
+    every = set()
     for index in range(len(row)):
-        key(thing, path, [(frame + apart * index * (0 < frame < 30), row) for frame in FRAMES], channels=[index])
+        frames = [frame + apart * index * (0 < frame < 30) for frame in FRAMES]
+        key(thing, path, [(frame, row) for frame in frames], channels=[index])
+        every.update(frames)
     animation.enable(thing)
     animation.choose(thing, path, cycle=cycle)
-    report = animation.bake(thing, output=output, frame_range=frame_range)
-    assert set(counts(thing).values()) == {0}
-    assert (report.samples, report.curve_keys) == (0, 0)
+    animation.bake(thing, output=output, extend=extend)
+    for fcurve in fcurves(thing):
+        assert co(fcurve)[:, 0].tolist() == sorted(every)
     for frame in np.arange(-40, 100, 0.3):
         assert channels_at(thing, path, len(row), frame) == pytest.approx(row, abs=1e-7)
 
@@ -107,25 +136,7 @@ def test_what_a_frame_function_holds_still_gets_none(animation, output):
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_a_new_action_has_no_needless_keys_either(animation, output):
-    thing = new_object()
-    key(thing, "location", [(frame, (2.0, 5.0, 0)) for frame in FRAMES])
-    key(thing, "scale", [(frame, (n % 2, 5.0, 0)) for n, frame in enumerate(FRAMES)])
-    animation.bake(thing, output=output, target="NEW_ACTION")
-    assert [len(co(curve(thing, "location", index))) for index in range(3)] == [len(FRAMES)] * 3
-
-
-def test_samples_in_a_new_action_are_those_of_a_vectors_moving_channel_in_all(animation):
-    """Else exporters resample the vector."""
-    thing = new_object()
-    key(thing, "location", [(frame, (n % 2, 5.0, 0)) for n, frame in enumerate(FRAMES)])
-    animation.bake(thing, target="NEW_ACTION")
-    moving, *still = (co(curve(thing, "location", index))[:, 0].tolist() for index in range(3))
-    assert still == [moving, moving]
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_cycle_beyond_own_segments_that_go_on_in_a_line_stays(animation, output):
+def test_a_cycle_of_what_stands_still_does_not_go_on_in_a_line(animation, output):
     thing = new_object()
     key(thing, "location", [(0, (1, 1, 1)), (10, (1, 1, 1)), (20, (1, 1, 1))])
     animation.enable(thing)
@@ -135,5 +146,5 @@ def test_a_cycle_beyond_own_segments_that_go_on_in_a_line_stays(animation, outpu
         each.keyframe_points[-1].handle_right_type = "FREE"
         each.keyframe_points[-1].handle_left_type = "FREE"
         each.keyframe_points[-1].handle_left = (18, 3)
-    animation.bake(thing, output=output, frame_range=(25, 50))
+    animation.bake(thing, output=output, extend=(25, 50))
     assert [curve(thing, "location").evaluate(frame) for frame in range(25, 50)] == [1.0] * 25

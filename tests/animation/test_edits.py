@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an animator does in the Dope Sheet to an action that is baked, or played by handles, held against the same done
-to an unbaked twin."""
+"""Edits in the Dope Sheet of tracks that handles play, beside the same edits of a plain twin."""
 
 from __future__ import annotations
 
@@ -14,16 +13,13 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.all_pairs import all_pairs
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
-from tests.animation.edits import Edit, do, move, scale, select, snap, unlike
-from tools.edit_judge import parameters_of
+from tests.animation.curves import curve, fcurves, key, new_object
+from tests.animation.edits import Edit, do, move, parameters_of, scale, select, snap, unlike
 
 FRAMES = [0.0, 10.0, 25.0, 40.0, 44.0]
 LOCATIONS = [(0, 1, 2), (5, -1, 2), (1, 1, 2.5), (-3, 0, 2), (0, 1, 0)]
 TURNS = [(0, 0, 0), (0.5, 0.2, 0), (1.0, 0, -0.4), (0.3, -0.6, 0.2), (0, 0.1, 0.9)]
 QUATERNIONS = [(1, 0, 0, 0), (0.9, 0.1, 0.3, 0), (0.7, 0.2, 0.1, -0.5), (0.8, 0.1, -0.4, 0.2), (0.9, 0, 0, 0.3)]
-OUR_TYPE = "GENERATED"
 
 
 def keyed(name: str, mode: str) -> bpy.types.Object:
@@ -42,21 +38,6 @@ def keyed(name: str, mode: str) -> bpy.types.Object:
     thing.select_set(True)
     bpy.context.view_layer.objects.active = thing
     return thing
-
-
-SAMPLES: dict[str, object] = {"step": 1.0}
-FINER: list[dict[str, object]] = [{"step": 0.25}, {"step": 0.5}]
-HANDLES: dict[str, object] = {"output": "HANDLES"}
-
-
-def options_id(options: object) -> str | None:
-    return " ".join(map(str, options.values())) if isinstance(options, dict) else None
-
-
-@pytest.fixture
-def options() -> dict[str, object]:
-    """How the first twin is baked."""
-    return SAMPLES
 
 
 MODES = ["QUATERNION", "XYZ"]
@@ -80,21 +61,21 @@ def animation(tcb_animation) -> ModuleType:
 
 
 @pytest.fixture
-def twins(animation, files: Path, mode: str, options: dict[str, object]) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """The same keys and parameters twice; the first one is baked."""
-    file = files / f"{mode} {options_id(options)}.blend"
+def twins(animation, files: Path, mode: str) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The same keys and parameters twice; handles play the first."""
+    file = files / f"{mode}.blend"
     if not file.exists():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        things = keyed("Baked", mode), keyed("Plain", mode)
+        things = keyed("Played", mode), keyed("Plain", mode)
         for thing in things:
             animation.enable(thing)
             for path in ("location", "rotation"):
                 animation.key_set(thing, path, 10, tension=0.5, bias=0.25)
                 animation.key_set(thing, path, 25, continuity=-0.5, ease_to=0.4)
-        animation.bake(things[0], **options)
+        animation.bake(things[0], output="HANDLES")
         bpy.ops.wm.save_as_mainfile(filepath=str(file))
     bpy.ops.wm.open_mainfile(filepath=str(file))
-    return bpy.data.objects["Baked"], bpy.data.objects["Plain"]
+    return bpy.data.objects["Played"], bpy.data.objects["Plain"]
 
 
 def do_to_both(twins, name: str, edit: Edit | None = None) -> None:
@@ -206,55 +187,30 @@ def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
     return not rest or rest[0] // 2 != place
 
 
-@pytest.mark.parametrize(("name", "options", "mode"), all_pairs(EDITS, [SAMPLES, HANDLES], MODES), ids=options_id)
-def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys_and_their_parameters(
-    animation, twins, name: str, options
-) -> None:
+@pytest.mark.parametrize("name", EDITS)
+def test_playing_by_handles_again_is_as_if_the_keys_had_been_edited_before(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
     if name in REVERSED:
         reverse_parameters(animation, twins[1])
     for thing in twins:
-        animation.bake(thing, **options)
-    if options == SAMPLES or name not in CHOSEN:
-        found = unlike(twins[1], twins[0], handles=options == HANDLES)
+        animation.bake(thing, output="HANDLES")
+    if name not in CHOSEN:
+        found = unlike(twins[1], twins[0])
         assert [each for each in found if is_played(twins[0], each)] == []
-    baked, fresh = (parameters_of(animation, thing) for thing in twins)
-    assert baked.keys() == fresh.keys()
+    played, fresh = (parameters_of(animation, thing) for thing in twins)
+    assert played.keys() == fresh.keys()
     for path, (frames, numbers) in fresh.items():
-        np.testing.assert_array_equal(frames, baked[path][0])
-        np.testing.assert_allclose(numbers, baked[path][1], atol=1e-6)
+        np.testing.assert_array_equal(frames, played[path][0])
+        np.testing.assert_allclose(numbers, played[path][1], atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "mode"), all_pairs(EDITS, [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
-)
+@pytest.mark.parametrize("name", EDITS)
 def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
-
-
-@pytest.mark.parametrize("options", [*FINER, SAMPLES], ids=options_id)
-def test_keys_that_pasting_may_be_meant_to_replace_stay_and_are_told(animation, twins, capsys) -> None:
-    """Pasting all keys leaves the same ones, whether it is told to replace the range or not."""
-    baked, mixed = twins[0], twins[0].copy()
-    mixed.animation_data.action = baked.animation_data.action.copy()
-    bpy.context.scene.collection.objects.link(mixed)
-    mixed.select_set(True)
-    for thing, merge in ((mixed, "MIX"), (baked, "OVER_RANGE_ALL")):
-        select([thing])
-        with alone(thing):
-            do(paste(20, merge=merge))
-    assert differences(snapshot(mixed), snapshot(baked)) == []
-    assert "all that may be yours are kept: 25, 40, 44" in capsys.readouterr().out
-    animation.restore(baked)
-    for fcurve in fcurves(twins[1]):
-        values = dict(co(fcurve).tolist())
-        pasted = {frame + 20: value for frame, value in values.items()}
-        kept = co(curve(baked, fcurve.data_path, fcurve.array_index)).tolist()
-        assert kept == [[frame, value] for frame, value in sorted((values | pasted).items())]
 
 
 def reverse_parameters(animation, thing: bpy.types.Object) -> None:
@@ -289,10 +245,8 @@ IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "mode"), all_pairs(IN_TURN, [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
-)
-def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(animation, twins, name: str) -> None:
+@pytest.mark.parametrize("name", IN_TURN)
+def test_restore_after_two_edits_gives_the_edited_keys(animation, twins, name: str) -> None:
     for frames, edit in IN_TURN[name]:
         select(twins, *frames)
         do(edit)
@@ -300,52 +254,12 @@ def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(an
     assert unlike(twins[1], twins[0]) == []
 
 
-@pytest.mark.parametrize("options", [*FINER, SAMPLES], ids=options_id)
-@pytest.mark.parametrize("frames", [0.0, 4.0])
-def test_a_key_that_is_aligned_among_samples_gets_handles_as_blender_places_them(animation, twins, frames) -> None:
-    """On the samples its handles stand on it; without a bake the neighbour's move has changed them."""
-    select(twins, 25)
-    do(move(frames))
-    select(twins, 40)
-    do(lambda: bpy.ops.action.handle_type(type="ALIGNED"))
-    animation.bake(twins[0], output="CURVES")
-    animation.restore(twins[0])
-    assert unlike(twins[1], twins[0]) == []
-
-
-@pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
-def test_two_moves_and_a_scaling_make_no_keys(animation, twins) -> None:
-    for frames, edit in (([10, 25], move(-3)), ([], move(20)), ([], scale(2.0))):
-        select(twins, *frames)
-        do(edit)
-    animation.restore(twins[0])
-    assert unlike(twins[1], twins[0]) == []
-
-
-@pytest.mark.parametrize("options", [*FINER, SAMPLES, HANDLES], ids=options_id)
-def test_keys_between_frames_keep_their_values_when_snapped(animation, twins, options) -> None:
-    animation.restore(twins[0])
+def test_keys_between_frames_keep_their_values_when_snapped(animation, twins) -> None:
     select(twins, 10, 25)
     do(move(0.3))
-    animation.bake(twins[0], **options)
+    animation.bake(twins[0], output="HANDLES")
     select(twins)
     do(snap)
-    animation.restore(twins[0])
-    assert unlike(twins[1], twins[0]) == []
-
-
-@pytest.mark.parametrize("frames", [2.0, 20.0])
-@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
-def test_a_key_outside_the_range_that_plays_by_numbers_of_its_own_can_be_moved(
-    animation, twins, cycle: str, frames: float
-) -> None:
-    """It has no stamp to tell that it moved."""
-    animation.restore(twins[0])
-    for path in ("location", "rotation"):
-        animation.choose(twins[0], path, cycle=cycle)
-    animation.bake(twins[0], frame_range=(12, 18))
-    select(twins, 40)
-    do(move(frames))
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
 
@@ -360,10 +274,9 @@ COPIED = {
 }
 
 
-@pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
 @pytest.mark.parametrize("name", COPIED)
-def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation, twins, name: str, options) -> None:
-    """They have one identity, and where handles play each its own handles, those beyond the ends the animator's."""
+def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation, twins, name: str) -> None:
+    """They have one identity, and each its own handles; those beyond the ends are the animator's."""
     animation.restore(twins[0])
     # The last key is now an elastic one: it begins no segment that is played, but its copies do.
     select(twins, 44)
@@ -373,32 +286,13 @@ def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation
             for point in (fcurve.keyframe_points[0], fcurve.keyframe_points[-1]):
                 point.handle_left_type = point.handle_right_type = "FREE"
                 point.handle_left, point.handle_right = point.co - Vector((1.5, 0.5)), point.co + Vector((1.0, 2.0))
-    animation.bake(twins[0], **options)
+    animation.bake(twins[0], output="HANDLES")
     select(twins)
     do(duplicate(60))
-    animation.bake(twins[0], **options)
+    animation.bake(twins[0], output="HANDLES")
     frames, edit = COPIED[name]
     select(twins, *frames)
     do_to_both(twins, name, edit)
-    animation.bake(twins[0], **options)
+    animation.bake(twins[0], output="HANDLES")
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
-
-
-def test_an_own_key_that_is_scaled_to_between_generated_ones_stays(animation) -> None:
-    """Of three keys that come nearer than Blender tells apart it may leave one with its own value, not with a mean."""
-    rows = [(-1, 1, 1, 0), (1, 1, -2, 1), (0, -1, -2, 1), (0, 1, 2, 1), (2, 0, 1, 0)]
-    things = new_object("Live", "AXIS_ANGLE"), new_object("Plain", "AXIS_ANGLE")
-    for thing in things:
-        key(thing, "rotation_axis_angle", list(zip(FRAMES, rows, strict=True)))
-    animation.enable(things[0])
-    animation.bake(things[0], output="CURVES")
-    frames = [point.co.x for point in curve(things[0], "rotation_axis_angle").keyframe_points]
-    assert sum(0.0 < abs(frame - 40.0) < 0.033 for frame in frames) == 2
-    select(things)
-    do(scale(0.3, snap=False))
-    animation.bake(things[0], output="CURVES")
-    animation.restore(things[0])
-    for index in range(4):
-        restored, wanted = (co(curve(thing, "rotation_axis_angle", index)) for thing in things)
-        np.testing.assert_allclose(restored, wanted, atol=1e-4)

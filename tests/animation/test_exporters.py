@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,15 +58,12 @@ def bring(animation, things: list[bpy.types.Object], state: str) -> None:
         if state == "applied":
             animation.bake(thing, output="HANDLES")
             animation.apply(thing)
-        if state == "new action":
-            animation.bake(thing, target="NEW_ACTION")
         if state.endswith("removed"):
             animation.bake(thing)
             animation.remove(thing)
 
 
-PLAIN = ("new action", "applied", "removed", "live and removed")
-STATES = ("enabled", *OUTPUTS, *PLAIN)
+STATES = ("enabled", *OUTPUTS, "applied", "removed", "live and removed")
 
 
 def usd(path: Path) -> Path:
@@ -117,7 +113,7 @@ def extras(file: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("state", ["enabled", *OUTPUTS])
-def test_gltf_with_custom_properties_has_the_tables_of_actions_baked_in_place(
+def test_gltf_with_custom_properties_has_the_tables_of_actions_that_play_tcb(
     animation, things, tmp_path, state: str
 ) -> None:
     bring(animation, things, state)
@@ -134,90 +130,6 @@ def test_gltf_with_custom_properties_has_nothing_after_apply_and_remove(
     found = extras(gltf(tmp_path / "scene", export_extras=True))
     # The options and defaults of the sidebar are the scene's.
     assert {part for part in found if not part.startswith("scenes")} == set()
-
-
-def test_gltf_with_custom_properties_has_nothing_from_a_new_action(animation, things, tmp_path) -> None:
-    bring(animation, things, "new action")
-    file = gltf(tmp_path / "scene", export_extras=True)
-    assert extras(file) == {}
-    assert traces(file) == []
-
-
-def animations(file: Path) -> list[str]:
-    """The names of the animations of a glTF file, or of those that an FBX file has of objects' own actions."""
-    if file.suffix == ".gltf":
-        return sorted(each["name"] for each in json.loads(file.read_bytes())["animations"])
-    stacks = {stack.decode() for stack in re.findall(rb"([\w|.]+)\x00\x01AnimStack", file.read_bytes())}
-    # Blender's exporter writes each action for every object that has what it animates.
-    return sorted(
-        name.partition("|")[2] for name in stacks if name.partition("|")[2].startswith(name.partition("|")[0])
-    )
-
-
-@pytest.mark.parametrize("round_trip", [False, True])
-@pytest.mark.parametrize("export", [gltf, fbx])
-def test_only_the_new_action_is_exported(animation, things, tmp_path, export, round_trip: bool) -> None:
-    """With the exporters' own options: glTF writes all actions of an armature, and FBX all."""
-    bring(animation, things, "new action")
-    if round_trip:
-        load(save(tmp_path / "scene.blend"))
-    assert animations(export(tmp_path / "scene")) == ["BallAction.baked", "RigAction.baked"]
-
-
-def test_gltf_that_writes_every_action_for_every_object_leaves_the_original_out_too(
-    animation, things, tmp_path
-) -> None:
-    bring(animation, things, "new action")
-    file = gltf(tmp_path / "scene", export_animation_mode="BROADCAST", export_extras=True)
-    assert animations(file) == ["BallAction.baked", "RigAction.baked"]
-    assert traces(file) == []
-
-
-@pytest.mark.parametrize("export", [gltf, fbx])
-def test_after_baking_anew_only_the_present_action_is_exported(animation, things, tmp_path, export) -> None:
-    bring(animation, things, "new action")
-    for thing in things:
-        animation.back_to_original(thing)
-    assert animations(export(tmp_path / "originals")) == ["BallAction", "RigAction"]
-    for thing in things:
-        animation.bake(thing, target="NEW_ACTION", output="CURVES")
-    assert animations(export(tmp_path / "scene")) == ["BallAction.baked", "RigAction.baked"]
-
-
-EXPORT = """
-import sys
-import bpy
-
-sys.path.insert(0, sys.argv[1])
-from tests.animation.exports import fbx, gltf
-from pathlib import Path
-
-bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
-assert not hasattr(bpy.context.scene, "tcb")
-gltf(Path(sys.argv[2]))
-fbx(Path(sys.argv[2]))
-"""
-
-
-def test_a_blender_without_the_extension_leaves_the_original_out_of_fbx_and_not_of_gltf(
-    animation, things, tmp_path
-) -> None:
-    bring(animation, things, "new action")
-    file = save(tmp_path / "scene.blend")
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "empty"), "PYTHONPATH": ""}
-    (tmp_path / "empty").mkdir()
-    arguments = [sys.executable, "-c", EXPORT, str(tool.ROOT), str(file)]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
-    assert file.with_suffix(".fbx").exists(), done.stderr
-    assert animations(file.with_suffix(".fbx")) == ["BallAction.baked", "RigAction.baked"]
-    assert animations(file.with_suffix(".gltf")) == ["BallAction.baked", "RigAction", "RigAction.baked"]
-
-
-def test_a_new_action_of_a_live_one_is_not_exported_as_live(animation, things, tmp_path) -> None:
-    things[0].animation_data.action.tcb_live = True
-    bring(animation, things[:1], "new action")
-    found = extras(gltf(tmp_path / "scene", export_extras=True))
-    assert {part for part in found if part.startswith("animations")} == set()
 
 
 def test_changed_bake_options_are_the_scenes_in_gltf(animation, things, tmp_path) -> None:
@@ -249,7 +161,7 @@ def translations(file: Path) -> Iterator[tuple[float, np.ndarray]]:
                 yield from zip((seconds * 24).tolist(), array(sampler["output"]), strict=True)
 
 
-@pytest.mark.parametrize("state", [*OUTPUTS, "new action", "applied"])
+@pytest.mark.parametrize("state", [*OUTPUTS, "applied"])
 def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) -> None:
     bring(animation, things, state)
     played = list(translations(gltf(tmp_path / "scene", export_frame_range=False)))
@@ -302,7 +214,7 @@ class Elsewhere(NamedTuple):
     """What was printed there, of all files."""
 
 
-STATES_ELSEWHERE = {"enabled": "enabled", "samples": "samples", "curves": "curves", "moved": "samples"}
+STATES_ELSEWHERE = {"enabled": "enabled", "samples": "samples", "curves": "curves", "moved": "handles"}
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -38,6 +39,11 @@ def outside(fcurve: bpy.types.FCurve) -> list[float]:
     return [fcurve.evaluate(frame) for frame in (-20.0, -3.0, 3.0, 33.0, 40.0, 66.0)]
 
 
+def by_handles(animation) -> Any:
+    """Return the options with which Live plays tracks that nothing plays yet."""
+    return lambda _users: animation.Options(output="HANDLES")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) -> None:
     thing = new_object("Thing", mode)
@@ -54,14 +60,13 @@ def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) ->
     assert max(abs(fcurve.evaluate(60.0) - fcurve.evaluate(36.0)) for fcurve in fcurves(thing)) > 0.1
 
 
-@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
-def test_a_line_at_the_end_of_a_spline_has_its_slope(animation, target: str) -> None:
+def test_a_line_at_the_end_of_a_spline_has_its_slope(animation) -> None:
     """Without parameters the first and last tangents of three keys in a line, at equal distances, are the line's."""
     thing = new_object()
     key(thing, "location", [(frame, (frame * 0.5, -frame, 3.0)) for frame in (0.0, 10.0, 20.0)])
     animation.enable(thing)
     extrapolate(thing, "LINEAR")
-    animation.bake(thing, output="HANDLES", target=target)
+    animation.bake(thing, output="HANDLES")
     for index, slope in enumerate((0.5, -1.0, 0.0)):
         fcurve = curve(thing, "location", index)
         at = 3.0 if index == 2 else 0.0
@@ -98,9 +103,11 @@ def test_bits_come_back_where_it_was_linear_before(animation, undone: str, keeps
     assert snapshot(thing, identities=False) == before
 
 
-@pytest.mark.parametrize("undone", ["restore", "remove"])
+@pytest.mark.parametrize(
+    ("output", "undone"),
+    [*itertools.product(OUTPUTS, ["restore", "remove"]), ("SAMPLES", "free"), ("CURVES", "free")],
+)
 @pytest.mark.parametrize("baked_again", [True, False])
-@pytest.mark.parametrize("output", OUTPUTS)
 def test_what_is_chosen_after_a_bake_plays_as_on_a_plain_curve(
     animation, output: str, baked_again: bool, undone: str
 ) -> None:
@@ -135,10 +142,10 @@ def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_
     thing = plain()
     animation.enable(thing)
     animation.bake(thing, output="HANDLES")
-    looks = [animation.live.update.refresh({}, thing.animation_data.action)]
+    action = thing.animation_data.action
+    looks = [animation.live.update.refresh({}, action, by_handles(animation))]
     curve(thing, "location", 1).extrapolation = "LINEAR"
-    looks.append(animation.live.update.refresh({}, thing.animation_data.action))
-    looks.append(animation.live.update.refresh({}, thing.animation_data.action))
+    looks += [animation.live.update.refresh({}, action, by_handles(animation)) for _ in range(2)]
     assert [look.tracks for look in looks] == [0, 1, 0]
     assert curve(thing, "location", 1).extrapolation == "LINEAR"
 
@@ -151,11 +158,11 @@ def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) 
     inside = [fcurve.evaluate(frame) for frame in np.arange(0.0, 36.0, 0.5)]
     watches: dict[tuple[int, int], Any] = {}
     action = thing.animation_data.action
-    animation.live.update.refresh(watches, action)
-    animation.live.update.check_remaining(watches, action)
+    update, options = animation.live.update, by_handles(animation)
+    update.refresh_all(watches, action, options)
     point = fcurve.keyframe_points[-1]
     point.select_right_handle, point.handle_right = True, (point.co.x + 4.0, point.co.y + 8.0)
-    looks = animation.live.update.refresh(watches, action), animation.live.update.check_remaining(watches, action)
+    looks = update.refresh(watches, action, options), update.check_remaining(watches, action, options)
     assert sum(look.tracks for look in looks) == 1
     assert fcurve.evaluate(46.0) == pytest.approx(fcurve.evaluate(36.0) + 20.0, abs=1e-4)
     assert [fcurve.evaluate(frame) for frame in np.arange(0.0, 36.0, 0.5)] == inside
@@ -205,30 +212,49 @@ def test_a_handle_type_that_is_chosen_though_it_was_the_keys_own_is_placed_anew(
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("partly", ["a linear segment", "a range"])
-def test_constant_chosen_for_a_curve_that_a_bake_left_linear_stays(animation, partly: str, output: str) -> None:
-    """A bake that leaves an end to Blender does not hold values, and says what the other end does."""
+def test_constant_chosen_for_a_curve_that_a_bake_left_linear_stays(animation, output: str) -> None:
+    """A bake that leaves an end to Blender does not hold values, and a note says what the other end does."""
     thing, twin = plain(extrapolation="LINEAR"), plain("Twin")
-    if partly == "a linear segment":
-        for each in (thing, twin):
-            for fcurve in fcurves(each):
-                fcurve.keyframe_points[0].interpolation = "LINEAR"
-    options: dict[str, Any] = {"frame_range": (10.0, 60.0)} if partly == "a range" else {}
+    for each in (thing, twin):
+        for fcurve in fcurves(each):
+            fcurve.keyframe_points[0].interpolation = "LINEAR"
     animation.enable(thing, keep_look=True)
-    report = animation.bake(thing, output=output, **options)
+    report = animation.bake(thing, output=output)
     assert any("leaves segments to Blender" in note for note in report.notes), report.notes
-    assert not any("holds the values" in note for note in report.notes), report.notes
+    assert not any("holds its values" in note for note in report.notes), report.notes
     for fcurve in fcurves(thing):
         assert fcurve.extrapolation == "LINEAR"
         fcurve.extrapolation = "CONSTANT"
         fcurve.update()
-    report = animation.bake(thing, output=output, **options)
+    report = animation.bake(thing, output=output)
+    assert (report.tracks, report.errors) == (1, [])
     assert not any("Linear" in note for note in report.notes), report.notes
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"CONSTANT"}
     animation.restore(thing)
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"CONSTANT"}
     for fcurve, other in zip(fcurves(thing), fcurves(twin), strict=True):
         assert outside(fcurve)[3:] == pytest.approx(outside(other)[3:], abs=1e-5)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("what", ["location", *MODES])
+def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animation, what: str, output: str) -> None:
+    thing = new_object("Thing", "XYZ" if what == "location" else what)
+    if what == "location":
+        key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    else:
+        keyed(animation, thing, what, FRAMES, values_of(what, rotations_near_each_other(random.Random(3), 5, 1.0)))
+    extrapolate(thing, "LINEAR")
+    animation.bake(thing, output=output, step=1 / 16, extend=(-16.0, 50.0))
+    for fcurve in fcurves(thing):
+        for end, way, far in ((FRAMES[0], -1.0, 16.0), (FRAMES[-1], 1.0, 14.0)):
+            at, one, two = (fcurve.evaluate(end - way * step / 16) for step in range(3))
+            slope = (3.0 * at - 4.0 * one + two) * 8.0
+            for beyond in (0.25, 3.0, 0.5 * far, far):
+                assert fcurve.evaluate(end + way * beyond) == pytest.approx(
+                    at + slope * beyond, abs=1e-3 * (1 + beyond)
+                )
+            assert fcurve.evaluate(end + 2.0 * far * way) == fcurve.evaluate(end + far * way)
 
 
 def test_where_an_ease_ends_the_motion_it_stays(animation) -> None:

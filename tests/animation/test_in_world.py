@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hangs on a parent, interpolated in the world: judged by where Blender puts it."""
+"""Bake in World of objects and bones with parents, compared with their places in Blender's evaluated scene."""
 
 from __future__ import annotations
 
-import bpy
+import bpy  # noqa: F401  mathutils comes with it
 import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
 
-from tests.animation.curves import action_bits, animators_bits, fcurves, key, new_object, play, seen
+from tests.animation.curves import action_bits, co, differences, fcurves, key, new_object, play, seen, snapshot
 
 FRAMES = np.arange(1.0, 42.0)
 
@@ -75,46 +75,102 @@ def test_a_step_that_no_bake_has_is_refused_before_anything_is_sampled(animation
     with pytest.raises(animation.AnimationError, match='"Hand": a step of 4e-08 is below'):
         animation.bake_in_world(hand, step=4e-8)
     key(hand, "location", [(900_000, (0, 0, 1))])
-    with pytest.raises(animation.AnimationError, match="samples were asked for, more than the limit"):
+    with pytest.raises(animation.AnimationError, match="samples, more than the limit"):
         animation.bake_in_world(hand, step=0.0125)
 
 
-def test_between_keys_it_runs_along_the_spline_through_its_places_in_the_world(animation, pair):
-    """The same keys on an object without parent, at the places of the world, are the reference."""
-    _, hand = pair
+def key_on_the_body(animation, hand):
+    """Key the hand's location and rotation, with parameters."""
     key(hand, "location", [(1, (0, 0, 0)), (13, (1, 2, 0)), (25, (0, 1, 1)), (41, (2, 0, 0))])
     turns = [(1, (1, 0, 0, 0)), (13, (0.8, 0.6, 0, 0)), (25, (0.6, 0, 0.8, 0)), (41, (1, 0, 0, 0))]
     key(hand, "rotation_quaternion", turns)
     animation.enable(hand)
-    animation.key_set(hand, "location", 13, tension=0.5, bias=-0.3)
-    animation.key_set(hand, "rotation", 25, continuity=-0.7)
+    set_parameters(animation, hand)
+
+
+def set_parameters(animation, item):
+    animation.key_set(item, "location", 13, tension=0.5, bias=-0.3)
+    animation.key_set(item, "rotation", 25, continuity=-0.7)
+
+
+def free_of_parents(animation, hand):
+    """Return an object without parent that is baked with the hand's keys at their places in the world."""
     free = new_object("Free", "QUATERNION")
     for frame, matrix in zip((1, 13, 25, 41), placed(hand, (1, 13, 25, 41)), strict=True):
         key(free, "location", [(frame, tuple(matrix.translation))])
         key(free, "rotation_quaternion", [(frame, tuple(matrix.to_quaternion()))])
     animation.enable(free)
-    animation.key_set(free, "location", 13, tension=0.5, bias=-0.3)
-    animation.key_set(free, "rotation", 25, continuity=-0.7)
+    set_parameters(animation, free)
     animation.bake(free)
-    animation.bake_in_world(hand)
+    return free
+
+
+def check_same_places(hand, free):
     for ours, theirs in zip(placed(hand), placed(free), strict=True):
         assert ours.translation[:] == pytest.approx(theirs.translation[:], abs=1e-5)
         assert ours.to_quaternion().rotation_difference(theirs.to_quaternion()).angle < 2e-3
 
 
-def test_the_original_action_is_kept_to_the_last_bit_and_the_new_one_is_plain(animation, pair):
+def test_between_keys_it_runs_along_the_spline_through_its_places_in_the_world(animation, pair):
+    """The same keys on an object without parent, at the places of the world, are the reference."""
+    _, hand = pair
+    key_on_the_body(animation, hand)
+    free = free_of_parents(animation, hand)
+    animation.bake_in_world(hand)
+    check_same_places(hand, free)
+
+
+def test_a_bake_of_it_repeats_the_interpolation_in_the_world_for_the_present_motion_of_its_parent(animation, pair):
+    body, hand = pair
+    key_on_the_body(animation, hand)
+    animation.bake_in_world(hand)
+    before = snapshot(hand)
+    animation.bake(hand)
+    assert differences(before, snapshot(hand)) == []
+    key(body, "location", [(17, (-3, 4, 1))])
+    free = free_of_parents(animation, hand)
+    animation.bake(hand)
+    assert differences(before, snapshot(hand)) != []
+    check_same_places(hand, free)
+
+
+def test_a_bake_of_it_that_its_parent_prevents_is_refused_and_leaves_its_keys(animation, pair):
+    body, hand = pair
+    key_on_the_body(animation, hand)
+    key(hand, "scale", [(1, (1, 1, 1)), (41, (2, 2, 2))])
+    animation.bake_in_world(hand)
+    before = snapshot(hand)
+    body.scale = (1, 2, 1)
+    report = animation.bake(hand)
+    assert [(error.track, "unequally scaled" in error.reason) for error in report.errors] == [
+        ("rotation_quaternion", True)
+    ]
+    now = [each for each in snapshot(hand) if each["path"][0] == "rotation_quaternion"]
+    assert differences([each for each in before if each["path"][0] == "rotation_quaternion"], now) == []
+    assert animation.find_track(hand, "rotation_quaternion").is_baked
+
+
+def test_it_is_a_locked_bake_in_place_and_free_gives_the_own_keys_back(animation, pair):
     body, hand = pair
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
     key(hand, "scale", [(1, (1, 1, 1)), (41, (2, 2, 2))])
     animation.enable(hand)
-    action = hand.animation_data.action
-    before = action_bits(action)
-    animation.bake_in_world(hand)
-    assert hand.animation_data.action != bpy.data.actions[action.name]
-    assert animators_bits(action) == before
-    new = action_bits(hand.animation_data.action)
-    assert not any("tcb" in state["path"][0] for state in new)
-    assert {kind for state in new for kind in state["type"]} == {"KEYFRAME"}
+    action, before = hand.animation_data.action, snapshot(hand)
+    assert animation.bake_in_world(hand).tracks == 3
+    assert hand.animation_data.action == action
+    assert all(fcurve.lock for fcurve in fcurves(hand))
+    animation.free(hand)
+    assert differences(before, snapshot(hand)) == []
+
+
+def test_all_channels_have_keys_at_the_same_frames_the_own_ones_among_them(animation, pair):
+    body, hand = pair
+    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20.5, 41))
+    animation.enable(hand)
+    animation.bake_in_world(hand, step=2.0)
+    for fcurve in fcurves(hand):
+        assert co(fcurve)[:, 0].tolist() == sorted([*range(1, 42, 2), 20.5])
+        assert [point.co.x for point in fcurve.keyframe_points if point.type != "GENERATED"] == [1, 20.5, 41]
 
 
 def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
@@ -157,7 +213,7 @@ def test_euler_angles_are_those_of_the_way_in_the_world(animation, pair):
 def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(animation, pair):
     body, hand = pair
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
-    with pytest.raises(animation.AnimationError, match="TCB; enable it first"):
+    with pytest.raises(animation.AnimationError, match="it has no TCB location or rotation"):
         animation.bake_in_world(hand)
     animation.enable(hand)
     action = hand.animation_data.action

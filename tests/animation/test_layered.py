@@ -41,6 +41,7 @@ def is_said(text: str) -> bool:
 WORKS = {
     "enable": lambda animation, item: animation.enable(item),
     "bake": lambda animation, item: animation.bake(item),
+    "free": lambda animation, item: animation.free(item),
     "restore": lambda animation, item: animation.restore(item),
     "remove": lambda animation, item: animation.remove(item),
     "apply": lambda animation, item: animation.apply(item),
@@ -51,7 +52,6 @@ WORKS = {
     "remove_retiming": lambda animation, item: animation.remove_retiming(item),
     "key_whole": lambda animation, item: animation.key_whole(item),
     "write_velocities": lambda animation, item: animation.write_velocities(item),
-    "back_to_original": lambda animation, item: animation.back_to_original(item),
     "export_table": lambda animation, item: animation.export_table(item, animation.TableContent()),
     "import_table": lambda animation, item: animation.import_table(item, table(animation), animation.TableKeys()),
 }
@@ -103,21 +103,7 @@ def test_an_object_without_curves_in_it_gets_none(animation, layer) -> None:
     assert action_bits(action) == before
 
 
-def test_an_original_that_is_layered_by_now_is_not_gone_back_to(animation, layer) -> None:
-    item = ball()
-    original = item.animation_data.action
-    animation.enable(item)
-    animation.bake(item, target="NEW_ACTION")
-    layer(original)
-    before = action_bits(original)
-    with pytest.raises(animation.AnimationError) as refused:
-        animation.back_to_original(item)
-    assert is_said(str(refused.value))
-    assert item.animation_data.action != original
-    assert action_bits(original) == before
-
-
-@pytest.mark.parametrize("name", ["enable", "bake", "restore", "remove", "apply", "relax"])
+@pytest.mark.parametrize("name", ["enable", "bake", "free", "restore", "remove", "apply", "relax"])
 def test_operators_say_it(animation, layer, name: str) -> None:
     item = ball()
     layer(item.animation_data.action)
@@ -157,7 +143,7 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
 def test_saving_keeps_its_table(tcb_animation, animation, layer, tmp_path) -> None:
     item = ball()
     animation.enable(item)
-    animation.bake(item)
+    animation.bake(item, output="HANDLES")
     # Rows of keys that are gone go at the next saving, where there is one layer.
     curve(item, "location").keyframe_points.remove(curve(item, "location").keyframe_points[0])
     layer(item.animation_data.action)

@@ -1,44 +1,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: after every edit what is baked is what a whole bake would write, and the animator's keys are those that the
-edit would have left without a bake; and when it bakes, and when not.
+"""Live: after an edit handles play the same as after a bake of all; and when it looks for edits, and when not.
 
-`TCB_WALK=300 pytest tests/animation/test_live.py -k walk` walks 300 edits at a time instead of a few.
+`edit_sequences.py` compares what random edits leave with a plain twin.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, key, new_object, new_rig, snapshot
-from tests.animation.edits import unlike
+from tests.animation.curves import (
+    HAS_SLOTS,
+    bags_in,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    new_rig,
+    snapshot,
+)
+from tests.animation.editors import editor
 from tests.animation.live import (
     copied,
     handlers_of,
-    let_be_read,
     let_time_pass,
     live_object,
     messages_of,
     removed,
     set_value,
-    unselected,
 )
-from tests.animation.walks import ALL, KEYS, NONE, Alike, Walk, rows
-from tools.edit_judge import DOUBT
-from tools.edit_kinds import editor
-
-EDITS = int(os.environ.get("TCB_WALK", "10"))
-OUTPUTS: dict[str, dict[str, Any]] = {
-    "samples": {"step": 1.0},
-    "half samples": {"step": 0.5},
-    "curves": {"output": "CURVES"},
-    "handles": {"output": "HANDLES"},
-}
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
@@ -50,126 +45,16 @@ def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[l
     }
 
 
-def keys_of(thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
-    return {(f.data_path, f.array_index): co(f).tolist() for f in rows(thing) if len(f.keyframe_points)}
-
-
-def nearly(keys: dict[tuple[str, int], list[list[float]]], alike: Alike) -> dict[tuple[str, int], Any]:
-    """Keying over a generated key Blender adds the difference to its value, which rounds, and leaves its frame, which
-    may be 0.01 off."""
-    if alike != KEYS:
-        return keys
-    near = pytest.approx
-    return {name: [(near(at, abs=0.01), near(to, abs=2e-5)) for at, to in rows] for name, rows in keys.items()}
-
-
-Keys = dict[tuple[str, int], list[list[float]]]
-
-
-def with_signs(wanted: Keys, got: Keys, shown: Keys) -> Keys:
-    """What is wanted, with the signs that quaternions have got: handles may play a key negated, and an edit acts on
-    that. So what is shown after it, in all channels, is wanted as well."""
-    wanted = {name: [list(row) for row in rows] for name, rows in wanted.items()}
-    for path in {path for path, _ in wanted if "quaternion" in path}:
-        names = [name for name in wanted if name[0] == path]
-        for at in {row[0] for name in names for row in got.get(name, [])}:
-            poses = [
-                [next((row[1] for row in keys.get(name, []) if row[0] == at), None) for name in names]
-                for keys in (got, wanted, shown)
-            ]
-            numbers, *others = [np.array(pose, dtype=np.float64) for pose in poses]
-            there = np.isfinite(numbers) & np.isfinite(others[0])
-            same = [np.array_equal(numbers[there], sign * other[there]) for other in others for sign in (1.0, -1.0)]
-            if any(same):
-                for name, number in zip(names, numbers.tolist(), strict=True):
-                    for row in wanted[name]:
-                        row[1] = number if row[0] == at else row[1]
-    return wanted
-
-
-def is_rounding(*difference: object) -> bool:
-    """Whether a difference is one of numbers that are nearly the same; those of stamps are those of the keys."""
-    if len(difference) != 5:
-        return False
-    _, name, _, before, after = difference
-    return name in ("back", "period") or before == pytest.approx(after, rel=1e-4, abs=1e-4)
-
-
-def check(animation, walk: Walk, alike: Alike) -> bool:
-    """Let the last edit be baked, and hold that against a bake of all, and against the twin; False where the edit left
-    keys that can't be baked."""
-    output = walk.options.get("output")
-    whole, shown = copied(walk.live, "Whole"), keys_of(walk.live)
-
-    def wanted(keys: Keys, got: Keys) -> Keys:
-        return with_signs(keys, got, shown) if output == "HANDLES" else keys
-
-    said = f"{len(walk.story)}: {walk.story[-1]}"
-    try:
-        faults = animation.bake(whole, **walk.options).refused
-    except animation.AnimationError as error:
-        faults = [str(error)]
-    by_timer = len(walk.story) % 2 == 0
-    if by_timer:
-        let_time_pass(animation)
-    if faults:
-        fault = faults[0].partition(": ")[2]
-        action = walk.live.animation_data.action
-        assert not by_timer or any(fault in line for line in messages_of(animation).notes_of(action))
-        with pytest.raises(RuntimeError, match=re.escape(fault)):
-            bpy.ops.tcb.sync()
-        kept = own_keys(animation, walk.live)
-        assert alike != ALL or kept == wanted(keys_of(walk.plain), kept), said
-        return False
-    if not by_timer:
-        bpy.ops.tcb.sync()
-    theirs, mine = (unselected(snapshot(thing, identities=False)) for thing in (whole, walk.live))
-    found = differences(theirs, mine)
-    if output == "CURVES":
-        # Where a rotation's channels are keyed at different frames, a missing value goes by handles, which are rounded.
-        found = [each for each in found if not is_rounding(*each)]
-    assert found == [], said
-    kept = own_keys(animation, walk.live)
-    if any(DOUBT in line for line in messages_of(animation).notes_of(walk.live.animation_data.action)):
-        # What may be the animator's is kept, too.
-        keyed = wanted(keys_of(walk.plain), kept) if alike == ALL else {}
-        assert all(at in kept[name] for name, every in keyed.items() for at in every), said
-        alike = NONE
-    animation.restore(whole)
-    twins = keys_of(walk.plain if alike != NONE else whole)
-    assert nearly(kept, alike) == nearly(wanted(twins, kept), alike), said
-    # Curves place the handles of own keys: of some edits only those tell what became of them.
-    if alike == ALL and output != "CURVES":
-        found = unlike(walk.plain, whole, handles=output != "HANDLES")
-        found = [each for each in found if not (output == "HANDLES" and "quaternion" in each[0] and each[1] == "co")]
-        # A key alone plays no handles, and Blender leaves automatic ones where they are until there is another key.
-        alone = {fcurve.data_path for fcurve in rows(walk.plain) if len(fcurve.keyframe_points) == 1}
-        found = [each for each in found if not (each[0] in alone and each[1] in ("handle_left", "handle_right"))]
-        assert [each for each in found if not each[1].startswith("select_")] == [], said
-    walk.follow(whole)
-    removed(whole)
-    return True
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "BONES"])
-def test_a_walk(animation, mode: str, output: str) -> None:
-    walk = Walk(animation, mode, seed=1, options=OUTPUTS[output])
-    for edit in range(EDITS):
-        if not check(animation, walk, walk.step()):
-            walk.start_again(seed=edit)
-
-
-@pytest.fixture(params=["SAMPLES", "CURVES", "HANDLES"])
-def thing(request, animation) -> bpy.types.Object:
-    return live_object(animation, "Ball", request.param)
+@pytest.fixture
+def thing(animation) -> bpy.types.Object:
+    return live_object(animation, "Ball")
 
 
 def is_as_baked(animation, thing: bpy.types.Object) -> bool:
-    """Whether a bake of all would change nothing."""
+    """Whether playing all by handles would change nothing."""
     whole = copied(thing, "Whole")
-    animation.bake(whole, output=animation.find_track(thing, "location").settings.options.output)
-    same = differences(unselected(snapshot(whole, False)), unselected(snapshot(thing, False))) == []
+    animation.bake(whole, output="HANDLES")
+    same = differences(snapshot(whole, False), snapshot(thing, False)) == []
     removed(whole)
     return same
 
@@ -192,16 +77,15 @@ def test_only_what_was_edited_is_baked(animation, thing, bakes) -> None:
 
 
 def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation, thing) -> None:
-    point = [p for p in curve(thing, "location").keyframe_points if p.type != "GENERATED"][1]
-    point.interpolation = "CONSTANT"
+    curve(thing, "location").keyframe_points[1].interpolation = "CONSTANT"
     let_time_pass(animation)
     assert is_as_baked(animation, thing)
     bpy.ops.tcb.restore()
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
 
 
-def test_an_easing_that_all_keys_get_is_taken_back_from_generated_ones(animation, thing) -> None:
-    for fcurve in rows(thing):
+def test_an_easing_that_all_keys_get_stays(animation, thing) -> None:
+    for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
             point.easing = "EASE_OUT"
     let_time_pass(animation)
@@ -344,17 +228,16 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
 
 
 def test_a_renamed_bone_goes_on(animation, scene) -> None:
-    walk = Walk(animation, "BONES", 1, {"step": 1.0})
-    bone = walk.live.pose.bones["Arm.L"]
-    bone.name = "Upper.L"
-    for fcurve in rows(walk.live):
-        if "Upper" in fcurve.data_path:
-            fcurve.keyframe_points[0].co_ui.y += 1
+    rig = new_rig("Arm")
+    key(rig, 'pose.bones["Arm"].location', [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
+    animation.bake(rig, output="HANDLES")
+    rig.animation_data.action.tcb_live = True
     let_time_pass(animation)
-    whole = copied(walk.live, "Whole")
-    animation.bake(whole)
-    theirs, mine = (unselected(snapshot(item, identities=False)) for item in (whole, walk.live))
-    assert differences(theirs, mine) == []
+    rig.pose.bones["Arm"].name = "Upper"
+    curve(rig, 'pose.bones["Upper"].location').keyframe_points[0].co_ui.y += 1
+    let_time_pass(animation)
+    assert animation.find_track(rig, 'pose.bones["Upper"].location').is_played_by_handles
+    assert is_as_baked(animation, rig)
 
 
 def test_objects_that_share_an_action_are_baked_once(animation, thing, bakes) -> None:
@@ -428,15 +311,7 @@ def test_restore_switches_it_off_and_says_so(animation, thing) -> None:
     assert not action.tcb_live
     assert report.notes == [f'Live is now off for the action "{action.name}"']
     let_time_pass(animation)
-    assert all(point.type != "GENERATED" for point in curve(thing, "location").keyframe_points)
-
-
-def test_the_copy_that_a_bake_for_export_makes_is_not_live(animation, thing) -> None:
-    original = thing.animation_data.action
-    animation.bake(thing, target="NEW_ACTION")
-    assert thing.animation_data.action != original
-    assert not thing.animation_data.action.tcb_live
-    assert original.tcb_live
+    assert not animation.find_track(thing, "location").is_played
 
 
 def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_handles_play_them(animation, scene) -> None:
@@ -459,11 +334,11 @@ def test_what_handles_cannot_play_is_said_once_and_played_when_it_can_be(animati
     points.remove(points[1])
     item.animation_data.action.tcb_live = True
     let_time_pass(animation)
-    assert animation.find_track(item, "location").baked
-    assert not animation.find_track(item, "rotation_euler").baked
+    assert animation.find_track(item, "location").is_played
+    assert not animation.find_track(item, "rotation_euler").is_played
     (line,) = messages_of(animation).notes_of(item.animation_data.action)
     assert "rotation_euler" in line
-    assert "key whole rotations" in line.lower()
+    assert "Key all rotation channels" in line
     animation.key_whole(item)
     let_time_pass(animation)
     assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
@@ -482,37 +357,6 @@ def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thin
     point.co.y = 0.0
     let_time_pass(animation)
     assert messages.notes_of(action) == []
-    assert is_as_baked(animation, thing)
-
-
-@pytest.mark.parametrize("thing", ["SAMPLES", "CURVES"], indirect=True)
-def test_that_only_generated_keys_were_moved_is_said_and_they_go_back(animation, thing) -> None:
-    # With ease curves need generated keys too.
-    animation.key_set(thing, "location", 10, ease_to=0.5, ease_from=0.5)
-    let_time_pass(animation)
-    before = snapshot(thing)
-    for fcurve in rows(thing):
-        if fcurve.data_path == "location":
-            generated = [point for point in fcurve.keyframe_points if point.type == "GENERATED"]
-            generated[0].co_ui.x += 0.4
-            fcurve.update()
-    let_time_pass(animation)
-    assert differences(unselected(before), unselected(snapshot(thing))) == []
-    (line,) = messages_of(animation).notes_of(thing.animation_data.action)
-    assert line == '"Ball", location: only generated keys were moved: they are back'
-    let_be_read(animation)
-    set_value(thing, 3.0)
-    let_time_pass(animation)
-    assert messages_of(animation).notes_of(thing.animation_data.action) == []
-
-
-def test_generated_keys_that_went_along_with_the_animators_are_not_worth_a_word(animation, thing) -> None:
-    for fcurve in rows(thing):
-        for point in fcurve.keyframe_points:
-            point.co_ui.x += 2
-        fcurve.update()
-    let_time_pass(animation)
-    assert not any("generated" in line for line in messages_of(animation).notes_of(thing.animation_data.action))
     assert is_as_baked(animation, thing)
 
 
@@ -601,18 +445,18 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     assert not any("Live" in note for note in report.notes)
     let_time_pass(animation)
     tracks = {path: animation.find_track(thing, path) for path in ("location", "scale")}
-    assert (tracks["location"].baked, tracks["scale"].baked) == (True, False)
+    assert (tracks["location"].is_played, tracks["scale"].is_played) == (True, False)
     points = curve(thing, "location").keyframe_points
     points[1].co_ui = (12, 7)
     curve(thing, "scale").keyframe_points[1].co_ui = (14, 1.5)
     let_time_pass(animation)
-    assert not animation.find_track(thing, "scale").baked
+    assert not animation.find_track(thing, "scale").is_played
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
     # Switched on again it plays all.
     thing.animation_data.action.tcb_live = False
     thing.animation_data.action.tcb_live = True
     let_time_pass(animation)
-    assert animation.find_track(thing, "scale").baked
+    assert animation.find_track(thing, "scale").is_played
     report = animation.restore(thing)
     assert any("Live is now off" in note for note in report.notes)
     assert not thing.animation_data.action.tcb_live
@@ -635,7 +479,7 @@ def test_another_order_of_euler_angles_is_followed(animation, scene, output: str
     let_time_pass(animation)
     thing.rotation_mode = "ZYX"
     let_time_pass(animation)
-    assert differences(unselected(snapshot(expected, False)), unselected(snapshot(thing, False))) == []
+    assert differences(snapshot(expected, False), snapshot(thing, False)) == []
 
 
 def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_frame(animation, scene) -> None:
@@ -643,13 +487,13 @@ def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_fra
     for each, order in zip(rigs, ("XYZ", "YZX"), strict=True):
         each.pose.bones["Bone"].rotation_mode = order
         key(each, 'pose.bones["Bone"].rotation_euler', TURNS)
-        animation.bake(each)
+        animation.bake(each, output="HANDLES")
     rigs[0].animation_data.action.tcb_live = True
     let_time_pass(animation)
     rigs[0].pose.bones["Bone"].rotation_mode = "YZX"
     scene.frame_set(2)
     let_time_pass(animation)
-    assert differences(unselected(snapshot(rigs[1], False)), unselected(snapshot(rigs[0], False))) == []
+    assert differences(snapshot(rigs[1], False), snapshot(rigs[0], False)) == []
 
 
 def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animation, thing) -> None:
@@ -666,20 +510,23 @@ def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animatio
     assert is_as_baked(animation, thing)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation, output: str) -> None:
+def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation) -> None:
     update = animation.live.update
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (40, (3, -1, 0))])
     key(thing, "scale", [(1, (1, 1, 1)), (20, (1, 2, 1)), (40, (2, 2, 2))])
     animation.enable(thing)
-    animation.bake(thing, **OUTPUTS[output])
+    animation.bake(thing, output="HANDLES")
     watches: dict[Any, Any] = {}
-    update.refresh_all(watches, thing.animation_data.action)
+
+    def by_handles(_users: list[bpy.types.ID]) -> Any:
+        return animation.Options(output="HANDLES")
+
+    update.refresh_all(watches, thing.animation_data.action, by_handles)
     for path in ("location", "scale"):
         for index in range(3):
             curve(thing, path, index).keyframe_points[-1].co_ui.y += 1.0
-    assert update.refresh(watches, thing.animation_data.action).tracks == 2
+    assert update.refresh(watches, thing.animation_data.action, by_handles).tracks == 2
     (watch,) = watches.values()
     tracks = list(watch.tracks.values())
     points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
@@ -705,6 +552,7 @@ class Looked:
 
     def __init__(self, animation) -> None:
         self.update = animation.live.update
+        self.options = lambda _users: animation.Options(output="HANDLES")
         self.thing = new_object()
         for path in ("location", "scale"):
             key(self.thing, path, [(1, (0, 0, 0)), (20, (1, 2, 3)), (30, (2, 0, 1)), (40, (3, -1, 0))])
@@ -712,7 +560,7 @@ class Looked:
         animation.bake(self.thing, output="HANDLES")
         self.watches: dict[Any, Any] = {}
         self.move(0.5)
-        self.update.refresh_all(self.watches, self.action)
+        self.look_at_all()
         self.move(0.5)
         self.move(0.5, "scale")
         self.look()
@@ -731,10 +579,13 @@ class Looked:
                 getattr(self.points(index, path)[2], name).x += by
 
     def look(self) -> int:
-        return self.update.refresh(self.watches, self.action).tracks
+        return self.update.refresh(self.watches, self.action, self.options).tracks
 
     def look_at_the_rest(self) -> int:
-        return self.update.check_remaining(self.watches, self.action).tracks
+        return self.update.check_remaining(self.watches, self.action, self.options).tracks
+
+    def look_at_all(self) -> None:
+        self.update.refresh_all(self.watches, self.action, self.options)
 
 
 @pytest.mark.parametrize("name", ANYTHING)
@@ -747,7 +598,7 @@ def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_lo
     assert looked.look() == 1
     assert getattr(looked.points()[1], name) == ANYTHING[name]
     looked.look_at_the_rest()
-    whole.update.refresh_all(whole.watches, whole.action)
+    whole.look_at_all()
     for each in (looked, whole):
         assert is_as_baked(animation, each.thing)
         assert not each.look()
@@ -807,7 +658,7 @@ def test_a_handle_that_is_dragged_beside_a_move_is_told_by_its_selection(animati
         for index in range(1, 3):
             each.points(index)[2].select_control_point = True
     looked.look()
-    whole.update.refresh_all(whole.watches, whole.action)
+    whole.look_at_all()
     numbers = [bent_numbers(animation, each.thing) for each in (looked, whole)]
     assert bool(numbers[0].any()) == is_selected
     assert np.array_equal(*numbers)
@@ -848,7 +699,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
         each.points(0, "scale")[1].select_right_handle = True
     looked.look()
     looked.look_at_the_rest()
-    whole.update.refresh_all(whole.watches, whole.action)
+    whole.look_at_all()
     assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
     for each in (looked, whole):
         animation.restore(each.thing)
@@ -859,10 +710,10 @@ def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
     keyframes = animation.fcurves.keyframes
     thing = new_object()
     key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
-    channels = keyframes.read_joined(rows(thing)).channels
+    channels = keyframes.read_joined(fcurves(thing)).channels
     assert np.shares_memory(keyframes.end_to_end(channels[:2]).co, channels[1].co)
     for some in ([0, 1, 2], [1, 2], [2, 0], [1, 1]):
         joined = keyframes.end_to_end([channels[number] for number in some])
         for name in keyframes.NAMES:
-            wanted = np.concatenate([getattr(keyframes.read(rows(thing)[number]), name) for number in some])
+            wanted = np.concatenate([getattr(keyframes.read(fcurves(thing)[number]), name) for number in some])
             assert np.array_equal(getattr(joined, name), wanted), (some, name)

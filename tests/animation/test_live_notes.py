@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, fcurves, key, new_object, new_rig
-from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, messages_of, set_value
-from tools.edit_kinds import editor
+from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig
+from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
@@ -67,7 +65,7 @@ def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
 
 
 def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(animation) -> None:
-    item, owner, path = turned(animation, False, "SAMPLES")
+    item, owner, path = turned(animation, False, "HANDLES")
     key(item, "location", TURNS)
     animation.enable(item)
     animation.restore(item, [path])
@@ -122,17 +120,16 @@ def other_action(item: bpy.types.Object) -> str:
     return other
 
 
-@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
 @pytest.mark.parametrize("of_bone", [False, True])
 def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rotation_mode(
-    animation, scene, of_bone: bool, target: str
+    animation, scene, of_bone: bool
 ) -> None:
     item = new_rig("Bone") if of_bone else new_object("Turned")
     path = BONE if of_bone else "rotation_euler"
     (item.pose.bones["Bone"] if of_bone else item).rotation_mode = "XYZ"
     key(item, path, TURNS)
     second_user(item, of_bone, "ZYX")
-    notes = animation.bake(item, target=target).notes
+    notes = animation.bake(item).notes
     line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
     assert [note for note in notes if "rotation mode" in note] == [line]
 
@@ -148,19 +145,23 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
 
 # Until it was read
 
-MOVED = '"Ball", location: only generated keys were moved: they are back'
+BACK = '"Ball", location, frame 10: the keys and their parameters determine this handle, so it was put back'
 
 
-def move_generated(item: bpy.types.Object) -> None:
+def drag_handle(item: bpy.types.Object) -> None:
+    """Drag a handle that no parameters of the method place."""
     for index in range(3):
-        fcurve = curve(item, "location", index)
-        next(point for point in fcurve.keyframe_points if point.type == "GENERATED").co_ui.x += 0.4
-        fcurve.update()
+        for point in curve(item, "location", index).keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+    point = curve(item, "location").keyframe_points[1]
+    point.select_right_handle = True
+    point.handle_right.y += 1.0
 
 
 @pytest.fixture
 def ball(animation, scene) -> bpy.types.Object:
     item = live_object(animation, "Ball")
+    animation.choose(item, "location", method="CATMULL_ROM")
     key(item, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
     animation.enable(item)
     let_time_pass(animation)
@@ -169,15 +170,15 @@ def ball(animation, scene) -> bpy.types.Object:
 
 def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
     messages = messages_of(animation)
-    move_generated(ball)
+    drag_handle(ball)
     let_time_pass(animation)
-    assert said(animation, ball) == [MOVED]
+    assert said(animation, ball) == [BACK]
     for number in range(3):
         set_value(ball, 3.0 + number)
         let_time_pass(animation)
-        assert said(animation, ball) == [MOVED]
+        assert said(animation, ball) == [BACK]
         # Drawn just now.
-        messages.note_seen([MOVED])
+        messages.note_seen([BACK])
     let_be_read(animation)
     set_value(ball, 7.0)
     let_time_pass(animation)
@@ -186,29 +187,29 @@ def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
 
 def test_a_note_that_was_read_is_to_be_read_again_when_it_comes_again(animation, ball) -> None:
     for _ in range(2):
-        move_generated(ball)
+        drag_handle(ball)
         let_time_pass(animation)
         let_be_read(animation)
-    move_generated(ball)
+    drag_handle(ball)
     let_time_pass(animation)
     set_value(ball, 7.0)
     let_time_pass(animation)
-    assert said(animation, ball) == [MOVED]
+    assert said(animation, ball) == [BACK]
 
 
 def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
-    move_generated(ball)
+    drag_handle(ball)
     let_time_pass(animation)
     modifier = curve(ball, "scale").modifiers.new("NOISE")
     curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
     let_time_pass(animation)
-    (noise, moved) = sorted(said(animation, ball), key=lambda line: line == MOVED)
-    assert moved == MOVED
+    (noise, back) = sorted(said(animation, ball), key=lambda line: line == BACK)
+    assert back == BACK
     assert "modifiers" in noise
     curve(ball, "scale").modifiers.remove(modifier)
     let_time_pass(animation)
     # Nobody has read it, but it is not so any more.
-    assert said(animation, ball) == [MOVED]
+    assert said(animation, ball) == [BACK]
 
 
 def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited(animation, ball) -> None:
@@ -220,37 +221,3 @@ def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited
     set_value(ball, 7.0)
     let_time_pass(animation)
     assert said(animation, ball) == [noise]
-
-
-def make(animation, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
-    """As by T in the Dope Sheet. Without a window Blender lists no operators."""
-    done = SimpleNamespace(bl_idname="ACTION_OT_interpolation_type", properties=SimpleNamespace(type=kind))
-    monkeypatch.setattr(handlers_of(animation), "_new_operator", lambda: done)
-    with editor("DOPESHEET"):
-        bpy.ops.action.interpolation_type(type=kind)
-    let_time_pass(animation)
-
-
-@pytest.mark.parametrize("live", [True, False])
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
-def test_that_keys_among_samples_are_linear_already_is_said_and_elsewhere_linear_is_played(
-    animation, monkeypatch, output: str, live: bool
-) -> None:
-    item = live_object(animation, "Typed", output)
-    item.animation_data.action.tcb_live = live
-    let_time_pass(animation)
-    for fcurve in fcurves(item):
-        for point in fcurve.keyframe_points:
-            point.select_control_point = point.co.x == 10.0
-    make(animation, monkeypatch, "LINEAR")
-    line = '"Typed", location: among samples all keys are linear: to go straight from one, choose so in Set Parameters'
-    assert (line in said(animation, item)) == (output == "SAMPLES")
-    if output != "SAMPLES":
-        animation.bake(item, output=output)
-        play = [curve(item, "location").evaluate(frame) for frame in (15.0, 20.0)]
-        assert play == pytest.approx([5.0 - 4.0 / 3.0, 5.0 - 8.0 / 3.0], abs=1e-6)
-    let_be_read(animation)
-    make(animation, monkeypatch, "SINE")
-    set_value(item, 3.0)
-    let_time_pass(animation)
-    assert not live or line not in said(animation, item)

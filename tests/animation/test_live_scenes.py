@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, co, curve, differences, key, new_object, snapshot
-from tests.animation.live import copied, handlers_of, let_time_pass, removed, set_value, unselected
+from tests.animation.live import copied, let_time_pass, removed, set_value
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "Here": {"output": "HANDLES", "defaults": {"tension": 0.25}},
@@ -57,7 +57,7 @@ def is_as(animation, item: bpy.types.Object, settings: str) -> list[Any]:
     """How what is played differs from a bake of all with the settings of that scene."""
     whole = copied(item, "Whole")
     animation.bake(whole, **SETTINGS[settings])
-    found = differences(unselected(snapshot(whole, False)), unselected(snapshot(item, False)))
+    found = differences(snapshot(whole, False), snapshot(item, False))
     removed(whole)
     return found
 
@@ -130,36 +130,6 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
     assert handles(other) == handles(alone)
     assert handles(other) != handles(balls["There"])
     assert is_as(animation, balls["Here"], "Here") == []
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_keying_in_the_window_of_another_scene_is_at_the_frame_of_that_scene(
-    animation, scenes, balls, twin, shared
-) -> None:
-    """Nothing tells which window the keys were inserted in."""
-    item = twin if shared else put(balls["There"], scenes["There"])
-    animation.bake(item)
-    let_time_pass(animation)
-    scenes["Here"].frame_set(20)
-    scenes["There"].frame_set(15)
-    bpy.context.window.scene = scenes["There"]
-    select_at(item, 15)
-    handlers = handlers_of(animation)
-    with bpy.context.temp_override(scene=scenes["Here"]):
-        handlers.mark_all()
-        handlers.flush(keyed=True)
-    own = [point.co.x for point in curve(item, "location").keyframe_points if point.type != "GENERATED"]
-    assert own == [0, 10, 15, 25, 40]
-    own = [point.co.x for point in curve(item, "scale").keyframe_points if point.type != "GENERATED"]
-    assert own == [5, 35]
-
-
-def select_at(item: bpy.types.Object, frame: float) -> None:
-    """As keying an unchanged location leaves it."""
-    for index in range(3):
-        for point in curve(item, "location", index).keyframe_points:
-            there = abs(point.co.x - frame) < 0.01
-            point.select_control_point = point.select_left_handle = point.select_right_handle = there
 
 
 def test_undo_in_one_scene_gives_both_back(animation, scenes, balls) -> None:

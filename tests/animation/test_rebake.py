@@ -12,18 +12,15 @@ from tests.animation.curves import (
     MODES,
     bag_of,
     bits,
-    co,
     curve,
     differences,
     fcurves,
-    given,
     key,
     new_object,
     snapshot,
     without_identities,
 )
 from tests.animation.random_tracks import mixed, parametrised
-from tests.lines_run import lines_run
 
 
 @pytest.mark.parametrize("step", [1.0, 0.25, 3.0])
@@ -61,7 +58,7 @@ def test_another_step_and_back_gives_the_same_bits(animation, mode: str) -> None
     thing = mixed(mode)
     animation.bake(thing)
     first = snapshot(thing)
-    animation.bake(thing, step=0.3, frame_range=(-50, 7))
+    animation.bake(thing, step=0.3, extend=(-50, 90))
     animation.bake(thing)
     assert differences(first, snapshot(thing)) == []
 
@@ -252,60 +249,6 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
     thing.rotation_mode = "XYZ"
     animation.bake(thing)
     assert differences(baked, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("edit", ["moved", "scaled"])
-def test_a_long_bake_that_went_along_is_read_in_no_time(animation, edit: str) -> None:
-    """Samples of three channels: one pass over them each, not one for each of them."""
-    lines = []
-    for step in (4.0, 1.0):
-        thing = new_object()
-        key(thing, "location", [(frame, (frame % 7, frame % 5, 1)) for frame in range(0, 10001, 100)])
-        animation.bake(thing, step=step)
-        for fcurve in fcurves(thing):
-            for point in fcurve.keyframe_points:
-                move = 3 if edit == "moved" else point.co.x
-                point.co.x += move
-                point.handle_left.x += move
-                point.handle_right.x += move
-        lines.append(lines_run(lambda thing=thing: animation.restore(thing)))
-        assert [len(fcurve.keyframe_points) for fcurve in fcurves(thing)][:3] == [101] * 3
-    assert lines[1] < 1.1 * lines[0]
-
-
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("moves", [{20: 2.5}, {10: -1.5, 30: 3.25}, {10: 0.5, 20: 0.5, 30: 0.5}])
-def test_own_keys_that_were_moved_among_generated_ones_are_restored_where_they_are(
-    animation, output: str, moves: dict[int, float]
-) -> None:
-    """As the Graph Editor leaves them."""
-    thing, plain = new_object(), new_object("Plain")
-    for item in (thing, plain):
-        for path in ("location", "scale"):
-            key(item, path, [(at, (at / 7, 1 - at / 9, at % 11)) for at in (0, 10, 20, 30, 40)])
-    animation.key_set(thing, "location", 20, tension=0.5)
-    animation.bake(thing, output=output)
-    for item in (thing, plain):
-        for fcurve in fcurves(item):
-            for point in fcurve.keyframe_points:
-                point.co_ui.x += moves.get(round(point.co.x), 0.0) if point.type != "GENERATED" else 0.0
-            fcurve.update()
-    animation.restore(thing)
-    for mine, other in zip(fcurves(thing), fcurves(plain), strict=True):
-        assert co(mine).tolist() == co(other).tolist()
-        assert {point.handle_left_type for point in mine.keyframe_points} == {"AUTO_CLAMPED"}
-    assert given(animation, thing, "location", "tension") == [(20 + moves.get(20, 0.0), 0.5)]
-
-
-def test_an_extrapolation_that_is_set_while_baked_is_kept(animation) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (5, (3, 3, 3)), (10, (0, 0, 0))])
-    animation.bake(thing)
-    curve(thing, "location", 1).extrapolation = "LINEAR"
-    animation.bake(thing, output="CURVES")
-    animation.bake(thing)
-    animation.restore(thing)
-    assert [fcurve.extrapolation for fcurve in fcurves(thing)] == ["CONSTANT", "LINEAR", "CONSTANT"]
 
 
 def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> None:

@@ -116,6 +116,7 @@ def test_the_original_action_is_kept_as_it_was(animation, ball):
     assert ball.animation_data.action is not original
     assert original.use_fake_user
     assert result.original == original.name
+    assert f'"{ball.name}": its action "{original.name}" is kept in the file' in result.notes
     assert state(original) == before
 
 
@@ -160,18 +161,26 @@ def test_too_few_keys_are_not_said_to_be_none(animation, scene):
         animation.reduce(thing)
 
 
-def test_what_was_reduced_is_refused_with_the_way_back(animation, ball):
-    animation.reduce(ball, error=0.01)
-    with pytest.raises(animation.AnimationError, match=r"go Back to Original \(command: back-to-original\) first"):
+def test_what_is_baked_is_refused_with_its_own_reason(animation, ball):
+    animation.bake(ball)
+    with pytest.raises(animation.AnimationError, match=r"it is baked; free or apply it first"):
         animation.reduce(ball)
-    animation.back_to_original(ball)
+
+
+def test_what_was_reduced_can_be_reduced_otherwise_from_the_kept_action(animation, ball):
+    original = ball.animation_data.action
+    animation.reduce(ball, error=0.01)
+    with pytest.raises(animation.AnimationError, match=r"it is TCB already; apply or remove it first"):
+        animation.reduce(ball)
+    ball.animation_data.action = original
     assert animation.reduce(ball, error=0.02).reached
 
 
 def test_tracks_that_stay_are_told_once_an_object(animation, rig):
     animation.enable(rig, ['pose.bones["Bone0"]', 'pose.bones["Bone1"]'])
     result = animation.reduce(rig, error=0.01)
-    (note,) = result.notes
+    note, kept = result.notes
+    assert "is kept in the file" in kept
     assert "TCB already" in note
     assert all(f'"Bone{number}"' in note for number in (0, 1))
 
@@ -237,7 +246,8 @@ def test_of_two_that_share_the_action_and_are_both_reduced_none_is_said_to_stay(
     results, refused = tcb_animation.animation.steps.run_steps(steps, None)
     assert not refused
     assert original not in (ball.animation_data.action, other.animation_data.action)
-    assert not [note for result in results for note in result.notes if original.name in note]
+    notes = [note for result in results for note in result.notes if original.name in note]
+    assert all("is kept in the file" in note for note in notes)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -269,7 +279,7 @@ def test_lines_and_steps_come_back_as_linear_and_constant_keys(animation, scene,
         assert found[:-1] == steps[:-1].tolist()
         np.testing.assert_allclose([curve.evaluate(frame) for frame in every], played[:, i], atol=2e-6)
     assert result.error < 4e-6
-    assert len(result.notes) == 1
+    assert len([note for note in result.notes if "is kept in the file" not in note]) == 1
 
 
 @pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
@@ -570,8 +580,7 @@ def test_tcb_is_fitted_to_what_was_made_from_keys_with_velocities(animation, sce
     original = obj.animation_data.action
     animation.reduce(obj, error=0.02)
     assert len(channels(obj)["location", 0].keyframe_points) == 4
-    animation.back_to_original(obj)
-    assert obj.animation_data.action is original
+    obj.animation_data.action = original
     assert animation.reduce(obj, error=0.02, method="TCB").reached
     assert "tension" in animation.track_keys(obj, "location").parameters({})
     off = [[curve_.evaluate(frame) for frame in frames] for curve_ in channels(obj).values()] - curve(frames).T
@@ -618,7 +627,7 @@ def test_handles_of_euler_angles_get_more_keys_where_they_need_them(animation, s
 
 
 @pytest.mark.parametrize("name", ["rig", "locked", "ball"])
-def test_what_is_restored_or_removed_plays_the_same_and_the_way_back_is_exact(animation, scene, request, name):
+def test_what_is_restored_or_removed_plays_the_same_and_the_original_is_as_it_was(animation, scene, request, name):
     obj = request.getfixturevalue(name)
     original, kept = obj.animation_data.action, state(obj.animation_data.action)
     animation.reduce(obj, error=0.01)
@@ -628,10 +637,9 @@ def test_what_is_restored_or_removed_plays_the_same_and_the_way_back_is_exact(an
         verb(obj)
         for place, curve in channels(obj).items():
             assert [curve.evaluate(frame) for frame in frames] == pytest.approx(played[place], abs=1e-6)
-    animation.back_to_original(obj)
-    assert obj.animation_data.action is original
+    assert obj.animation_data.action.name == f"{original.name}.reduced"
     assert state(original) == kept
-    assert not any(action.name.endswith(".reduced") for action in bpy.data.actions)
+    assert list(original.keys()) == []
 
 
 def test_lines_are_lines_after_restore_too(animation, scene):

@@ -191,17 +191,12 @@ def test_a_step_that_is_no_step(animation, thing, step: float) -> None:
     assert snapshot(thing) == before
 
 
-@pytest.mark.parametrize("frame_range", [(5, 3), (math.nan, 3), (0, math.inf), (-math.inf, 0)])
-def test_a_range_that_is_no_range(animation, thing, frame_range) -> None:
+@pytest.mark.parametrize("extend", [(5, 3), (math.nan, 3), (0, math.inf), (-math.inf, 0)])
+def test_a_range_that_is_no_range(animation, thing, extend) -> None:
     before = snapshot(thing)
-    with pytest.raises(ValueError, match="range"):
-        animation.bake(thing, frame_range=frame_range)
+    with pytest.raises(ValueError, match="extend"):
+        animation.bake(thing, extend=extend)
     assert snapshot(thing) == before
-
-
-def test_a_target_that_is_none(animation, thing) -> None:
-    with pytest.raises(ValueError, match="target"):
-        animation.bake(thing, target="ELSEWHERE")
 
 
 def test_a_default_for_what_is_no_parameter(animation, thing) -> None:
@@ -216,18 +211,8 @@ def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> 
     refused(animation, thing, f"{3 * 64 * 1_500_026:,}", "10,000,000", step=1 / 64)
 
 
-def test_the_sample_limit_counts_the_whole_segments_of_a_range(animation, thing) -> None:
-    """Whole segments are baked, and a segment may be longer than the range."""
-    key(thing, "location", [(30_000_000, (0, 0, 0))])
-    refused(animation, thing, "10,000,000", frame_range=(26, 30))
-
-
 def test_samples_that_blender_would_take_for_one_are_refused(animation, thing) -> None:
     refused(animation, thing, "step of 0.002", "0.0125 frames", step=0.002)
-
-
-def test_a_range_that_touches_no_key_is_said(animation, thing) -> None:
-    assert any("touches none" in note for note in animation.bake(thing, frame_range=(1000, 2000)).notes)
 
 
 @pytest.mark.parametrize("step", [1e-30, 1e-300, 5e-324])
@@ -245,7 +230,7 @@ def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
     key(item, "location", [(0, (0, 0, 0)), (0.05, (1, 1, 1))])
     animation.enable(item)
     animation.choose(item, "location", cycle="REPEAT")
-    refused(animation, item, "samples", frame_range=(0, 1_000_000), step=1000)
+    refused(animation, item, "samples", extend=(0, 1_000_000), step=1000)
 
 
 @pytest.mark.parametrize("name", ["tension", "continuity", "bias", "ease_to", "ease_from"])
@@ -328,7 +313,7 @@ def test_no_key_is_set_in_a_table_of_a_newer_schema(animation, thing) -> None:
 
 
 def test_a_locked_track_is_not_restored(animation, thing) -> None:
-    animation.bake(thing)
+    animation.bake(thing, output="HANDLES")
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
     report = animation.restore(thing)
@@ -394,7 +379,7 @@ def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what:
     assert ["finite" in note for note in notes if "scale" in note] == [True]
 
 
-@pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "settle", "settle generated", "bake"])
+@pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "live", "bake", "a script"])
 @pytest.mark.parametrize("what", ["co", "handle_left"])
 def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str, by: str) -> None:
     """Before, or since its track is TCB: what is good is restored to the bit."""
@@ -407,14 +392,17 @@ def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str
         assert ["scale" in str(error) for error in report.errors] == [True]
         assert not any("scale" in note for note in report.notes)
     else:
-        animation.bake(bad)
-        not_a_number(bad, what, 9 if by == "settle generated" else 10)
+        animation.bake(bad, output="CURVES" if by == "a script" else "HANDLES")
+        not_a_number(bad, what)
         if by == "key_set":
             animation.key_set(bad, "scale", 0, tension=0.5)
         elif by == "bake":
             animation.bake(bad)
+        elif by == "live":
+            animation.live.update.refresh_all({}, bad.animation_data.action, lambda _: animation.Options())
         else:
-            animation.live.update.refresh_all({}, bad.animation_data.action, is_live=False)
+            with pytest.raises(animation.AnimationError, match=r'"Bad", scale: edited outside'):
+                animation.key_set(bad, "scale", 0, tension=0.5)
     stored = animation.store.table.custom_property
     stored.remembered_tables().clear()
     assert stored.read_table(bad.animation_data.action).error == ""
@@ -426,19 +414,16 @@ def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str
 
 
 @pytest.mark.parametrize("keep_look", [False, True])
-@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
 @pytest.mark.parametrize("by", ["bake", "bake_many", "enable_and_bake", "operator"])
-def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(
-    animation, by: str, target: str, keep_look: bool
-) -> None:
+def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by: str, keep_look: bool) -> None:
     bad, good = with_bad_scale("Bad"), keyed(keys=KEYS)
     before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
-    options = animation.Options(target=target)
+    options = animation.Options()
     bpy.ops.object.select_all(action="DESELECT")
     bad.select_set(True)
     bpy.context.view_layer.objects.active = bad
     if by == "bake":
-        said = list(map(str, animation.bake(bad, target=target).errors))
+        said = list(map(str, animation.bake(bad).errors))
     elif by == "bake_many":
         said = list(map(str, animation.bake_many([bad, good], options).errors))
     elif by == "enable_and_bake":
@@ -446,14 +431,11 @@ def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(
         said = list(map(str, animation.enable_and_bake(both, both, options, keep_look).errors))
     else:
         with pytest.raises(RuntimeError) as error:
-            bpy.ops.tcb.bake(target=target, keep_look=keep_look)
+            bpy.ops.tcb.bake(keep_look=keep_look)
         said = [str(error.value).removeprefix("Error: ").strip()]
     assert ['"Bad", scale, frame 10' in line for line in said] == [True]
     assert len(co(curve(bad, "location"))) > len(KEYS)
-    if target == "IN_PLACE":
-        assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
-    else:
-        assert len(co(curve(bad, "scale"))) == len(KEYS)
+    assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
 
 
 def test_with_whole_a_bad_key_in_one_track_leaves_all_of_its_object(animation, thing) -> None:
@@ -471,7 +453,7 @@ def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) ->
         for point in reversed(list(fcurve.keyframe_points)):
             if point.type != "GENERATED":
                 fcurve.keyframe_points.remove(point)
-    refused(animation, thing, "Ball", "location")
+    refused(animation, thing, "Ball", "location", "edited outside")
 
 
 def test_a_curve_of_another_rotation_mode_is_left_alone_and_named(animation, thing) -> None:

@@ -286,6 +286,7 @@ def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
         animation.relax(foot, floor, [20])
     foot.constraints.clear()
     assert differences(before, snapshot(foot)) == []
+    animation.free(foot)
     curve(foot, "location", 2).lock = True
     with pytest.raises(animation.AnimationError, match="locked"):
         animation.relax(foot, floor, [20], tracks=["location"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore after bake: every F-curve as it was, to the last bit."""
+"""Restore, Free Bake and Remove after a bake: every F-curve as it was, to the last bit."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def _bake_at_random(dice: random.Random, animation, thing: bpy.types.Object) -> 
                 animation.key_set(thing, path, float(frame), **{name: value})
         if dice.random() < 0.2:
             animation.choose(thing, path, cycle=dice.choice(["SINGLE", "REPEAT", "LOOP"]))
-    frame_range = dice.choice([None, None, (-130, 950), (3.3, 4.4), (902, 907)])
-    return animation.bake(thing, step=dice.choice([0.25, 1, 3, 0.7]), frame_range=frame_range)
+    extend = dice.choice([None, None, (-130, 950), (3.3, 4.4), (902, 907)])
+    return animation.bake(thing, step=dice.choice([0.25, 1, 3, 0.7]), extend=extend)
 
 
+@pytest.mark.parametrize("verb", ["restore", "free"])
 @pytest.mark.parametrize("part", range(4))
-def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> None:
+def test_the_bits_of_random_actions_come_back(animation, part: int, verb: str) -> None:
+    """They were enabled by a script, so they were off before the bake."""
     wrong = []
     for number in range(part, ACTIONS, 4):
         dice = random.Random(SEED + number)
         thing = random_action(dice, number // 4)
         before = snapshot(thing)
-        baked = _bake_at_random(dice, animation, thing)
-        # A range may touch nothing; then there is nothing to restore, and that must be so to the last bit too.
-        if baked.tracks:
-            animation.restore(thing)
+        if _bake_at_random(dice, animation, thing).tracks:
+            getattr(animation, verb)(thing)
         wrong += [(number, *difference) for difference in differences(before, snapshot(thing), identities=False)]
     assert wrong == []
 
@@ -83,10 +83,14 @@ def test_restore_gives_a_component_that_was_not_animated_its_value_back(animatio
     assert tuple(thing.rotation_euler)[1] == 0.25
 
 
-def test_restoring_twice_is_refused_the_second_time(animation) -> None:
+@pytest.mark.parametrize(
+    ("verb", "message"), [("restore", "no track of it is played"), ("free", "nothing on it is baked")]
+)
+def test_the_second_time_there_is_nothing_to_do(animation, verb: str, message: str) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
     animation.bake(thing)
-    animation.restore(thing)
-    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
-        animation.restore(thing)
+    getattr(animation, verb)(thing)
+    with pytest.raises(animation.AnimationError, match=message) as refusal:
+        getattr(animation, verb)(thing)
+    assert refusal.value.nothing_to_do

@@ -298,6 +298,17 @@ def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, anim
     assert not any("tension" in c.data_path for c in fcurves(thing))
 
 
+def test_a_track_that_was_edited_outside_is_refused(bring, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3)), (9, (4, 5, 6))])
+    animation.bake(thing)
+    curve(thing, "location").keyframe_points[3].co.y += 1.0
+    before = snapshot(thing)
+    with pytest.raises(animation.AnimationError, match="location: edited outside"):
+        bring(thing, "frame,x\n1,0\n5,1", replace=True)
+    assert snapshot(thing) == before
+
+
 @pytest.mark.parametrize("state", ["plain", "TCB", "SAMPLES"])
 @pytest.mark.parametrize("use_tcb", [True, False])
 @pytest.mark.parametrize("kind", ["CONSTANT", "LINEAR", "ELASTIC"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a track is said to be where objects of several rotation modes share its action."""
+"""The state of a track: after changes of a baked one, and where objects of several rotation modes share its action."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from mathutils import Euler
 
 from tests.animation.action_users import share
-from tests.animation.curves import curve, key, new_object
+from tests.animation.curves import curve, fcurves, key, new_object
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 QUATERNIONS = [(frame, tuple(Euler(angles, "XYZ").to_quaternion())) for frame, angles in TURNS]
@@ -94,3 +94,49 @@ def test_the_only_object_is_out_of_date_in_another_order_and_not_played_in_anoth
     assert states(animation, item) == {"rotation_euler": "OTHER_MODE"}
     item.rotation_mode = "XYZ"
     assert states(animation, item) == {"rotation_euler": "HANDLES"}
+
+
+def unlock(item: bpy.types.Object) -> None:
+    for fcurve in fcurves(item):
+        fcurve.lock = False
+
+
+def mute(item: bpy.types.Object) -> None:
+    curve(item, "location").mute = True
+
+
+def select(item: bpy.types.Object) -> None:
+    for fcurve in fcurves(item):
+        fcurve.keyframe_points.foreach_set("select_control_point", [True] * len(fcurve.keyframe_points))
+
+
+def extrapolate(item: bpy.types.Object) -> None:
+    curve(item, "location", 1).extrapolation = "LINEAR"
+
+
+CHANGES = {
+    unlock: "BAKED",
+    mute: "BAKED",
+    select: "BAKED",
+    extrapolate: "OUT_OF_DATE",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("output", OUTPUTS[:2])
+def test_what_is_no_edit_of_a_bake(animation, scene, output: str, change) -> None:
+    item = new_object("Eins")
+    key(item, "location", TURNS)
+    animation.bake(item, output=output)
+    change(item)
+    assert states(animation, item) == {"location": CHANGES[change]}
+
+
+def test_another_timing_makes_a_bake_out_of_date_until_the_next(animation, scene) -> None:
+    item = new_object("Eins")
+    key(item, "location", TURNS)
+    animation.bake(item)
+    animation.retime(item, "REVERSE")
+    assert states(animation, item) == {"location": "OUT_OF_DATE"}
+    animation.bake(item)
+    assert states(animation, item) == {"location": "BAKED"}

@@ -35,7 +35,7 @@ USAGE = [
     ("one file's name for the results of two", ["bake", "walk.blend", "other/walk2.blend", "--output", "both.blend"]),
     ("a file given twice", ["bake", "walk.blend", "./walk.blend", "--in-place"]),
     ("a step of 0", ["bake", "walk.blend", "--in-place", "--step", "0"]),
-    ("an empty range", ["bake", "walk.blend", "--in-place", "--range", "20", "10"]),
+    ("an empty range", ["bake", "walk.blend", "--in-place", "--extend", "20", "10"]),
     ("a tension out of range", ["bake", "walk.blend", "--in-place", "--tension", "1.5"]),
     ("an ease that is no number", ["bake", "walk.blend", "--in-place", "--ease-to", "nan"]),
     ("an output mode that there is not", ["bake", "walk.blend", "--in-place", "--output-mode", "WAVES"]),

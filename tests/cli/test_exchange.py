@@ -88,7 +88,7 @@ def test_cycles_of_more_samples_than_the_limit_are_told(tcb, tmp_path):
     for limit, is_baked in (("1000", False), ("100000", True)):
         ran = tcb("import", tmp_path / "run.3ds", *how, limit)
         assert (ran.status, ran.errors) == (0, [])
-        assert any("more than the limit of 1,000" in note for note in ran.lines[0]["notes"]) != is_baked
+        assert any("exceed the limit of 1,000" in note for note in ran.lines[0]["notes"]) != is_baked
         assert (ran.lines[0]["counts"]["samples"] > 4900) == is_baked
     assert tcb("import", tmp_path / "run.3ds", *how, "0").status == 2
 

@@ -14,16 +14,7 @@ import pytest
 
 from interp.splines import METHODS
 from tests.animation import reference
-from tests.animation.curves import (
-    PARAMETERS,
-    differences,
-    fcurves,
-    is_frame_function,
-    key,
-    new_object,
-    play,
-    snapshot,
-)
+from tests.animation.curves import PARAMETERS, differences, key, new_object, play, snapshot
 from tests.cli.scenes import load, save
 from tests.cli.tool import run
 from tests.interp.references import REFERENCES, Drawn
@@ -52,7 +43,6 @@ BAKES = {
         *("--output-mode", "CURVES"),
         *("--value-tolerance", VALUE_TOLERANCE, "--rotation-tolerance", ANGLE_TOLERANCE),
     ),
-    "a new action": ("--target", "NEW_ACTION", "--step", STEP),
 }
 
 
@@ -153,20 +143,15 @@ def test_roll_pitch_and_yaw_go_by_the_method_that_is_chosen_for_them(shot, bakes
 
 @pytest.fixture(scope="module")
 def restored(shot, bakes) -> Path:
-    """A folder with what the command restored of both files that can be."""
+    """A folder with what the command restored of both files."""
     folder = shot.file.with_name("restored")
-    ran = run("restore", bakes["samples"].file, bakes["curves"].file, "--output", folder)
+    ran = run("restore", *(bakes[how].file for how in BAKES), "--output", folder)
     assert ran.returncode == 0, ran.stderr
     return folder
 
 
-@pytest.mark.parametrize("how", ["samples", "curves"])
+@pytest.mark.parametrize("how", BAKES)
 def test_restored_by_the_command_all_curves_are_as_they_were_to_the_bit(shot, restored, how):
     load(restored / f"{how}.blend")
     now = curves_of(shot.expected)
     assert {name: found for name in now if (found := differences(shot.curves[name], now[name]))} == {}
-
-
-def test_a_new_action_has_nothing_but_the_motion(shot, bakes):
-    load(bakes["a new action"].file)
-    assert not any(is_frame_function(fcurve) for name in shot.expected for fcurve in fcurves(bpy.data.objects[name]))

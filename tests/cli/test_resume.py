@@ -84,7 +84,7 @@ def test_what_has_changed_since_is_done_again(bake, walk, tmp_path, change):
 
 @pytest.mark.parametrize(
     "options",
-    [("--step", 2), ("--objects", "Hips"), ("--tension", 0.5), ("--range", 1, 25), ("--target", "NEW_ACTION")],
+    [("--step", 2), ("--objects", "Hips"), ("--tension", 0.5), ("--extend", 1, 60), ("--output-mode", "CURVES")],
 )
 def test_with_other_options_it_is_done_again(bake, options):
     bake()

@@ -46,6 +46,20 @@ def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
     assert bits_in(walk, "Hips") == before
 
 
+def test_remove_unlocks_a_bake_whose_table_is_gone(tcb, walk):
+    tcb("bake", walk, "--in-place")
+    load(walk)
+    bpy.data.objects["Hips"].animation_data.action.pop("tcb_animation")
+    save(walk)
+    refused = tcb("free", walk, "--in-place", "--objects", "Hips")
+    assert (refused.status, "table is gone" in refused.err) == (1, True)
+    ran = tcb("remove", walk, "--in-place", "--objects", "Hips")
+    assert ran.status == 0
+    assert any("its table is gone" in note for note in ran.notes)
+    assert state(walk) == "as keyed"
+    assert not any(fcurve.lock for fcurve in fcurves(bpy.data.objects["Hips"]))
+
+
 def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     tcb("bake", walk, "--in-place")
     assert tcb("restore", walk, "--in-place").status == 0
@@ -129,12 +143,6 @@ def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_
     assert ran.lines[0]["notes"] == ["nothing to bake: none of it is TCB, and --enable was not said"]
     assert walk.read_bytes() == before
     tcb("enable", walk, "--in-place", "--objects", "Head")
-    beyond = tcb("bake", walk, "--in-place", "--range", "500", "600")
-    assert (beyond.status, "no segment in the range" in beyond.err, "none of it is TCB" in beyond.err) == (
-        0,
-        True,
-        False,
-    )
     assert tcb("bake", walk, "--in-place").status == 0
     assert (state(walk), key_count("Head", "rotation_quaternion")) == ("as keyed", 40)
     assert tcb("bake", walk, "--in-place", "--enable").status == 0
@@ -231,14 +239,14 @@ def test_info_says_why_a_track_can_t_be_baked(tcb, walk):
     assert rows[0].endswith("TCB, muted; unmute its channels first")
 
 
-def test_info_sees_that_a_key_has_moved_since_the_bake(tcb, walk):
+def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
     tcb("bake", walk, "--in-place")
     load(walk)
     moved = next(point for point in curve(bpy.data.objects["Hips"], "location").keyframe_points if point.co.x == 10)
     moved.co.y = 9
     save(walk)
     table = tcb("info", walk).out.splitlines()
-    assert [line.split()[-3:] for line in table if line.strip().startswith("location")] == [["out", "of", "date"]]
+    assert [line.split()[-2:] for line in table if line.strip().startswith("location")] == [["edited", "outside"]]
 
 
 def test_tension_for_keys_that_have_none_is_that_of_the_option(tcb, walk, tmp_path):
@@ -262,20 +270,55 @@ def test_a_keys_own_tension_goes_before_that_of_the_option(tcb, walk, tmp_path):
     assert middle == pytest.approx((VALUES["location"][2][1] + VALUES["location"][3][1]) / 2, abs=1e-6)
 
 
-def test_step_and_range_choose_the_samples(tcb, walk, tmp_path):
-    options = ("--step", "3", "--range", "10", "25")
-    assert tcb("bake", walk, "--output", tmp_path / "some.blend", *options).status == 0
+def test_a_step_chooses_the_samples(tcb, walk, tmp_path):
+    assert tcb("bake", walk, "--output", tmp_path / "some.blend", "--step", "3").status == 0
     load(tmp_path / "some.blend")
     frames = list(keys_of(bpy.data.objects["Hips"], "location"))
-    assert frames == [1, 10, 13, 16, 19, 22, 25, 40]
+    assert frames == sorted({*range(1, 41, 3), *FRAMES})
 
 
-def test_a_new_action_leaves_the_old_one_in_the_file(tcb, walk, tmp_path):
-    options = ("--target", "NEW_ACTION", "--objects", "Hips")
-    assert tcb("bake", walk, "--output", tmp_path / "export.blend", *options).status == 0
-    load(tmp_path / "export.blend")
-    assert bpy.data.objects["Hips"].animation_data.action.name == "HipsAction.baked"
-    assert bpy.data.actions.get("HipsAction") is not None
+def test_a_bake_of_a_cycle_extends_to_the_frames_that_are_given(tcb, walk, tcb_animation, tmp_path):
+    load(walk)
+    tcb_animation.animation.choose(bpy.data.objects["Hips"], "location", cycle="REPEAT")
+    save(walk)
+    options = ("--output", tmp_path / "long.blend", "--objects", "Hips")
+    assert tcb("bake", walk, *options, "--extend", "-30", "100").status == 0
+    load(tmp_path / "long.blend")
+    played = curve(bpy.data.objects["Hips"], "location")
+    assert [played.evaluate(frame) for frame in (10 - 39, 10 + 39)] == pytest.approx([3.0, 3.0], abs=1e-5)
+    assert list(keys_of(bpy.data.objects["Hips"], "location"))[-1] == 100
+    refused = tcb("bake", walk, *options, "--extend", "100", "-10")
+    assert (refused.status, "the frame range 100 to -10 is empty" in refused.err) == (2, True)
+
+
+def test_free_gives_the_own_keys_back_unlocked(tcb, walk, tmp_path):
+    assert tcb("bake", walk, "--in-place", "--output-mode", "HANDLES").status == 0
+    before = bits_in(walk, "Hips")
+    baked, freed = tmp_path / "baked.blend", tmp_path / "freed.blend"
+    assert "nothing to free: none of it is baked" in tcb("free", walk, "--output", freed).err
+    assert tcb("bake", walk, "--output", baked).status == 0
+    load(baked)
+    assert all(fcurve.lock for fcurve in fcurves(bpy.data.objects["Hips"]))
+    ran = tcb("free", baked, "--output", freed)
+    assert ran.out.startswith(f"{baked}: Freed 2 objects, 2 tracks, 8 keys")
+    assert bits_in(freed, "Hips") == before
+
+
+def test_free_refuses_what_was_edited_outside_unless_it_is_to_discard_the_edits(tcb, plain_walk):
+    walk = plain_walk
+    before = bits_in(walk, "Hips")
+    tcb("bake", walk, "--in-place", "--enable")
+    load(walk)
+    curve(bpy.data.objects["Hips"], "location").keyframe_points[5].co.y = 9
+    save(walk)
+    refused = tcb("free", walk, "--in-place", "--json")
+    assert (refused.status, refused.lines[0]["status"]) == (3, "faults")
+    assert '"Hips", location: edited outside' in refused.lines[0]["errors"][0]
+    assert state(walk) == "baked"
+    assert tcb("free", walk, "--in-place", "--discard-edits").status == 0
+    assert state(walk) == "as keyed"
+    assert tcb("remove", walk, "--in-place").status == 0
+    assert bits_in(walk, "Hips") == before
 
 
 def test_objects_picks_what_is_baked(tcb, walk, tmp_path):
@@ -490,32 +533,3 @@ def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, tmp_path, sc
     assert 'linked, so left to their own files: "Dense"' in said
     assert "nothing to do: what there is to do is linked" in said
     assert "nothing to reduce" not in said
-
-
-def test_back_to_original_plays_the_action_again_that_a_new_one_was_baked_from(tcb, plain_walk, tmp_path):
-    load(plain_walk)
-    hips, head = bpy.data.objects["Hips"], bpy.data.objects["Head"]
-    copy = bpy.data.objects.new("Copy", None)
-    bpy.context.scene.collection.objects.link(copy)
-    copy.animation_data_create().action = hips.animation_data.action
-    if hasattr(copy.animation_data, "action_slot"):
-        copy.animation_data.action_slot = hips.animation_data.action_slot
-    before = {obj.name: (obj.animation_data.action.name, list(map(bits, fcurves(obj)))) for obj in (hips, head, copy)}
-    save(plain_walk)
-    baked, back = tmp_path / "baked.blend", tmp_path / "back.blend"
-    assert "nothing to go back to" in tcb("back-to-original", plain_walk, "--output", back).err
-    assert tcb("bake", plain_walk, "--output", baked, "--enable", "--target", "NEW_ACTION").status == 0
-    load(baked)
-    assert bpy.data.objects["Copy"].animation_data.action.name.endswith(".baked")
-    ran = tcb("back-to-original", baked, "--output", back)
-    assert ran.status == 0, ran.err
-    load(back)
-    objects = [bpy.data.objects[name] for name in before]
-    assert [obj.animation_data.action.name for obj in objects] == [name for name, _ in before.values()]
-    for obj, (_, curves) in zip(objects, before.values(), strict=True):
-        assert [bits(fcurve)["keys"] for fcurve in fcurves(obj)] == [fcurve["keys"] for fcurve in curves]
-    assert [action.name for action in bpy.data.actions if action.name.endswith(".baked")] == []
-    assert tcb("remove", back, "--in-place").status == 0
-    load(back)
-    for name, (_, curves) in before.items():
-        assert list(map(bits, fcurves(bpy.data.objects[name]))) == curves

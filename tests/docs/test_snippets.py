@@ -43,7 +43,7 @@ def test_its_python_runs(document, files):
 
 def test_its_installation_runs_in_a_blender_of_its_own(extension_zip, tmp_path):
     shutil.copy(extension_zip, tmp_path)
-    (block,) = filter(installs, blocks(ROOT / "README.md"))
+    (block,) = filter(installs, blocks(ROOT / "docs" / "manual.md"))
     code = f"{block}\nimport sys, os\nprint(animation.bake.__name__); sys.stdout.flush(); os._exit(0)"
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
     ran = subprocess.run(

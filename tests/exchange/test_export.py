@@ -181,7 +181,7 @@ def restored(item: bpy.types.Object, animation) -> None:
 
 
 def edited_since(item: bpy.types.Object, animation) -> None:
-    animation.bake(item)
+    animation.bake(item, output="HANDLES")
     animation.key_set(item, "rotation_euler", 10, continuity=-0.5)
     fcurves(item)[0].keyframe_points[-1].co.y += 1.0
 
@@ -208,6 +208,28 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given), output="SAMPLES")
     for frame in FRAMES:
         assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
+
+
+def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    before = give().nodes[0].track("POSITION").values
+    said()
+    fcurves(item)[0].keyframe_points[-1].co.y += 1.0
+    position = give().nodes[0].track("POSITION")
+    assert position.frames.tolist() == [0, 10, 30]
+    assert position.values.tolist() == before.tolist()
+    assert '"Box": location: edited outside since its bake: written as a bake would play it' in said()
+
+
+def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said) -> None:
+    parent, item = keyed("Parent", animation), keyed("Box", animation)
+    item.parent = parent
+    animation.bake_in_world(item)
+    track = next(node for node in give().nodes if node.name == b"Box").track("POSITION")
+    assert '"Box": location: baked in world space: written as 31 samples' in said()
+    for frame in FRAMES:
+        curves = [curve for curve in fcurves(item) if curve.data_path == "location"]
+        assert track.values[frame] == pytest.approx([curve.evaluate(frame) for curve in curves], abs=1e-6)
 
 
 def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, animation, said) -> None:

@@ -451,8 +451,8 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
     lines = said()
     assert '"Box": played by handles, as about ' in lines
-    assert "would be more than the limit of 500: raise the sample limit, or bake a shorter range" in lines
-    assert '"Box", rotation_euler: approximate: off by up to' in lines
+    assert "samples exceed the limit of 500. Raise the sample limit to bake them." in lines
+    assert '"Box", rotation_euler: handles approximate it: maximum error' in lines
     assert "baked as samples" not in lines
 
 

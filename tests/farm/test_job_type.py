@@ -73,7 +73,7 @@ def test_each_setting_can_be_given(settings):
 
 def test_the_defaults_are_those_of_the_command(tcb_animation, settings):
     options = tcb_animation.animation.Options()
-    assert (settings["target"]["default"], settings["step"]["default"]) == (options.target, options.step)
+    assert settings["step"]["default"] == options.step
 
 
 def test_the_folder_is_that_of_the_open_file(settings, tmp_path):
@@ -152,18 +152,16 @@ def test_a_task_has_only_commands_that_released_workers_know(compiled):
 
 
 def test_settings_become_options(compiled):
-    more = {"objects": "Prop *", "skip_done": False, "extra_arguments": "--tension -0.3 --range 1 100"}
-    given = {"folder": "/shots", "files": "a.blend", "output": "/out", "target": "NEW_ACTION", "step": 0.5}
+    more = {"objects": "Prop *", "skip_done": False, "extra_arguments": "--tension -0.3 --extend 1 100"}
+    given = {"folder": "/shots", "files": "a.blend", "output": "/out", "step": 0.5}
     (task,) = compiled(**given, **more)["tasks"]
-    expected = (
-        "--output /out --make-folder --target NEW_ACTION --step 0.5 --objects=Prop\\ * --tension -0.3 --range 1 100"
-    )
+    expected = "--output /out --make-folder --step 0.5 --objects=Prop\\ * --tension -0.3 --extend 1 100"
     assert options_of(task) == shlex.split(expected)
 
 
 def test_what_is_left_out_has_its_default(compiled):
     (task,) = compiled(folder="/shots", files="a.blend", output="/out", step=None)["tasks"]
-    assert options_of(task) == shlex.split("--output /out --make-folder --target IN_PLACE --step 1 --skip-done")
+    assert options_of(task) == shlex.split("--output /out --make-folder --step 1 --skip-done")
 
 
 @pytest.mark.parametrize(

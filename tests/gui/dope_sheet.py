@@ -15,10 +15,10 @@ def everything(window: Any) -> Any:
 
 
 def own_frames(window: Any, path: str = "location") -> list[float]:
-    """Of the first channel, without the generated keys."""
+    """Of the first channel."""
     frames = window.run(f"""{CURVES}
 channel = next(c for c in fcurves() if c.data_path == {path!r})
-result = [k.co.x for k in channel.keyframe_points if k.type != 'GENERATED']
+result = [k.co.x for k in channel.keyframe_points]
 """)
     return [round(frame, 3) for frame in frames]
 

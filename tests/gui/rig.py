@@ -28,7 +28,7 @@ for n, bone in enumerate(rig.pose.bones):
         bone.rotation_quaternion = Euler((frame * 0.02, n * 0.1, 0)).to_quaternion()
         bone.scale = (1, 1 + 0.01 * frame, 1)
         for path in ('location', 'rotation_quaternion', 'scale'):
-            bone.keyframe_insert(path, frame=frame)
+            bone.keyframe_insert(path, frame=frame, group=bone.name)
 bpy.ops.pose.select_all(action='SELECT')
 bpy.ops.tcb.enable()
 bpy.context.scene.frame_end = 60

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,6 +135,53 @@ result = [(h.y - k.co.y) / (h.x - k.co.x) for h in (k.handle_left, k.handle_righ
     assert everything(playing) == before
     playing.key("ctrl+shift+z", at=at)
     assert everything(playing) == bent
+
+
+def test_it_goes_on_after_saving_and_opening_again(playing, tmp_path: Path):
+    path = str(tmp_path / "live.blend")
+    playing.run(f"bpy.ops.wm.save_as_mainfile(filepath={path!r})")
+    before = everything(playing)
+    playing.run(f"bpy.ops.wm.open_mainfile(filepath={path!r})")
+    assert everything(playing) == before
+    open_dope_sheet(playing)
+    playing.click(diamond(playing, 20))
+    drag(playing, "5")
+    assert own_frames(playing) == [1, 25, 50]
+    assert is_as_played(playing)
+
+
+def test_handles_wait_while_the_animation_plays_and_follow_the_edits_afterwards(playing):
+    waited = playing.run(f"""{CURVES}
+def steps():
+    def slopes():
+        return [tuple(k.handle_right) for k in fcurves()[2].keyframe_points]
+    scene = bpy.context.scene
+    def until(happened):
+        for _turn_of_blenders_loop in range(2000):
+            if happened():
+                return
+            yield 0.025
+        raise AssertionError("Blender does not play, or Live does not come to rest")
+    def next_frames():
+        for _frame in range(12):
+            before = scene.frame_current
+            yield from until(lambda: scene.frame_current != before)
+    from bl_ext.user_default.tcb_animation.ui.live import handlers
+    before = slopes()
+    bpy.ops.screen.animation_play()
+    yield from next_frames()
+    # Its own handles stay where they are.
+    fcurves()[2].keyframe_points[0].co.y = 5.0
+    bpy.data.objects['Cube'].animation_data.action.update_tag()
+    yield from next_frames()
+    while_playing = slopes()
+    bpy.ops.screen.animation_cancel(restore_frame=False)
+    yield from drawn()
+    yield from until(lambda: not handlers.is_pending())
+    return while_playing == before, slopes() != before
+""")
+    assert waited == (True, True)
+    assert is_as_played(playing)
 
 
 def test_a_render_says_once_what_is_not_exact(playing):

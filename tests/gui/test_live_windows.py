@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live by hand in two windows, each with another scene: what is edited in either is baked as it was baked first, also
-an action that objects of both scenes share."""
+"""Live by hand in two windows, each with another scene: handles follow the edits in either, also of an action that
+objects of both scenes share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from .conftest import PICTURES, settle, turns, wait_for
 
 HALF = (800, 1000)
 """Each window has one half of the screen."""
-Settings = dict[str, dict[str, Any]]
-BAKED: Settings = {
-    "Scene": {"output": "SAMPLES", "step": 4.0},
-    "There": {"output": "CURVES", "value_tolerance": 1e-3},
-}
-HANDLES: Settings = {"Scene": {"output": "HANDLES"}, "There": {"output": "HANDLES"}}
 
 SCENES = """
 from bl_ext.user_default.tcb_animation import animation
@@ -33,8 +27,8 @@ twin = cube.copy()
 twin.name = 'Twin'
 for item in (ball, twin):
     there.collection.objects.link(item)
-for item, settings in zip((cube, ball), ({settings!r}).values()):
-    animation.bake(item, **settings)
+for item in (cube, ball):
+    animation.bake(item, output='HANDLES')
     item.animation_data.action.tcb_live = True
 assert twin.animation_data.action == cube.animation_data.action
 """
@@ -102,13 +96,13 @@ def played(item):
     return [(c.data_path, c.array_index, [[plain(getattr(key, name)) for name in names] for key in c.keyframe_points])
             for c in channels(item)]
 
-def differs(item, settings):
+def differs(item):
     whole = item.copy()
     action = whole.animation_data.action = item.animation_data.action.copy()
     if bpy.app.version >= (4, 4):
         whole.animation_data.action_slot = action.slots[0]
     action.tcb_live = False
-    animation.bake(whole, **settings)
+    animation.bake(whole, output='HANDLES')
     result = [a[:2] for a, b in zip(played(whole), played(item), strict=True) if a != b]
     bpy.data.actions.remove(action)
     bpy.data.objects.remove(whole)
@@ -119,10 +113,10 @@ def differs(item, settings):
 class Windows:
     """Two windows side by side: number 0 with the scene "Scene", number 1 with "There"."""
 
-    def __init__(self, window: Any, settings: Settings) -> None:
-        self.gui, self.settings = window, settings
+    def __init__(self, window: Any) -> None:
+        self.gui = window
         before = self._windows()
-        window.run(SCENES.format(settings=settings))
+        window.run(SCENES)
         assert window.run(SECOND_WINDOW) == 2
         (new,) = self._windows() - before
         (old,) = before
@@ -178,19 +172,17 @@ class Windows:
         raise AssertionError("the operator does not end")
 
     def own_frames(self, item: str, path: str = "location", index: int = 0) -> list[float]:
-        """Without the generated keys."""
         settle(self.gui)
         frames = self.gui.run(f"""{ACTIONS}
 found = next(c for c in channels(bpy.data.objects[{item!r}]) if (c.data_path, c.array_index) == ({path!r}, {index}))
-result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
+result = [key.co.x for key in found.keyframe_points]
 """)
         return [round(frame, 3) for frame in frames]
 
-    def unlike_a_bake(self, item: str, scene: str) -> list[Any]:
-        """The curves that a full bake with the settings of that scene would change."""
+    def unlike_a_bake(self, item: str) -> list[Any]:
+        """The curves whose handles are not where a bake of handles puts them."""
         settle(self.gui)
-        found = self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}], {self.settings[scene]!r})")
-        return list(found)
+        return list(self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}])"))
 
     def everything(self) -> Any:
         settle(self.gui)
@@ -205,21 +197,20 @@ result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
         self.confirm(*({"-": "minus"}.get(character, character) for character in by))
 
 
-@pytest.fixture(params=[BAKED, HANDLES], ids=["baked", "handles"])
-def windows(own_window: Any, request: pytest.FixtureRequest) -> Windows:
-    return Windows(own_window, request.param)
+@pytest.fixture
+def windows(own_window: Any) -> Windows:
+    return Windows(own_window)
 
 
 def as_baked(windows: Windows) -> dict[str, list[Any]]:
-    """How each object differs from a bake as it was baked first."""
-    scenes = {"Cube": "Scene", "Ball": "There", "Twin": "Scene"}
-    return {item: windows.unlike_a_bake(item, scene) for item, scene in scenes.items()}
+    """How each object differs from a bake of handles."""
+    return {item: windows.unlike_a_bake(item) for item in ("Cube", "Ball", "Twin")}
 
 
 RIGHT: dict[str, list[Any]] = {"Cube": [], "Ball": [], "Twin": []}
 
 
-def test_keys_dragged_in_either_window_are_followed_as_they_were_baked(windows):
+def test_keys_dragged_in_either_window_are_followed_by_their_handles(windows):
     assert as_baked(windows) == RIGHT
     states = [windows.everything()]
 

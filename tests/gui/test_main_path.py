@@ -9,6 +9,7 @@ from tools.graphical import place
 
 from .conftest import PICTURES, settle
 from .cube import CURVES, hermite_first_segment
+from .dope_sheet import diamond, drag, open_dope_sheet, own_frames
 
 
 def curves(window: Any, path: str = "location", identities: bool = True) -> list[Any]:
@@ -71,39 +72,26 @@ def steps():
     window.shot(PICTURES / "removed.png")
 
 
-def test_keys_moved_in_the_dope_sheet_take_their_parameters_and_generated_keys_along(window):
-    window.run("bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5); bpy.ops.tcb.bake()")
-    before = curves(window)
-    at = window.run("""
-def steps():
-    a = area('DOPESHEET_EDITOR') if any(x.type == 'DOPESHEET_EDITOR' for x in win().screen.areas) else area('VIEW_3D')
-    a.type = 'DOPESHEET_EDITOR'; a.ui_type = 'DOPESHEET'
-    yield from drawn()
-    big = area('VIEW_3D'); big.type = 'DOPESHEET_EDITOR'; big.ui_type = 'DOPESHEET'
-    yield from drawn()
-    r = region(big, 'WINDOW')
-    with bpy.context.temp_override(window=win(), area=big, region=r):
-        bpy.ops.action.view_all()
-    bpy.ops.ed.undo_push(message='editors')
-    yield from drawn()
-    return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
-""")
-    window.shot(PICTURES / "dope_sheet.png")
-    window.key("a", at=at)
-    for key in ("g", "7"):
-        window.key(key)
-    window.key("Return")
-    moved = curves(window)
-    window.shot(PICTURES / "dope_sheet_moved.png")
-    frames = [[key_co(key)[0] for key in curve[3]] for curve in moved]
-    assert frames == [[key_co(key)[0] + 7 for key in curve[3]] for curve in before]
-    assert window.run(f"{CURVES}\nresult = numbers('tension')") == {27.0: 0.5}
-    window.run("bpy.ops.tcb.bake()")
-    assert [key_co(key) for curve in curves(window) for key in curve[3]] == [
-        key_co(key) for curve in moved for key in curve[3]
-    ]
-    window.run("bpy.ops.tcb.restore()")
-    assert [[key_co(key)[0] for key in curve[3]] for curve in curves(window)] == [[8.0, 27.0, 57.0]] * 3
+def test_a_bake_is_freed_its_keys_are_moved_with_their_parameters_and_baked_again(window):
+    window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)")
+    window.run("bpy.ops.ed.undo_push(message='tension')")
+    by_handles = curves(window)
+    window.click(place(window.buttons("VIEW_3D"), "tcb.bake("))
+    baked = curves(window)
+    assert [len(curve[3]) for curve in baked] == [50, 50, 50]
+    # The first line of the tab.
+    window.click(place(window.buttons("VIEW_3D", height=120), "tcb.free("))
+    assert curves(window) == by_handles
+    open_dope_sheet(window)
+    window.key("a", at=diamond(window, 20))
+    drag(window, "7")
+    window.shot(PICTURES / "freed_and_moved.png")
+    assert own_frames(window) == [8, 27, 57]
+    assert window.run(f"{CURVES}\nresult = numbers('tension')")[27.0] == 0.5
+    window.run("bpy.ops.tcb.bake(); bpy.ops.ed.undo_push(message='baked')")
+    moved = [[key_co(key) for key in curve[3]] for curve in curves(window)]
+    expected = [[(key_co(key)[0] + 7, key_co(key)[1]) for key in curve[3]] for curve in baked]
+    assert moved == expected
 
 
 def key_co(key: Any) -> tuple[float, float]:

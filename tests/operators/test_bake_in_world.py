@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import key, new_object, seen
+from tests.animation.curves import fcurves, key, new_object, seen
 
 
 @pytest.fixture
@@ -40,4 +40,5 @@ def test_what_has_no_parent_is_named_and_the_others_are_baked(family):
     body.select_set(True)
     with pytest.raises(RuntimeError, match='"Body": it has no parent'):
         bpy.ops.tcb.bake_in_world()
-    assert limb.animation_data.action.name.endswith(".baked")
+    assert all(fcurve.lock for fcurve in fcurves(limb))
+    assert not any(fcurve.lock for fcurve in fcurves(body))

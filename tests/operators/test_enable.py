@@ -65,7 +65,7 @@ def test_a_script_leaves_the_curves_as_they_are(ball, animation) -> None:
     bpy.ops.tcb.enable()
     assert not ball.animation_data.action.tcb_live
     assert differences(before, snapshot(ball, identities=False)) == []
-    assert not animation.find_track(ball, "location").baked
+    assert not animation.find_track(ball, "location").is_played
 
 
 def test_a_press_leaves_live_as_it_is_where_something_was_tcb(ball, animation) -> None:
@@ -74,7 +74,7 @@ def test_a_press_leaves_live_as_it_is_where_something_was_tcb(ball, animation) -
     press()
     assert animation.find_track(ball, "scale").enabled
     assert not ball.animation_data.action.tcb_live
-    assert not animation.find_track(ball, "scale").baked
+    assert not animation.find_track(ball, "scale").is_played
 
 
 def test_what_handles_cannot_play_is_tcb_and_says_what_to_do(ball, animation, capfd) -> None:
@@ -83,8 +83,8 @@ def test_what_handles_cannot_play_is_tcb_and_says_what_to_do(ball, animation, ca
     points.remove(points[1])
     press()
     assert animation.find_track(ball, "rotation_euler").enabled
-    assert animation.find_track(ball, "location").baked
-    assert "key whole rotations" in capfd.readouterr().out
+    assert animation.find_track(ball, "location").is_played
+    assert "Key all rotation channels" in capfd.readouterr().out
 
 
 def test_restore_after_a_press_gives_the_curves_back(ball, animation) -> None:

@@ -196,9 +196,9 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
         (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "Nothing to set: give one of tension"),
         (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
-        (lambda: bpy.ops.tcb.bake(frames="CUSTOM", frame_start=20, frame_end=10), "20 to 10 is empty"),
         (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
-        (lambda: bpy.ops.tcb.restore(), "Nothing that is selected is baked"),
+        (lambda: bpy.ops.tcb.free(), "Nothing that is selected is baked"),
+        (lambda: bpy.ops.tcb.restore(), "Nothing that is selected plays TCB motion"),
         (lambda: bpy.ops.tcb.apply(), "Nothing that is selected is TCB"),
         (lambda: bpy.ops.tcb.remove(), "Nothing that is selected is TCB"),
         (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
@@ -248,12 +248,12 @@ def test_each_operator_is_one_undo_step(keyed):
     assert snapshot(bpy.data.objects["Cube"]) != before
 
 
-def test_the_scene_range_bakes_cycles_throughout_it(keyed, curve, scene):
+def test_the_scene_range_extends_a_bake_of_cycles(keyed, curve, scene):
     cube = keyed("Cube")
     scene.frame_start, scene.frame_end = 1, 91
     bpy.ops.tcb.enable()
     bpy.ops.tcb.track_choose(track="location", cycle="REPEAT")
-    bpy.ops.tcb.bake(frames="SCENE")
+    bpy.ops.tcb.bake(use_scene_range=True)
     location = curve(cube, "location")
     assert [round(location.evaluate(frame), 5) for frame in (11, 41, 71)] == [5.0, 5.0, 5.0]
 
@@ -272,15 +272,62 @@ def test_a_method_is_chosen_for_the_tracks_that_there_is_one_for(keyed, curve):
     assert location.evaluate(6) == pytest.approx((start + end) / 2)
 
 
-def test_a_new_action_leaves_the_old_one_alone(keyed):
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_free_bake_gives_the_own_keys_back_unlocked(keyed, output):
     cube = keyed("Cube")
-    old, before = cube.animation_data.action, snapshot(cube)
-    bpy.ops.tcb.bake(target="NEW_ACTION")
-    new = cube.animation_data.action
-    assert new != old
-    bpy.ops.tcb.back_to_original()
-    assert cube.animation_data.action == old
-    assert snapshot(cube) == before
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.bake(output="HANDLES")
+    before = snapshot(cube)
+    bpy.ops.tcb.bake(output=output)
+    assert all(fcurve.lock for fcurve in fcurves(cube))
+    assert bpy.ops.tcb.free() == {"FINISHED"}
+    assert differences(before, snapshot(cube)) == []
+    assert not any(fcurve.lock for fcurve in fcurves(cube))
+
+
+def test_free_bake_works_on_what_is_selected(keyed, curve):
+    first, second = keyed("First"), keyed("Second")
+    bpy.ops.tcb.bake()
+    second.select_set(False)
+    assert bpy.ops.tcb.free() == {"FINISHED"}
+    assert [len(curve(item, "location").keyframe_points) for item in (first, second)] == [3, 31]
+
+
+def test_free_bake_loses_edits_from_outside_only_where_they_are_discarded(keyed, curve):
+    cube = keyed("Cube")
+    before = snapshot(cube, identities=False)
+    bpy.ops.tcb.bake()
+    curve(cube, "location").keyframe_points[4].co.y = 9.0
+    edited = snapshot(cube, identities=False)
+    with pytest.raises(RuntimeError, match='"Cube", location: edited outside'):
+        bpy.ops.tcb.free()
+    location, edited_location = (
+        [state for state in states if state["path"][0] == "location"]
+        for states in (snapshot(cube, identities=False), edited)
+    )
+    assert location == edited_location
+    assert bpy.ops.tcb.free(discard_edits=True) == {"FINISHED"}
+    assert differences(before, snapshot(cube, identities=False)) == []
+
+
+def test_remove_works_on_a_bake_whose_table_is_gone(keyed, curve):
+    cube = keyed("Cube")
+    bpy.ops.tcb.bake()
+    cube.animation_data.action.pop("tcb_animation")
+    assert not bpy.ops.tcb.free.poll()
+    assert bpy.ops.tcb.remove() == {"FINISHED"}
+    assert [point.co.x for point in curve(cube, "location").keyframe_points] == [1.0, 11.0, 31.0]
+    assert not any(fcurve.lock for fcurve in fcurves(cube))
+
+
+def test_restore_works_on_what_handles_play_and_on_what_is_baked(keyed):
+    cube = keyed("Cube")
+    before = snapshot(cube, identities=False)
+    for output in ("HANDLES", "SAMPLES"):
+        bpy.ops.tcb.bake(output=output)
+        assert bpy.ops.tcb.restore() == {"FINISHED"}
+        assert differences(before, snapshot(cube, identities=False)) == []
+    assert not bpy.ops.tcb.restore.poll()
 
 
 def test_jumping_between_keys_passes_over_generated_ones(keyed, scene):
@@ -332,14 +379,14 @@ def test_a_bake_that_is_to_keep_the_look_leaves_parameters_of_tcb_tracks_alone(k
 @pytest.mark.parametrize(
     ("output", "shown"),
     [
-        ("SAMPLES", {"step", "sample_limit"}),
-        ("CURVES", {"value_tolerance", "rotation_tolerance", "sample_limit"}),
+        ("SAMPLES", {"step", "use_scene_range", "sample_limit"}),
+        ("CURVES", {"value_tolerance", "rotation_tolerance", "use_scene_range", "sample_limit"}),
         ("HANDLES", {"value_tolerance", "rotation_tolerance"}),
     ],
 )
 def test_bake_shows_what_matters_to_its_output(tcb_animation, output, shown):
     drawn = []
     layout = SimpleNamespace(prop=lambda _owner, name: drawn.append(name))
-    operator = SimpleNamespace(layout=layout, output=output, frames="KEYS")
+    operator = SimpleNamespace(layout=layout, output=output)
     tcb_animation.operators.bake.TCB_OT_bake.draw(operator, bpy.context)
-    assert set(drawn) & {"step", "sample_limit", "value_tolerance", "rotation_tolerance"} == shown
+    assert set(drawn) - {"output", "keep_look", "use_data"} == shown

@@ -522,6 +522,23 @@ def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, nu
     assert numbers(cube, "rotation_quaternion", "tension") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
 
 
+def test_what_the_animator_locked_is_left_alone_and_what_a_bake_locked_is_not(
+    keyed, choose, editor, curve, numbers, tcb_animation
+):
+    cube = keyed("Cube")
+    tcb_animation.animation.bake(cube, prefixes=["rotation"])
+    for index in range(3):
+        curve(cube, "location", index).lock = True
+        curve(cube, "location", index).keyframe_points[1].select_control_point = True
+    for index in range(4):
+        for point in curve(cube, "rotation_quaternion", index).keyframe_points:
+            point.select_control_point = point.co.x == 11.0
+    with editor("DOPESHEET"):
+        assert bpy.ops.tcb.key_set(tension=0.5) == {"FINISHED"}
+    assert numbers(cube, "rotation_quaternion", "tension") == {11.0: 0.5}
+    assert numbers(cube, "location", "tension") == {}
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -654,7 +671,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     kept = [parameters.recorded_parameters.RecordedParameters.of(each) for each in keys]
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
-    assert tcb_animation.animation.find_track(cube, "location").baked
+    assert tcb_animation.animation.find_track(cube, "location").is_played
     parameters.recorded_parameters.put_back(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
@@ -692,18 +709,6 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
     # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
-
-
-def test_a_generated_key_that_was_keyed_over_is_a_key_to_select(keyed, choose, editor, numbers):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable(keep_look=False)
-    bpy.ops.tcb.bake()
-    cube.location = (9.0, 9.0, 9.0)
-    cube.keyframe_insert("location", frame=5)
-    choose(cube, "location", 4, 5, 6)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_set(tension=0.5)
-    assert numbers(cube, "location", "tension") == {5.0: 0.5}
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])

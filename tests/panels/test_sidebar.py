@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, new_object, new_rig
 from tests.animation.layered import give_layer
 
 
@@ -86,7 +86,7 @@ def test_tracks_are_listed_with_their_states(cube, drawn):
     assert drawn("TCB_PT_tracks").count("TCB") == 2
     bpy.ops.tcb.bake()
     assert drawn("TCB_PT_tracks").count("baked") == 2
-    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.5)
+    curve(cube, "location").extrapolation = "LINEAR"
     shown = drawn("TCB_PT_tracks")
     assert shown.count("out of date") == 1
     assert shown.count("baked") == 1
@@ -176,7 +176,7 @@ def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animat
     (shown,) = [text for text in drawn("TCB_PT_tracks") if "°" in text]
     assert abs(float(shown.rpartition(" ")[2]) - turn["frame"]) <= 0.5
     (note,) = [note for note in report.notes if "approximate" in note]
-    assert abs(float(note.partition("near frame ")[2].partition(";")[0]) - turn["frame"]) <= 0.5
+    assert abs(float(note.rpartition("at frame ")[2]) - turn["frame"]) <= 0.5
 
 
 def test_a_track_with_one_key_is_off_nowhere(cube, drawn, tcb_animation):
@@ -325,67 +325,78 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation
 
 def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
     scene.tcb.step = 0.5
-    scene.tcb.frames = "CUSTOM"
+    scene.tcb.use_scene_range = True
     shown = drawn("TCB_PT_bake")
     assert "bpy.ops.tcb.restore()" in shown
-    assert any(text.startswith("bpy.ops.tcb.bake(") and "step=0.5" in text and "CUSTOM" in text for text in shown)
-    ends = {"TCBSidebar.frame_start[0]", "TCBSidebar.frame_end[0]"}
-    assert ends <= set(drawn("TCB_PT_bake_options"))
-    scene.tcb.frames = "KEYS"
-    assert not ends & set(drawn("TCB_PT_bake_options"))
+    (bake,) = (text for text in shown if text.startswith("bpy.ops.tcb.bake("))
+    assert "step=0.5" in bake
+    assert "use_scene_range=True" in bake
 
 
 def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
     step, tolerances = "TCBSidebar.step[0]", {"TCBSidebar.value_tolerance[0]", "TCBSidebar.rotation_tolerance[0]"}
-    assert step in drawn("TCB_PT_bake_options")
+    scene_range = "TCBSidebar.use_scene_range[0]"
+    assert {step, scene_range} <= set(drawn("TCB_PT_bake_options"))
     assert not tolerances & set(drawn("TCB_PT_bake_options"))
     scene.tcb.output = "CURVES"
-    assert tolerances <= set(drawn("TCB_PT_bake_options"))
+    assert tolerances | {scene_range} <= set(drawn("TCB_PT_bake_options"))
     assert step not in drawn("TCB_PT_bake_options")
     assert any("output='CURVES'" in text for text in drawn("TCB_PT_bake"))
     # Of handles they decide what is said to be approximate.
     scene.tcb.output = "HANDLES"
     assert tolerances <= set(drawn("TCB_PT_bake_options"))
-    assert step not in drawn("TCB_PT_bake_options")
+    assert not {step, scene_range} & set(drawn("TCB_PT_bake_options"))
 
 
-def test_the_button_back_to_handles_has_its_place_always_and_counts_where_there_are_generated_keys(
-    cube, drawn, scene, tcb_animation
-):
+def test_free_bake_has_its_place_always(cube, drawn):
+    def places():
+        return [
+            [row for row, text in enumerate(drawn(panel)) if text.startswith("bpy.ops.tcb.free(")]
+            for panel in ("TCB_PT_tracks", "TCB_PT_bake")
+        ]
+
     bpy.ops.tcb.enable()
-
-    scene.tcb.target, scene.tcb.frames = "NEW_ACTION", "CUSTOM"
-    panel = tcb_animation.panels.bake
-    places = set()
-
-    def is_offered():
-        shown = drawn("TCB_PT_bake")
-        row, call = [(row, text) for row, text in enumerate(shown) if text.startswith("bpy.ops.tcb.bake(")][1]
-        places.add((row, shown.index("bpy.ops.tcb.restore()"), shown.index("bpy.ops.tcb.apply()")))
-        # However the object would be baked by the button above.
-        assert all(part in call for part in ("output='HANDLES'", "target='IN_PLACE'", "frames='KEYS'"))
-        return panel.has_generated_keys(bpy.context)
-
-    assert not is_offered()
-    for output in ("SAMPLES", "CURVES"):
-        bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.5)
-        bpy.ops.tcb.bake(output=output)
-        assert is_offered()
-        bpy.ops.tcb.bake(output="HANDLES")
-        assert not is_offered()
-    assert len(places) == 1
+    before = places()
+    assert [len(rows) for rows in before] == [1, 1]
+    assert "Baked: Free Bake to edit" not in drawn("TCB_PT_tracks")
+    bpy.ops.tcb.bake()
+    assert places() == before
+    assert "Baked: Free Bake to edit" in drawn("TCB_PT_tracks")
+    bpy.ops.tcb.free()
+    assert "Baked: Free Bake to edit" not in drawn("TCB_PT_tracks")
 
 
-def test_back_to_handles_has_a_tooltip_of_its_own(tcb_animation):
+def test_edits_from_outside_can_be_discarded_by_a_button(cube, drawn):
+    bpy.ops.tcb.bake()
+    discard = "bpy.ops.tcb.free(discard_edits=True)"
+    assert discard not in drawn("TCB_PT_bake")
+    curve(cube, "location").keyframe_points[3].co.y = 7.0
+    assert discard in drawn("TCB_PT_bake")
+    assert drawn("TCB_PT_tracks").count("edited outside") == 1
+    bpy.ops.tcb.free(discard_edits=True)
+    assert discard not in drawn("TCB_PT_bake")
+
+
+def test_tracks_whose_channels_were_deleted_are_listed_too(cube, drawn):
+    keys = co(curve(cube, "location")).tolist()
+    bpy.ops.tcb.bake()
+    assert "edited outside" not in drawn("TCB_PT_tracks")
+    for fcurve in fcurves(cube):
+        bag_of(cube).fcurves.remove(fcurve)
+    assert drawn("TCB_PT_tracks").count("edited outside") == 2
+    assert {"Location", "Quaternion Rotation"} <= set(drawn("TCB_PT_tracks"))
+    assert "bpy.ops.tcb.free(discard_edits=True)" in drawn("TCB_PT_bake")
+    bpy.ops.tcb.free(discard_edits=True)
+    assert co(curve(cube, "location")).tolist() == keys
+    assert "edited outside" not in drawn("TCB_PT_tracks")
+
+
+def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
     told = {
-        (output, target): tcb_animation.operators.bake.TCB_OT_bake.description(
-            bpy.context, SimpleNamespace(output=output, target=target)
-        )
-        for output in ("SAMPLES", "HANDLES")
-        for target in ("IN_PLACE", "NEW_ACTION")
+        output: tcb_animation.operators.bake.TCB_OT_bake.description(bpy.context, SimpleNamespace(output=output))
+        for output in ("SAMPLES", "CURVES", "HANDLES")
     }
-    own = told.pop(("HANDLES", "IN_PLACE"))
-    assert "handles of your own keys" in own
+    assert "handles of your own keys" in told.pop("HANDLES")
     assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 
@@ -459,17 +470,6 @@ def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(c
     assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
 
 
-def test_back_to_original_is_offered_where_a_new_action_plays(cube, drawn):
-    button = "bpy.ops.tcb.back_to_original()"
-    original = cube.animation_data.action
-    assert button not in drawn("TCB_PT_bake")
-    bpy.ops.tcb.bake(target="NEW_ACTION")
-    assert button in drawn("TCB_PT_bake")
-    bpy.ops.tcb.back_to_original()
-    assert cube.animation_data.action == original
-    assert button not in drawn("TCB_PT_bake")
-
-
 def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animation):
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
@@ -533,10 +533,10 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
 
 def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, drawn):
     bpy.ops.tcb.bake()
-    assert not begins(drawn("TCB_PT_bake_options"), "Baked otherwise")
+    assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
     scene.tcb.step = 0.5
     shown = " ".join(drawn("TCB_PT_bake_options"))
-    assert "Baked otherwise; Bake TCB changes Location; Quaternion Rotation" in shown
+    assert "Baked with other options or defaults: Bake TCB changes Location; Quaternion Rotation" in shown
     cube.animation_data.action.tcb_live = True
     assert "Bake TCB changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
 
@@ -551,17 +551,40 @@ def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
     assert text.property_label(rig, track) == "Location"
 
 
-def test_a_note_of_a_loss_stays_until_it_is_dismissed(cube, drawn, tcb_animation):
+def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, drawn, tcb_animation):
+    bpy.ops.tcb.bake()
+    note = tcb_animation.animation.errors.FreeNote("Cube: baked")
+    tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
+    shown = drawn("TCB_PT_messages")
+    assert {"bpy.ops.tcb.free()", note} <= set(shown)
+    height = drawn("TCB_PT_messages", count=True)
+    bpy.ops.tcb.free()
+    shown = drawn("TCB_PT_messages")
+    assert not {"bpy.ops.tcb.free()", note} & set(shown)
+    assert drawn("TCB_PT_messages", count=True) == height
+
+
+def test_selected_bones_are_freed_by_the_first_line_without_an_active_one(scene, drawn):
+    rig = new_rig("upper", tail=(0, 1, 0))
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["upper"].keyframe_insert("location", frame=1)
+    rig.pose.bones["upper"].keyframe_insert("location", frame=9)
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.tcb.bake()
+    rig.data.bones.active = None
+    assert "Baked: Free Bake to edit" in drawn("TCB_PT_tracks")[:2]
+
+
+def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_animation):
     messages = tcb_animation.ui.live.messages
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
     action.tcb_live = True
-    loss = '"Cube", location: component 2 had no keys of its own any more, so its curve is gone'
-    messages.keep_notes(action, [loss, "read"])
+    messages.keep_notes(action, ["read"])
     drawn("TCB_PT_messages")
-    messages.note_seen([loss, "read"], since=-100.0)
+    messages.note_seen(["read"], since=-100.0)
     messages.keep_notes(action, ["new"])
-    assert messages.notes_of(action) == ["new", loss]
+    assert messages.notes_of(action) == ["new"]
     assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}
     assert messages.notes_of(action) == []
     assert not bpy.ops.tcb.messages_dismiss.poll()

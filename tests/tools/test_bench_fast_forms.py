@@ -22,5 +22,5 @@ def test_each_form_has_its_ratio(scene) -> None:
     head = next(row for row, line in enumerate(printed) if line.split()[:2] == ["ms", "without"])
     assert "20 channels, 30 frames" in printed[head - 1]
     rows = {line[:42]: float(line.split()[-1]) for line in printed if line.startswith(("objects, ", "armature, "))}
-    assert len(rows) == 6
+    assert len(rows) == 4
     assert all(ratio > 0.0 for ratio in rows.values())

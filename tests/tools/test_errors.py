@@ -22,8 +22,8 @@ def test_the_example_scene_is_as_exact_as_promised(errors):
     assert row.at_frames.share < 1e-6
     assert row.of_curves.angle <= errors.ROTATION_TOLERANCE
     assert row.of_curves.share <= errors.VALUE_TOLERANCE
-    # Channels that never leave one value get no samples either.
-    assert row.curves <= (row.keys + row.samples) / 30
+    # All components of a vector are keyed at the frames that one of them needs.
+    assert row.curves <= (row.keys + row.samples) / 27
 
 
 @pytest.mark.parametrize("name", ["skull.3ds", "claw.3DS", "TargetCameraAnim.3ds", "tcb_fixture_lib3ds.3ds"])

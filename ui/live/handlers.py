@@ -4,7 +4,7 @@
 Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
 stored after it. A timer bakes them once no such operator runs, nothing plays and nothing renders.
 
-Without a window no timer runs, and no operator is modal. There edits of baked tracks are looked for when Blender
+Without a window no timer runs, and no operator is modal. There edits of live actions are looked for when Blender
 reports an update, after each operator.
 """
 
@@ -21,27 +21,26 @@ from bpy.props import BoolProperty
 
 from ...animation import AnimationError, Options, Report, bake_many, enable_many
 from ...animation.bake.replay import is_dragged
+from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
 from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
 from ...animation.live.update import (
-    Watch,
     check_remaining,
     is_unsure,
-    notes_of_linear,
     refresh,
     refresh_all,
 )
 from ...animation.store.actions.live_switch import is_live, switch_off
-from ...animation.store.actions.original_actions import is_set_aside
 from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
-from ...animation.store.table.custom_property import has_baked_tracks, read_table
+from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
-from ...animation.store.up_to_date import keys_stand
 from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
 from ..redraw import redraw_editors
+from . import attempts
+from .editing import is_editing
 from .messages import forget_all_notes, forget_notes, keep_notes
-from .scenes import current_frames, defaults_for, scenes_with, shown_scenes
+from .scenes import defaults_for, scenes_with
 from .watched import is_watched, watched_actions, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -52,9 +51,6 @@ QUIET = 0.3
 _SLICE = 0.008
 """Seconds of that at a time: half of a redraw."""
 _RETRY = 0.05
-_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
-_KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
-_INTERPOLATING = ("ACTION_OT_interpolation_type", "GRAPH_OT_interpolation_type")
 
 
 class _State:
@@ -74,8 +70,6 @@ class _State:
         """By the objects' `session_uid`."""
         self.warned: set[int] = set()
         """Actions of which a render has warned that handles play them approximately."""
-        self.operator = 0
-        """The last operator at the time of the last update."""
 
 
 _state = _State()
@@ -84,6 +78,7 @@ _state = _State()
 def _forget_all() -> None:
     _state.clear()
     watches.clear()
+    attempts.clear()
     forget_all_notes()
 
 
@@ -91,45 +86,30 @@ def mark(action: bpy.types.Action) -> None:
     """Mark the action to be updated soon."""
     _state.marked.add(action.session_uid)
     _state.edited_at = time.monotonic()
+    _tick_soon()
+
+
+def _tick_soon() -> None:
     if not bpy.app.background and not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=0.0)
 
 
-def flush(keyed: bool | None = None) -> Report:
-    """Update all marked actions that were edited, comparing them in full.
-
-    `keyed`: whether keys were just inserted at the current frame; None: whether the last operator did.
-    """
+def flush() -> Report:
+    """Update all marked actions that were edited, comparing them in full."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    last = _last_edit()
-    last = last if keyed is None else last._replace(keyed=keyed)
-    return _update_each(numbers, lambda action: _update(action, last, refresh_all))
+    return _update_each(numbers, lambda action: refresh_all(watches, action, _options_if_live(action)))
 
 
-def _update(action: bpy.types.Action, last: _LastEdit, compare: Callable[..., Report]) -> Report:
-    """Update the action by a comparison, and note what the last operator can have meant and left no trace of."""
-    report = compare(watches, action, *_update_options(action, last.keyed))
-    if last.made_linear:
-        report.notes += notes_of_linear(watches, action)
-    return report
-
-
-def _update_options(
-    action: bpy.types.Action, keyed: bool
-) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, list[float], bool]:
-    """Return how to play tracks that were never baked, the frames of new keys, and whether to bake edits at once.
-
-    The first and the last: only where the action is live.
-    """
-    return _options_for if is_live(action) else None, current_frames(action) if keyed else [], is_live(action)
+def _options_if_live(action: bpy.types.Action) -> Callable[[list[bpy.types.ID]], Options] | None:
+    """Return what gives the options of tracks that nothing plays yet, where the action is live."""
+    return _options_for if is_live(action) else None
 
 
 def _flush_soon() -> None:
     """Update marked actions by a fast comparison, and leave the full one for later."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
-    last = _last_edit()
-    _update_each(numbers, lambda action: _update(action, last, refresh))
+    _update_each(numbers, lambda action: refresh(watches, action, _options_if_live(action)))
 
 
 def _continue_comparison() -> None:
@@ -139,8 +119,7 @@ def _continue_comparison() -> None:
 
 
 def _compare_on(action: bpy.types.Action) -> Report:
-    options_for, _, is_baked = _update_options(action, keyed=False)
-    return check_remaining(watches, action, options_for, _SLICE, is_baked)
+    return check_remaining(watches, action, _options_if_live(action), _SLICE)
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
@@ -185,36 +164,6 @@ def _options_for(users: list[bpy.types.ID]) -> Options:
     return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
 
 
-class _LastEdit(NamedTuple):
-    """Changes by the last operator since the last update that keys do not show."""
-
-    keyed: bool = False
-    """It inserted keys."""
-    made_linear: bool = False
-    """It made keys linear."""
-
-
-def _last_edit() -> _LastEdit:
-    last = _new_operator()
-    if last is None:
-        return _LastEdit()
-    # The operator's window is not known.
-    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in shown_scenes())
-    return _LastEdit(
-        bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING)),
-        last.bl_idname in _INTERPOLATING and last.properties.type == "LINEAR",
-    )
-
-
-def _new_operator() -> Any:
-    """Return the last operator, if it was done since the last update; else None."""
-    context: Any = bpy.context
-    operators = context.window_manager.operators
-    last = operators[-1] if len(operators) else None
-    before, _state.operator = _state.operator, last.as_pointer() if last else 0
-    return None if _state.operator == before else last
-
-
 def is_busy() -> bool:
     """Check whether keys must be left alone now, or time is needed for something else."""
     context: Any = bpy.context
@@ -222,16 +171,9 @@ def is_busy() -> bool:
     return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
 
 
-def is_editing() -> bool:
-    """Check whether a modal operator holds on to keys, which must not be written then."""
-    context: Any = bpy.context
-    windows = context.window_manager.windows
-    return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)
-
-
 def is_pending() -> bool:
-    """Check whether edits may not be baked yet: actions are marked, or were not compared in full."""
-    return bool(_state.marked or _state.unsure)
+    """Check whether edits may not be followed yet: actions are marked, or were not compared in full."""
+    return bool(_state.marked or _state.unsure or attempts.is_pending())
 
 
 def tick(at_once: bool = False) -> float | None:
@@ -243,9 +185,13 @@ def tick(at_once: bool = False) -> float | None:
         return None
     if is_busy() or is_dragged(QUIET):
         return _RETRY
+    if attempts.is_pending():
+        attempts.explain()
     if _state.marked:
         _flush_soon()
         return QUIET
+    if not _state.unsure:
+        return None
     rest = _state.edited_at + QUIET - time.monotonic()
     if rest > _SLICE and not at_once:
         return rest
@@ -261,6 +207,7 @@ def _before_frame_change(*_args: object) -> None:
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
+    attempts.note_frame_change()
     if depsgraph is None:
         return
     if depsgraph.id_type_updated("ACTION"):
@@ -273,6 +220,10 @@ def _before_frame_change(*_args: object) -> None:
 def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT":
         return
+    if not bpy.app.background:
+        attempts.note_update(depsgraph, is_editing())
+        if attempts.is_pending():
+            _tick_soon()
     edited = []
     if depsgraph.id_type_updated("OBJECT") and not is_busy():
         ids = (update.id and update.id.original for update in depsgraph.updates)
@@ -334,28 +285,16 @@ def _playback_of(obj: bpy.types.Object, action: bpy.types.Action) -> _Playback:
 
 
 def _update_now(actions: list[bpy.types.Action]) -> None:
-    """Update edited actions without a window, and note what is doubtful of them."""
-    last = _last_edit()
-    edited = {action.session_uid for action in actions if is_live(action) or is_set_aside(action) or _is_edited(action)}
-    report = _update_each(edited, lambda action: _update(action, last, _compare_in_full))
+    """Update edited live actions without a window."""
+    edited = {action.session_uid for action in actions if is_live(action)}
+    report = _update_each(edited, _compare_in_full)
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
 
 
-def _is_edited(action: bpy.types.Action) -> bool:
-    """Check whether baked tracks of the action may be edited; Blender also reports the keys that a bake writes."""
-    return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
-
-
-def _compare_in_full(
-    watches: dict[tuple[int, int], Watch],
-    action: bpy.types.Action,
-    options_for: Callable[[list[bpy.types.ID]], Options] | None,
-    frames: list[float],
-    is_baked: bool,
-) -> Report:
-    report = refresh(watches, action, options_for, frames, is_baked)
-    report.add(check_remaining(watches, action, options_for, is_live=is_baked))
+def _compare_in_full(action: bpy.types.Action) -> Report:
+    report = refresh(watches, action, _options_if_live(action))
+    report.add(check_remaining(watches, action, _options_if_live(action)))
     return report
 
 
@@ -436,11 +375,11 @@ def warn(lines: list[str]) -> None:
             menu.layout.label(text=line, translate=False)
         if len(lines) > _MOST_LINES:
             menu.layout.label(text=rpt_("… and {:d} more", len(lines) - _MOST_LINES), translate=False)
-        menu.layout.label(text="The list of tracks says how far; Bake TCB writes samples, which are exact")
+        menu.layout.label(text="Handles approximate the motion. Bake for an exact render")
 
     manager: Any = bpy.context.window_manager
     with bpy.context.temp_override(window=manager.windows[0]):
-        manager.popup_menu(draw, title=rpt_("Rendered near TCB, not exactly: handles play this"), icon="ERROR")
+        manager.popup_menu(draw, title=rpt_("Rendered with approximate handles"), icon="ERROR")
 
 
 _MOST_LINES = 6
@@ -472,14 +411,20 @@ def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Switch Live on for the actions that have TCB tracks now, and bake these first, all at once, which is faster."""
+    """Switch Live on for the actions that have TCB tracks now, and let handles play those that nothing plays."""
     enabled = [action for action in actions if read_table(action).rows_of_tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
-    report = bake_many(users, _options_for(users))
+    waiting = {user: paths for user in users if (paths := _waiting(user))}
+    report = bake_many(waiting, _options_for(users), waiting)
     for action in enabled:
         setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
     flush()
     return report
+
+
+def _waiting(user: bpy.types.ID) -> list[str]:
+    """Return the paths of a datablock's TCB tracks that nothing plays."""
+    return [track.path for track in tracks_of(user) if track.enabled and not track.is_played]
 
 
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
@@ -507,7 +452,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
 def register() -> None:
     live = BoolProperty(
         name="Live",
-        description="Bake again by itself after every edit of this action's keys and parameters",
+        description="Update the motion after each edit of this action's keys and parameters",
         update=_switched,
     )
     setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
@@ -527,4 +472,5 @@ def unregister() -> None:
         if handler in present:
             present.remove(handler)
     delattr(bpy.types.Action, "tcb_live")
+    attempts.stop()
     _forget_all()

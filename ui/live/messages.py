@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of Live about the edits of an action: kept until they could be read, those of a loss until dismissed."""
+"""Messages of Live about the edits of an action, kept until they could be read."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 
 import bpy
 
-from ...animation.bake.notes import DOUBTFUL
-from ...animation.bake.write import CURVE_GONE
+from ...animation.errors import FreeNote
 from ...animation.live.update import standing_of
-from ...animation.translation import rpt_
+from ...animation.store.table.custom_property import has_baked_tracks
 from .watched import watches
 
 READING = 5.0
@@ -26,14 +24,6 @@ _seen: dict[str, float] = {}
 """Time at which each of these notes was first drawn."""
 
 
-_VALUE = re.compile(r"\{[^}]*\}")
-
-
-def tells_of_loss(note: str) -> bool:
-    """Check whether a note tells of something that is lost, or may be."""
-    return any(all(part in note for part in _VALUE.split(rpt_(text))) for text in (CURVE_GONE, DOUBTFUL))
-
-
 def has_notes(action: bpy.types.Action) -> bool:
     """Check whether the action has notes that can be dismissed."""
     return bool(_notes.get(action.session_uid))
@@ -41,7 +31,10 @@ def has_notes(action: bpy.types.Action) -> bool:
 
 def notes_of(action: bpy.types.Action) -> list[str]:
     """Return what updates of the action can't do, and the notes that were not read yet."""
-    return list(dict.fromkeys((*standing_of(watches, action), *_notes.get(action.session_uid, ()))))
+    notes = _notes.get(action.session_uid, [])
+    if not has_baked_tracks(action):
+        notes = [line for line in notes if not isinstance(line, FreeNote)]
+    return list(dict.fromkeys((*standing_of(watches, action), *notes)))
 
 
 def note_seen(lines: Iterable[str], since: float | None = None) -> None:
@@ -60,10 +53,10 @@ def seen_notes() -> list[str]:
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
-    """Keep the action's new notes, and those before that were not read yet, or tell of a loss."""
+    """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
     before = _notes.get(action.session_uid, [])
-    unread = [line for line in before if tells_of_loss(line) or now - _seen.get(line, now) < READING]
+    unread = [line for line in before if now - _seen.get(line, now) < READING]
     standing = standing_of(watches, action)
     new = [line for line in dict.fromkeys(notes) if line not in standing]
     for line in (*before, *new):

@@ -8,24 +8,13 @@ from typing import Any
 
 import bpy
 
-from ...animation.datablocks import of_object, users_of
+from ...animation.datablocks import of_object
 from .. import selection
 
 
 def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
     """Return the default parameters of the first scene with the datablocks; of the context's where there is none."""
     return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
-
-
-def current_frames(action: bpy.types.Action) -> list[float]:
-    """Return the frames at which keys of the action may just have been inserted.
-
-    They are the current frames of the shown scenes with something that the action animates. What no scene has, such as
-    a world, is keyed in any.
-    """
-    shown = shown_scenes()
-    scenes = [scene for scene in scenes_with(users_of(action)) if scene in shown] or shown
-    return [float(scene.frame_current_final) for scene in scenes]
 
 
 def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:

@@ -7,7 +7,6 @@ import bpy
 
 from ...animation.live.update import Watch
 from ...animation.store.actions.live_switch import is_live
-from ...animation.store.actions.original_actions import is_set_aside
 from ...animation.store.table.custom_property import has_baked_tracks
 
 watches: dict[tuple[int, int], Watch] = {}
@@ -15,10 +14,10 @@ watches: dict[tuple[int, int], Watch] = {}
 
 
 def watched_actions() -> list[bpy.types.Action]:
-    """Return the actions whose edits are watched: live ones, and in a window all that have baked tracks."""
+    """Return the actions whose edits are watched: live ones, and in a window those with baked tracks."""
     return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
 
 
 def is_watched(action: bpy.types.Action) -> bool:
     """Check whether edits of the action are watched, if it is editable."""
-    return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
+    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))

@@ -11,13 +11,15 @@ import numpy as np
 
 from ....interp.fitting.curves import Fit, Request
 from ....interp.rotations.representations import JUMP, rotation_representation
+from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
-from .protocol import Baked, ChannelKeys, Derivatives, Plan, PoseKeys, Results, Scope
-from .rotation_channels import other_turns, signs_through
-from .sample_frames import GUARD, Sampling
+from .component_keys import ComponentKeys, alike, goes_on, rests_at_ends, together
+from .protocol import Baked, Maps, Plan, Results, Scope
+from .rotation_channels import continuous_maps
+from .sample_frames import APART, GUARD, Sampling
 from .splines import TrackSpline
 from .tolerance import tolerance_of
 
@@ -27,114 +29,167 @@ _FOLLOWED = 5
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
-    return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
+    return [_plan(scope, splines, tolerance_of(scope, splines))]
 
 
 @record()
 class Curves(Plan):
-    """Cubics fitted to a spline."""
+    """Cubics fitted to the splines of a track."""
 
     scope: Scope
-    spline: TrackSpline
-    baked: BoolArray
-    around: _Around
-    request: Request
+    splines: Sequence[TrackSpline]
+    fits: Sequence[Request]
+    goes_on: bool
+    """True where some component goes on along a line outside its keys."""
 
     @property
     def requests(self) -> Sequence[Request]:
-        """Return the one fit of the spline."""
-        return [self.request]
+        """Return the fits of the splines."""
+        return self.fits
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of the fitted curves."""
-        track, fit = self.scope.track, next(results.fits)
-        notes = [] if fit.reached else [_missed(track, fit, self.spline)]
-        notes += other_turns(track, self.spline.frames[fit.jumps & np.concatenate(([False], self.baked[:-1]))])
-        signs = signs_through(fit.jumps, self.baked, self.scope)
-        if signs is None:
-            keys = [each for channels in self._together(fit) for each in self._channels(fit, channels)]
-            return Baked(keys, notes, fit.error)
-        spline = replace(self.spline, values=self.spline.values * signs[:, np.newaxis])
-        fit = _with_signs(fit, self.spline, signs)
-        keys = replace(self, spline=spline)._channels(fit, self._together(fit)[0], shown=True)
-        return Baked(keys, notes, fit.error)
+        notes: list[str] = []
+        error = 0.0
+        every: list[ComponentKeys] = []
+        for spline in self.splines:
+            fit = next(results.fits)
+            notes += [] if fit.reached else [_missed(self.scope.track, fit, spline)]
+            error = max(error, fit.error)
+            maps = None
+            if self.scope.track.is_rotation:
+                maps = continuous_maps(self.scope.track, spline, fit.arriving, fit.jumps)
+            every += self._keys(spline, fit if maps is None else _mapped(fit, spline, maps), maps)
+        return Baked(together(self.scope, every), notes=notes, error=error)
 
-    def _together(self, fit: Fit) -> list[list[int]]:
-        """Return the groups of channels that get keys at the same frames: often all, if none gets generated keys."""
+    def _keys(self, spline: TrackSpline, fit: Fit, maps: Maps | None) -> list[ComponentKeys]:
+        """Return the keys of each component of a spline."""
+        numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
+        around = _Around.of(spline.frames, self.scope.sampling, self.scope.cycle)
+        result = []
+        for rows in self._together(fit, around):
+            shown = replace(
+                spline, components=[spline.components[row] for row in rows], values=numbers[:, rows], turns=None
+            )
+            representation = self.fits[0].representation
+            pieces = _all_pieces(_pieces(fit, shown, rows), ~spline.between, around, representation)
+            frames, values, incoming, outgoing = _keys(pieces, shown)
+            for places, own in alike(self.scope, shown.components):
+                at = np.searchsorted(spline.frames, own)
+                of_own = None
+                if maps is not None:
+                    of_own = maps[0][at][:, rows].T[places], maps[1][at][:, rows].T[places]
+                components = [shown.components[place] for place in places]
+                sides = values[places], incoming[places], outgoing[places]
+                keys = ComponentKeys(components, own, spline, frames, *sides, of_own)
+                if spline.is_broken:
+                    keys = _with_own(keys, shown.values[at][:, places].T)
+                elif self.goes_on and len(own):
+                    result += [self._extrapolated(keys.of([place])) for place in range(len(places))]
+                    continue
+                result.append(keys)
+        return result
+
+    def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
+        """Return the keys of a component with more where it goes on along lines, as far as the range does."""
+        (component,) = keys.components
+        if self.scope.track.extrapolation(component) != "LINEAR" or len(keys.frames) < 2:
+            return keys
+        low, high = self.scope.sampling.low, self.scope.sampling.high
+        rests = rests_at_ends(keys.spline)
+        assert keys.incoming is not None
+        assert keys.outgoing is not None
+        before, after = float(keys.frames[0]) - low, high - float(keys.frames[-1])
+        for length, row, slope, rest in (
+            (before, 0, float(keys.outgoing[0, 0]), rests[0]),
+            (after, -1, float(keys.incoming[0, -1]), rests[1]),
+        ):
+            if length > APART:
+                keys = _with_line(keys, row, -length if row == 0 else length, 0.0 if rest else slope)
+        return keys
+
+    def _together(self, fit: Fit, around: _Around) -> list[list[int]]:
+        """Return the groups of components whose keys are at the same frames: all of a rotation."""
         if self.scope.track.is_rotation:
             return [list(range(len(fit.knots)))]
-        if self.around.any:
-            # Where the values of a cycle's ends differ, depends on the channel.
+        if around.any:
+            # Where the values at the ends of a cycle differ depends on the component.
             return [[channel] for channel in range(len(fit.knots))]
         alike: dict[bytes, list[int]] = {}
         for channel, knots in enumerate(fit.knots):
             alike.setdefault(knots.frames.tobytes(), []).append(channel)
         return list(alike.values())
 
-    def _channels(self, fit: Fit, channels: list[int], shown: bool | None = None) -> list[ChannelKeys]:
-        spline = replace(
-            self.spline,
-            components=[self.spline.components[channel] for channel in channels],
-            values=self.spline.values[:, channels],
-        )
-        # A fast form of the following lines: tools/bench_fast_forms.py measures how much time it saves.
-        if not (self.around.any or fit.jumps.any() or shown) and _are_keyed_alike(self.scope, spline):
-            return [_between_own(fit, channels, spline, self.baked)]
-        pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.representation)
-        keys = _keys(pieces, spline, may_jump=self.scope.track.is_rotation)
-        return self.scope.channel_keys(spline, keys, self.baked, shown)
 
-
-def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> Curves:
-    track, baked = scope.track, scope.segments(spline)
-    around = _Around.of(spline.frames, scope.sampling, scope.cycle)
+def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Curves:
+    track = scope.track
     held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-    # A new action is for other programs too: glTF's exporter normalises each key and handle separately.
-    stretched = scope.options.target != "NEW_ACTION"
-    segments = None if around.any else baked
-    others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-    request = Request(spline.spline, tolerance, held, spline.values, segments, stretched, others)
-    return Curves(scope, spline, baked, around, request)
+    requests = []
+    for spline in splines:
+        is_around = _Around.of(spline.frames, scope.sampling, scope.cycle).any
+        segments = None if is_around else ~spline.between
+        others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
+        # Other programs normalize each key and handle of a quaternion separately: these have no lengths of their own.
+        requests.append(Request(spline.spline, tolerance, held, spline.values, segments, False, others))
+    return Curves(scope, splines, requests, goes_on(scope, splines))
 
 
-def _are_keyed_alike(scope: Scope, spline: TrackSpline) -> bool:
-    """Return whether all channels have all of the spline's keys."""
-    frames = spline.frames.tobytes()
-    return all(scope.own_frames(component).tobytes() == frames for component in spline.components)
-
-
-def _between_own(fit: Fit, channels: list[int], spline: TrackSpline, baked: BoolArray) -> ChannelKeys:
-    """Return the knots as keys, where all channels have all of the spline's keys."""
-    knots = [fit.knots[channel] for channel in channels]
-    frames = knots[0].frames.astype(np.float32)
-    derivatives = np.array([each.derivatives for each in knots])
-    return ChannelKeys(
-        spline.components,
-        frames,
-        np.array([each.values for each in knots], dtype=np.float32),
-        np.zeros(len(frames), dtype=np.bool_),
-        baked,
-        Derivatives(derivatives, derivatives, fit.incoming[:, channels].T, fit.outgoing[:, channels].T),
-        None if spline.spline.interpolating else spline.values.T.astype(np.float32),
-    )
-
-
-def _with_signs(fit: Fit, spline: TrackSpline, signs: Float64Array) -> Fit:
-    """Return the fit of a quaternion whose keys have those signs, so that the motion arrives at each without a jump."""
-    leaving = signs[:, np.newaxis]
-    arriving = np.concatenate((leaving[:1], leaving[:-1]))
+def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
+    """Return the fit of a rotation in the numbers of the maps, in which the motion arrives at each key without jump."""
+    factors, terms = maps
+    arriving = np.concatenate((factors[:1], factors[:-1])), np.concatenate((terms[:1], terms[:-1]))
     knots = []
-    for each in fit.knots:
-        own = signs[np.searchsorted(spline.frames, each.frames, side="right") - 1]
-        knots.append(replace(each, values=each.values * own, derivatives=each.derivatives * own))
+    for channel, each in enumerate(fit.knots):
+        rows = np.searchsorted(spline.frames, each.frames, side="right") - 1
+        factor, term = factors[rows, channel], terms[rows, channel]
+        knots.append(replace(each, values=each.values * factor + term, derivatives=each.derivatives * factor))
     return replace(
         fit,
         knots=tuple(knots),
-        outgoing=fit.outgoing * leaving,
-        incoming=fit.incoming * arriving,
-        arriving=fit.arriving * arriving,
+        outgoing=fit.outgoing * factors,
+        incoming=fit.incoming * arriving[0],
+        arriving=fit.arriving * arriving[0] + arriving[1],
         jumps=np.zeros_like(fit.jumps),
     )
+
+
+def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
+    """Return the keys with the animator's own ones that are missing, inside segments that Blender plays.
+
+    `numbers`: of all own keys, shape (components, k).
+    """
+    missing = ~is_among(keys.own, keys.frames)
+    if not missing.any():
+        return keys
+    assert keys.incoming is not None
+    assert keys.outgoing is not None
+    frames = np.concatenate((keys.frames, keys.own[missing]))
+    order = np.argsort(frames, kind="stable")
+    none = np.zeros((len(keys.components), int(missing.sum())))
+    values, incoming, outgoing = (
+        np.concatenate((column, more), axis=1)[:, order]
+        for column, more in ((keys.values, numbers[:, missing]), (keys.incoming, none), (keys.outgoing, none))
+    )
+    return replace(keys, frames=frames[order], values=values, incoming=incoming, outgoing=outgoing)
+
+
+def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> ComponentKeys:
+    """Return a component's keys with one more, a line's `length` in frames before the first (row 0) or after the last.
+
+    `row`: 0 or -1.
+    """
+    assert keys.incoming is not None
+    assert keys.outgoing is not None
+    incoming, outgoing = keys.incoming.copy(), keys.outgoing.copy()
+    (incoming if row == 0 else outgoing)[:, row] = slope
+    frame = np.float32(float(keys.frames[row]) + length)
+    value = keys.values[0, row] + slope * (float(frame) - float(keys.frames[row]))
+    at = 0 if row == 0 else len(keys.frames)
+    values, incoming, outgoing = (
+        np.insert(column, at, more, axis=1)
+        for column, more in ((keys.values, value), (incoming, slope), (outgoing, slope))
+    )
+    return replace(keys, frames=np.insert(keys.frames, at, frame), values=values, incoming=incoming, outgoing=outgoing)
 
 
 def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
@@ -143,7 +198,7 @@ def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
     error = float(fit.errors[key].max())
     size = rpt_("{:.3g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.3g}"
     return rpt_(
-        "off by up to {:s} after frame {:g}: keys can't stand near enough there for the tolerance",
+        "off by up to {:s} after frame {:g}: the tolerance needs keys that are too close to each other",
         size,
         float(spline.frames[key]),
     )
@@ -240,7 +295,7 @@ class _Around:
         if cycle == "SINGLE" or len(keys) < 2:
             return cls()
         first, last = float(keys[0]), float(keys[-1])
-        low, high = sampling.bounds(first, last)
+        low, high = sampling.low, sampling.high
         period = last - first
         before, after = max(0, math.ceil((first - low) / period)), max(0, math.ceil((high - last) / period))
         return cls(before, after, low, high)
@@ -349,13 +404,12 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
     )
 
 
-def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
-    """Return the keys between pieces.
-
-    Where values of a rotation may jump, a CONSTANT key is inserted close before each key whose values differ from those
-    at the end of the piece before.
-    """
+def _keys(pieces: _Pieces, spline: TrackSpline) -> tuple[Float32Array, Float64Array, Float64Array, Float64Array]:
+    """Return the keys between pieces: frames (m,), values and derivatives before and after them, (components, m)."""
     count = len(pieces.segment)
+    if not count:
+        none = np.zeros((len(spline.components), len(spline.frames)))
+        return spline.frames, spline.values.T.copy(), none, none
     meets = np.zeros(count, dtype=np.bool_)
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
     closes = np.append(~meets[1:], True)[:count]
@@ -364,28 +418,13 @@ def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
     row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
     own = spline.frames[row] == pieces.frames[1, closes]
     last[:, own] = spline.values[row[own]].T
-    following = np.concatenate((pieces.values[0][:, 1:], pieces.values[0][:, :1]), axis=1)
-    following[:, closes] = last
-    off = np.abs(following - pieces.values[1]).max(axis=0)
-    jumps = np.flatnonzero((off > JUMP) & may_jump)
     incoming = pieces.derivatives[0].copy()
     incoming[:, meets] = pieces.derivatives[1][:, np.flatnonzero(meets) - 1]
-    frames = [pieces.frames[0], pieces.frames[1, closes]]
-    values = [pieces.values[0], last]
-    arriving, leaving = (
-        [incoming, pieces.derivatives[1][:, closes]],
-        [pieces.derivatives[0], pieces.derivatives[1][:, closes]],
-    )
-    if len(jumps):
-        start, end = pieces.frames[:, jumps]
-        guards = np.maximum(end - GUARD, (start + end) / 2).astype(np.float32).astype(np.float64)
-        value, derivative = pieces.cut(jumps, guards)
-        frames.append(guards)
-        values.append(value)
-        arriving.append(derivative)
-        leaving.append(derivative)
-    held = np.arange(sum(map(len, frames))) >= count + np.count_nonzero(closes)
-    every = np.concatenate(frames)
+    ends = pieces.derivatives[1][:, closes]
+    every = np.concatenate([pieces.frames[0], pieces.frames[1, closes]])
     order = np.argsort(every, kind="stable")
-    numbers, before, after = (np.concatenate(each, axis=1)[:, order] for each in (values, arriving, leaving))
-    return PoseKeys(every[order].astype(np.float32), numbers, held[order], before, after)
+    numbers, before, after = (
+        np.concatenate(each, axis=1)[:, order]
+        for each in ((pieces.values[0], last), (incoming, ends), (pieces.derivatives[0], ends))
+    )
+    return every[order].astype(np.float32), numbers, before, after

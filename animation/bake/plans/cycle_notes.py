@@ -11,11 +11,9 @@ from .protocol import Scope
 from .splines import TrackSpline
 
 _JUMPS = n_("its last key is not the same pose as its first: the loop jumps there")
-_INSIDE_KEYS = n_("it cycles: give a frame range to bake its repeats beyond the keys")
-_NO_REPEATS = n_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked")
-_CORNER = n_(
-    "it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start"
-)
+_INSIDE_KEYS = n_("it cycles. Extend the bake to bake its repeats beyond the keys")
+_NO_REPEATS = n_("it cycles, and Blender plays some of its segments: the bake has no repeats beyond its keys")
+_CORNER = n_("it loops, and Blender plays some of its segments: there is a corner where the end meets the start")
 _LOOP_GAP = 1e-4
 """In the track's units, or radians: with a larger gap the last key of a loop has another pose than the first."""
 
@@ -27,7 +25,7 @@ def cycle_notes(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> l
     notes = []
     if cycle == "LOOP" and any(spline.spline.loop_gap > _LOOP_GAP for spline in splines):
         notes.append(rpt_(_JUMPS))
-    if scope.options.frame_range is None and scope.cycle != "SINGLE" and not by_handles:
+    if scope.options.extend is None and scope.cycle != "SINGLE" and not by_handles:
         notes.append(rpt_(_INSIDE_KEYS))
     if is_broken and not by_handles:
         notes.append(rpt_(_NO_REPEATS))

@@ -10,24 +10,29 @@ from functools import cached_property
 import numpy as np
 
 from ....interp.fitting.handles import Handles, Request
+from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import n_, rpt_
-from .protocol import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
+from .component_keys import rests_at_ends
+from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import other_turns
 from .splines import TrackSpline, last_place
 from .tolerance import tolerance_of
 
-RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
-_LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")
+RETIMED = n_("handles cannot play timed motion. Bake it as samples or curves")
+_LEAVES = n_("handles cannot play a method that does not pass through the keys. Bake it as samples or curves")
 _RAGGED = n_(
-    "its channels are keyed at different frames, which handles can't play; key whole rotations, or bake samples"
+    "handles cannot play a rotation whose channels are keyed at different frames. Key all rotation channels, or bake it"
 )
-_NO_FRAMES, _NONE_HELD = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_)
-_CYCLES = n_("it cycles: handles play it between its keys alone, beside other modifiers or in a part of its frames")
+_CYCLES = n_("handles do not repeat its cycle, because its F-curves have other modifiers")
+
+
+class UnplayableError(AnimationError):
+    """A track that handles can't play, whatever its keys: its own curves play until it is baked."""
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
@@ -41,10 +46,12 @@ def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
 def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     if not spline.spline.interpolating:
-        raise scope.track.error(rpt_(_LEAVES))
+        raise UnplayableError(scope.track.name, rpt_(_LEAVES), scope.track.path)
     if scope.track.is_rotation and not is_keyed_whole(scope.track, scope.own):
         raise scope.track.error(rpt_(_RAGGED))
-    return OwnHandles(scope, spline, scope.segments(spline), tolerance)
+    plays = ~spline.between
+    plays[-1:] = False
+    return OwnHandles(scope, spline, plays, tolerance)
 
 
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
@@ -64,7 +71,8 @@ class OwnHandles(Plan):
 
     scope: Scope
     spline: TrackSpline
-    baked: BoolArray
+    plays: BoolArray
+    """For each of the keys: whether handles play the spline after it."""
     tolerance: float
 
     @property
@@ -74,12 +82,12 @@ class OwnHandles(Plan):
             return []
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-        return [Request(self.spline.spline, held, self.spline.values if held else None, self.baked)]
+        return [Request(self.spline.spline, held, self.spline.values if held else None, self.plays)]
 
     @cached_property
     def _plays(self) -> bool:
         """Return whether there are segments to play."""
-        return bool(np.count_nonzero(self.baked[:-1]))
+        return bool(np.count_nonzero(self.plays[:-1]))
 
     def compose(self, results: Results) -> Baked:
         """Compose the animator's keys with the fitted handles."""
@@ -96,21 +104,11 @@ class OwnHandles(Plan):
         if any(each.has_chosen for each in own):
             chosen = np.array([each.chosen for each in own]) & np.uint8(CHOSEN_HANDLES)
             chosen = chosen if np.count_nonzero(chosen) else None
-        keys = ChannelKeys(
-            components,
-            _NO_FRAMES,
-            np.empty((len(rows), 0), dtype=np.float32),
-            _NONE_HELD,
-            self.baked,
-            shown=shown,
-            handles=self._places(fitted, chosen, rows, negated),
-            chosen=chosen,
-            repeats=self._repeats,
-            rests=self._rests,
-        )
+        left, right = self._places(fitted, chosen, rows, negated)
+        keys = HandleKeys(components, self.plays, left, right, shown, chosen, self._repeats, rests_at_ends(self.spline))
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
-            return Baked([keys], notes)
+            return Baked(handles=[keys], notes=notes)
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
         errors = fitted.errors
         if chosen is not None:
@@ -122,7 +120,7 @@ class OwnHandles(Plan):
         reported = np.where(far, errors, 0.0) if is_approximate else errors
         key, channel = divmod(int(reported.argmax()), reported.shape[1])
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
-        return Baked([keys], notes, error, frame, is_approximate)
+        return Baked([], [keys], notes, error, frame, is_approximate)
 
     def _rounding(self, fitted: Handles) -> Float64Array:
         """Return the error that float32 rounding alone makes in the segment after each key, shape (keys, channels).
@@ -163,15 +161,9 @@ class OwnHandles(Plan):
         return theirs
 
     @property
-    def _rests(self) -> tuple[bool, bool]:
-        """Return whether an ease brings the spline to rest at its first key, and at its last."""
-        eases = self.spline.spline.keys.parameters[3:]
-        return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
-
-    @property
     def _repeats(self) -> bool:
         """Return whether Cycles modifiers can play the track outside its keys."""
-        if self.scope.cycle == "SINGLE" or not (self.baked | self.spline.between)[:-1].all():
+        if self.scope.cycle == "SINGLE":
             return False
         return all(map(can_repeat, self.scope.track.channels.values()))
 
@@ -180,7 +172,7 @@ class OwnHandles(Plan):
     ) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
-            none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
+            none = np.full((len(rows), len(self.plays), 2), np.nan, dtype=np.float32)
             return none, none
         left, right = (side.swapaxes(0, 1) for side in (fitted.left, fitted.right))
         if len(rows) < len(left):
@@ -207,4 +199,4 @@ class OwnHandles(Plan):
 def approximate(track: Track, error: float, frame: float) -> str:
     """Return a message with the maximum error of handles."""
     size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
-    return rpt_("approximate: off by up to {:s} near frame {:g}; samples are exact", size, round(frame, 2))
+    return rpt_("handles approximate it: maximum error {:s} at frame {:g}", size, round(frame, 2))

@@ -21,7 +21,7 @@ from ...store.tracks import Track
 from ...translation import n_, rpt_, translated
 from .curves import plan_curves
 from .cycle_notes import cycle_notes
-from .handles import RETIMED, plan_handles
+from .handles import RETIMED, UnplayableError, plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
@@ -29,11 +29,10 @@ from .sample_frames import APART, Sampling
 from .samples import plan_samples
 from .splines import TrackSpline, track_splines
 
-UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
 _KEYED_NEAR = n_(
-    "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there; move them to one frame"
+    "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there. Move them to one frame"
 )
-_CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
+_CHOSEN = n_("its keys have handle types that you chose. They matter where handles play; this bake plays TCB there")
 
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
@@ -55,17 +54,15 @@ def plan_track(
     by_handles = options.output == "HANDLES"
     largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
     broken = any(spline.is_broken for spline in splines)
-    # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
+    # A Cycles modifier also repeats the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
-    scope = Scope(track, own, options, sampling_of(float(frames[0]), options), cycle, frames)
+    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames)
     notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None and by_handles:
-        raise track.error(rpt_(RETIMED))
+        raise UnplayableError(track.name, rpt_(RETIMED), track.path)
     if function is not None:
         plans = plan_retimed(scope, splines, function)
-        return TrackPlan(track, settings, own, frames, plans, notes, shown=True, function=function, largest=largest)
-    if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
-        return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
+        return TrackPlan(track, settings, own, frames, plans, notes, function, largest)
     if settings.cycle != "SINGLE":
         notes += cycle_notes(scope, splines, settings.cycle)
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
@@ -73,9 +70,8 @@ def plan_track(
     near = _first_near(frames) if track.is_rotation else None
     if near is not None:
         notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
-    shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    return TrackPlan(track, settings, own, frames, plans, notes, shown, largest=largest)
+    return TrackPlan(track, settings, own, frames, plans, notes, largest=largest)
 
 
 @memoized
@@ -92,12 +88,18 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
     return bool((chosen[plays] != 0).any())
 
 
-def sampling_of(first: float, options: Options) -> Sampling:
-    """Return the sampling, counted from the start of the range, or from the whole frame at or before `first`."""
-    if options.frame_range is not None:
-        start, end = options.frame_range
-        return Sampling(options.step, start, start, end)
-    return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
+def sampling_of(frames: Float32Array, options: Options) -> Sampling:
+    """Return the sampling of a track keyed at the frames, counted from the whole frame at or before the first one."""
+    return _sampling(frames, options.step, options.extend)
+
+
+@memoized
+def _sampling(frames: Float32Array, step: float, extend: tuple[float, float] | None) -> Sampling:
+    if not len(frames) or not np.isfinite(frames[[0, -1]]).all():
+        return Sampling(step, 0.0, 0.0, 0.0)
+    first, last = float(frames[0]), float(frames[-1])
+    start, end = extend or (first, last)
+    return Sampling(step, math.floor(first), min(first, start), max(last, end))
 
 
 def _cycle_beyond(track: Track, settings: Settings) -> str:

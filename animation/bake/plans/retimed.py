@@ -21,7 +21,8 @@ from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
 from ...translation import rpt_
-from .protocol import Baked, ChannelKeys, Evaluation, OwnChannels, Plan, PoseKeys, Results, Scope
+from .component_keys import ComponentKeys, alike, together
+from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, followed
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
@@ -47,95 +48,99 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
     low, high = _bounds(keys, sampling, function)
     ends = np.array([low, high], dtype=np.float32)
-    grid = sampling.samples(ends, np.array([True, False]), "SINGLE") if high > low else ends[:0]
+    grid = sampling.samples(ends, "SINGLE", False) if high > low else ends[:0]
     grid = np.union1d(grid, ends)
     before, after = _jumps(function, grid)
     passed = _passages(function, grid, keys) if curves else grid[:0]
     frames = np.union1d(keys, away_from(np.unique(np.concatenate((grid, before, after, passed))), keys))
-    held = np.isin(frames, before)
     played = function(frames)
     if not np.isfinite(played).all():
         raise scope.track.error(
             rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
         )
     if not curves:
-        return [RetimedSamples(scope, spline, *_places(scope, spline, frames, held, played)) for spline in splines]
-    near = tolerance_of(scope, splines)
-    return [RetimedCurves(scope, spline, *_places(scope, spline, frames, held, played), near) for spline in splines]
+        return [RetimedSamples(scope, splines, [_places(scope, spline, frames, played) for spline in splines])]
+    jumps, near = np.isin(frames, before), tolerance_of(scope, splines)
+    return [RetimedCurves(scope, splines, [_places(scope, spline, frames, played) for spline in splines], jumps, near)]
 
 
 @record()
-class RetimedSamples(Plan):
-    """Samples of a spline as its frame function plays it."""
+class Places:
+    """Frames of a spline's samples."""
 
-    scope: Scope
-    spline: TrackSpline
+    needed: BoolArray
+    """Which frames of all need a sample."""
     frames: Float32Array
-    """Frames of the scene at which there may be samples."""
-    held: BoolArray
-    """Which samples are CONSTANT: those close before a jump of the function."""
+    """These frames."""
     at: Float64Array
     """Frames of the spline: those that are played, and those needed to track a rotation's turns."""
     rows: IndexArray
     """For each of `frames` the row of the frame in `at` that is played."""
 
+
+@record()
+class RetimedSamples(Plan):
+    """Samples of a track's splines as its frame function plays them."""
+
+    scope: Scope
+    splines: Sequence[TrackSpline]
+    places: Sequence[Places]
+
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the spline and the frames that are played."""
-        return [(self.spline.spline, self.at)]
+        """Return each spline and the frames that are played."""
+        return [(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
 
     def compose(self, results: Results) -> Baked:
-        """Compose the keys of the retimed motion."""
-        return self._baked(self._numbers(next(results.values)).T)
+        """Compose the keys of the motion as it is timed."""
+        every: list[ComponentKeys] = []
+        error = 0.0
+        for spline, places in zip(self.splines, self.places, strict=True):
+            numbers = self._numbers(next(results.values), spline, places).T
+            # What Blender plays of it is timed, too.
+            whole = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
+            count = len(numbers)
+            for rows in [list(range(count))] if self.scope.track.is_rotation else [[row] for row in range(count)]:
+                keys, off = self._fitted(whole, places, numbers[rows])
+                error = max(error, off)
+                for some, own in alike(self.scope, [spline.components[row] for row in rows]):
+                    components = [spline.components[rows[row]] for row in some]
+                    every.append(replace(keys.of(some), components=components, own=own))
+        return Baked(together(self.scope, every), error=error)
 
-    def _numbers(self, values: Float64Array) -> Float64Array:
-        """Return the channels' values at each of `frames`."""
+    def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
+        """Return the keys of components from their numbers at the samples, shape (components, n), and their error."""
+        return ComponentKeys(list(range(len(numbers))), spline.frames, spline, places.frames, numbers), 0.0
+
+    def _numbers(self, values: Float64Array, spline: TrackSpline, places: Places) -> Float64Array:
+        """Return the channels' values at each of the frames."""
         if self.scope.track.is_rotation:
             # Follow the motion without the function, so that whole turns are undone where the function runs backwards.
-            key = np.searchsorted(self.at, self.spline.frames[:1].astype(np.float64))
-            values, _ = followed(self.scope.track, values, self.spline.values[:1], key)
-        return values[self.rows]
-
-    def _baked(self, numbers: Float64Array) -> Baked:
-        return Baked(self._channels(self.spline, PoseKeys(self.frames, numbers, self.held)))
-
-    def _channels(self, spline: TrackSpline, keys: PoseKeys) -> list[ChannelKeys]:
-        """Return the channels' keys: all segments are baked, and own keys have the values played at their frames."""
-        baked = np.arange(len(spline.frames)) < len(spline.frames) - 1
-        return self.scope.channel_keys(spline, keys, baked, shown=True)
+            key = np.searchsorted(places.at, spline.frames[:1].astype(np.float64))
+            values = followed(self.scope.track, values, spline.values[:1], key).numbers
+        return values[places.rows]
 
 
 @record()
 class RetimedCurves(RetimedSamples):
-    """Curves fitted through close samples of a spline as its frame function plays it."""
+    """Curves fitted through close samples of a track as its frame function plays it."""
 
+    jumps: BoolArray
+    """Which of all frames are close before a jump of the function."""
     tolerance: float
 
-    def _baked(self, numbers: Float64Array) -> Baked:
-        spline = self.spline
-        if self.scope.track.is_rotation:
-            parts = [(spline, numbers)]
-        else:
-            # Each component gets only the keys that it needs.
-            parts = [
-                (replace(spline, components=[component]), numbers[[row]])
-                for row, component in enumerate(spline.components)
-            ]
-        breaks = is_among(self.frames, spline.frames) | self.held
-        breaks[1:] |= self.held[:-1]
+    def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
+        """Return the few keys whose curves pass through the samples, and their error."""
+        jumps, frames = self.jumps[places.needed], places.frames
+        breaks = is_among(frames, spline.frames) | jumps
+        breaks[1:] |= jumps[:-1]
         breaks[[0, -1]] = True
-        near = is_near(self.frames, self.scope.key_frames)
-        size = _SIZES[self.scope.track.kind]
-        channels: list[ChannelKeys] = []
-        error = 0.0
-        for part, own in parts:
-            fit = fit_samples(self.frames, own.T, np.flatnonzero(breaks), size, self.tolerance, near)
-            error = max(error, fit.error)
-            rows = fit.rows
-            keys = PoseKeys(self.frames[rows], own[:, rows], self.held[rows], fit.incoming.T, fit.outgoing.T)
-            channels += self._channels(part, keys)
+        near, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
+        fit = fit_samples(frames, numbers.T, np.flatnonzero(breaks), size, self.tolerance, near)
+        samples, _ = super()._fitted(spline, places, numbers)
+        keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
         # Two orientations differ by half a turn at most.
-        return Baked(channels, error=min(error, np.pi) if self.scope.track.is_rotation else error)
+        return keys, min(fit.error, np.pi) if self.scope.track.is_rotation else fit.error
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
@@ -148,18 +153,14 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """Return the first and last frame to retime: they include all keys and the range.
+    """Return the first and last frame to retime: they include all keys, the range and the function's keys.
 
-    Without a range they include the function's keys, and the scene's frames if the function continues outside its keys.
+    They include the scene's frames if the function continues outside its keys.
     """
-    places = [float(keys[0]), float(keys[-1])]
-    if sampling.start is not None and sampling.end is not None:
-        places += [sampling.start, sampling.end]
-    else:
-        places += function.bounds
-        scene = bpy.context.scene
-        if function.goes_on and scene is not None:
-            places += [scene.frame_start, scene.frame_end]
+    places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
+    scene = bpy.context.scene
+    if function.goes_on and scene is not None:
+        places += [scene.frame_start, scene.frame_end]
     return min(places), max(places)
 
 
@@ -197,18 +198,16 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
     return away_from(np.unique(found), grid)
 
 
-def _places(
-    scope: Scope, spline: TrackSpline, frames: Float32Array, held: BoolArray, played: Float64Array
-) -> tuple[Float32Array, BoolArray, Float64Array, IndexArray]:
-    """Return `frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
+def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> Places:
+    """Return the places of a spline's samples; `played`: F at the frames."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
-    frames, held, played = frames[needed], held[needed], played[needed]
+    frames, played = frames[needed], played[needed]
     if not scope.track.is_rotation:
-        return frames, held, played, np.arange(len(played))
+        return Places(needed, frames, played, np.arange(len(played)))
     at = _followable(scope.track, spline, played)
-    return frames, held, at, np.searchsorted(at, played)
+    return Places(needed, frames, at, np.searchsorted(at, played))
 
 
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from ....interp import rotations
-from ....interp.rotations.representations import JUMP
-from ...fcurves.keyframes import Float32Array, Float64Array
+from ....interp.rotations.representations import JUMP, rotation_representation
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
-from .protocol import Scope
+from .protocol import Maps
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
@@ -36,11 +36,11 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
         parts *= 2
         quaternions, rows = _in_parts(spline, parts)
-    numbers, _ = followed(track, quaternions, spline.values[:1], rows[:1])
+    numbers = followed(track, quaternions, spline.values[:1], rows[:1]).numbers
     return replace(spline, values=numbers[rows])
 
 
-def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArray[np.intp]]:
+def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray]:
     """Return the orientations at the keys and between them, and the rows of the keys among these."""
     keys = spline.frames.astype(np.float64)
     way = np.arange(parts) / parts
@@ -48,22 +48,30 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArra
     return spline.spline(frames), np.arange(len(keys)) * parts
 
 
-def followed(
-    track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: npt.NDArray[np.intp]
-) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
-    """Return the samples in the track's components, without jumps from key to key, and the keys with jumps.
+@record()
+class Followed:
+    """A rotation's samples in the numbers of its channels; from each key they continue from its own numbers."""
 
-    From each key the samples continue from its own values. A key has a jump where the samples arrive with other values.
-    """
-    jumps = np.zeros(len(raw), dtype=np.bool_)
+    numbers: Float64Array
+    """Shape (m, components)."""
+    arriving: Float64Array
+    """The numbers with which the samples arrive at each key, shape (keys, components)."""
+    jumps: BoolArray
+    """The keys at which the samples arrive with other numbers than the key's own, which mean the same."""
+
+
+def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
+    """Convert samples to the track's components, without jumps between keys; `raw`: the numbers of the keys."""
+    jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     if track.kind == "QUATERNION":
         chain = rotations.unroll_signs(quaternions)
         signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
         jumps[1:] = signs[1:] != signs[:-1]
         if not jumps.any():
-            return chain * signs[0], jumps
+            return Followed(chain * signs[0], arriving, jumps)
+        arriving[jumps] *= -1.0
         segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
-        return chain * signs[segment, np.newaxis], jumps
+        return Followed(chain * signs[segment, np.newaxis], arriving, jumps)
     chain = np.empty((len(quaternions), raw.shape[1]))
     start = 0
     if key_rows[0]:
@@ -74,8 +82,45 @@ def followed(
         row = int(key_rows[key])
         jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > JUMP
         if jumps[key]:
+            arriving[key] = chain[row]
             chain[row:] = _follow(track, quaternions[row:], raw[key])
-    return chain, jumps
+    return Followed(chain, arriving, jumps)
+
+
+def channel_numbers(
+    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
+) -> tuple[Float64Array, Maps | None]:
+    """Return samples in the numbers of the channels, which are continuous throughout, and the maps to these.
+
+    The maps bring a key's own numbers, and those of what follows it, to the numbers of the channels, which mean the
+    same orientations. None: the keys' own numbers are continuous.
+    """
+    found = followed(track, quaternions, spline.values, key_rows)
+    maps = continuous_maps(track, spline, found.arriving, found.jumps)
+    if maps is None:
+        return found.numbers, None
+    key = np.clip(np.searchsorted(key_rows, np.arange(len(found.numbers)), side="right") - 1, 0, None)
+    return maps[0][key] * found.numbers + maps[1][key], maps
+
+
+def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, jumps: BoolArray) -> Maps | None:
+    """Return maps, shape (keys, components), with which a rotation's numbers continue; None where there is no jump.
+
+    A segment that Blender plays goes from numbers to numbers: both of its keys have one map.
+    """
+    inside = jumps.copy()
+    inside[1:] &= ~spline.between[:-1]
+    if not inside.any():
+        return None
+    representation = rotation_representation(track.order if track.kind == "EULER" else track.kind)
+    factors, terms = np.ones_like(spline.values), np.zeros_like(spline.values)
+    for key in range(1, len(factors)):
+        factors[key], terms[key] = factors[key - 1], terms[key - 1]
+        if inside[key]:
+            chain = factors[key] * arriving[key] + terms[key]
+            factor, term = representation.map_to_nearest(spline.values[key][:, np.newaxis], chain[:, np.newaxis])
+            factors[key], terms[key] = factor[:, 0], term[:, 0]
+    return factors, terms
 
 
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
@@ -91,20 +136,6 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
         return raw
     length = float(np.linalg.norm(raw[1:]))
     return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
-
-
-def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], scope: Scope) -> Float64Array | None:
-    """Return signs with which a quaternion's keys continue without jumps in a new action; None where not needed.
-
-    Also None where not all segments are `baked`. `jumps`: the keys at which the motion arrives with the negated values.
-    In a bake in place the animator's keys keep their signs: their values must be those that he set.
-    """
-    if scope.options.target != "NEW_ACTION" or scope.track.kind != "QUATERNION":
-        return None
-    if not jumps.any() or not baked[:-1].all():
-        return None
-    signs: Float64Array = np.multiply.accumulate(np.where(jumps, -1.0, 1.0))
-    return signs
 
 
 def other_turns(track: Track, frames: Float32Array) -> list[str]:

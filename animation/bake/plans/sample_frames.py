@@ -8,13 +8,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...fcurves.keyframes import Float32Array
+from ...fcurves.frames import ONE_KEY
+from ...fcurves.keyframes import Float32Array, IndexArray
 from ...memoize import memoized
 from ...records import record
 
 GUARD = 1 / 32
-"""Frames between a CONSTANT sample and the key after it, where a channel must jump: motion blur shows the jump in
-between."""
+"""Frames after the end of a repeated cycle, within which a channel returns to its start."""
 PICKED = 0.5
 """Frames. Keys closer than this can't be selected separately in the Dope Sheet."""
 APART = 0.0125
@@ -23,70 +23,42 @@ APART = 0.0125
 
 @record()
 class Sampling:
-    """Samples every `step` frames, counted from `origin`; from `start` to `end`, or over each track's keys."""
+    """Samples every `step` frames, counted from `origin`, from `low` to `high`: at least over the keys."""
 
     step: float
     origin: float
-    start: float | None = None
-    end: float | None = None
-
-    def bounds(self, first: float, last: float) -> tuple[float, float]:
-        """Return the range, or by default that of the keys."""
-        return (first if self.start is None else self.start), (last if self.end is None else self.end)
-
-    def segments(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
-        """Return which segments, after each key (False for the last key), the range touches.
-
-        Whole segments are baked: to bake half of one would change the other half.
-        """
-        if self._is_whole:
-            every = np.ones(len(keys), dtype=np.bool_)
-            every[-1:] = False
-            return every
-        return self._segments_in_range(keys)
-
-    @property
-    def _is_whole(self) -> bool:
-        """Return whether all keys are in the range."""
-        return self.start is None and self.end is None
+    low: float
+    high: float
 
     @memoized
-    def _segments_in_range(self, keys: Float32Array) -> npt.NDArray[np.bool_]:
-        low, high = self.bounds(float(keys[0]), float(keys[-1]))
-        touched = np.zeros(len(keys), dtype=np.bool_)
-        touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)
-        return touched
+    def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
+        """Return the frames of samples between keys, and outside them; none is close to a key.
 
-    def touches(self, keys: Float32Array, cycle: str) -> bool:
-        """Return whether there is anything to bake: a segment, or cycles outside the keys."""
-        return cycle != "SINGLE" or (len(keys) > 1 if self._is_whole else bool(self.segments(keys).any()))
-
-    @memoized
-    def samples(self, keys: Float32Array, baked: npt.NDArray[np.bool_], cycle: str) -> Float32Array:
-        """Return the frames of samples in the segments that are `baked`; there is none at a key.
-
-        Unless the cycle is SINGLE, samples continue outside the keys.
+        Outside there are samples of the repeats, unless the cycle is SINGLE; else one at each end of the range where
+        the motion `goes_on` along a line.
         """
-        inside = np.empty(0, dtype=np.float32)
-        if baked.any():
-            inside = self._grid(float(keys[0]), float(keys[-1]))
-            if not baked[:-1].all():
-                inside = inside[baked[np.clip(np.searchsorted(keys, inside, side="right") - 1, 0, None)]]
-        if cycle != "SINGLE" and len(keys) > 1:
-            inside = np.unique(np.concatenate((inside, self._beyond(keys, cycle))))
-        return away_from(inside, keys)
+        if len(keys) < 2:
+            return keys[:0]
+        first, last = float(keys[0]), float(keys[-1])
+        frames = self._grid(first, last)
+        if cycle != "SINGLE":
+            frames = np.unique(np.concatenate((frames, self._beyond(keys, cycle))))
+        elif goes_on:
+            ends = np.array([self.low, self.high], dtype=np.float32)
+            frames = np.unique(np.concatenate((frames, ends[(ends < first) | (ends > last)])))
+        return away_from(frames, keys)
 
     def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
         """Return the samples of the cycles outside the keys, with the frames at which cycles start."""
         first, last = float(keys[0]), float(keys[-1])
-        low, high = self.bounds(first, last)
+        low, high = self.low, self.high
         period = last - first
         turns = np.arange(math.floor((low - first) / period), math.ceil((high - first) / period) + 1)
         wraps = first + turns * period
         if cycle == "REPEAT":
             wraps = np.concatenate((wraps, wraps + GUARD))
         every = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
-        # What lies too near to where a cycle starts, or a range ends, is left out.
+        # Frames too close to the start of a cycle, or an end of the range, are left out.
         for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
             every = np.unique(np.concatenate((every, away_from(more, every))))
         outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
@@ -109,32 +81,42 @@ def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
     return near
 
 
-@memoized
-def hosts(frames: Float32Array, held: npt.NDArray[np.bool_], own: Float32Array) -> npt.NDArray[np.intp] | None:
-    """Return the keys that replace generated ones at `frames`, where these would be too close to them.
+def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:
+    """Return the frames of all arrays, ascending, without those that Blender would merge with the one before.
 
-    Returns
-    -------
-    For each frame -1 where it stays; or the number of the animator's key, which stand at the frames `own`, or, counted
-    on from these, of the other frame. Of two frames a `held` one stays. None: all stay.
+    Those of `others` close to each other or to one of `keys` are left out.
     """
-    alone = bool((np.diff(frames) > APART).all())
-    near = _gap(frames, own) <= APART if len(own) else np.zeros(len(frames), dtype=np.bool_)
-    if alone and not near.any():
-        return None
-    host = np.full(len(frames), -1, dtype=np.intp)
-    last = -1
-    for row in np.flatnonzero(~near).tolist():
-        if last < 0 or frames[row] - frames[last] > APART:
-            last = row
-        elif held[row] and not held[last]:
-            host[host == len(own) + last] = len(own) + row
-            host[last], last = len(own) + row, row
-        else:
-            host[row] = len(own) + last
-    if near.any():
-        host[near] = np.abs(frames[near, np.newaxis] - own).argmin(axis=1)
-    return host
+    if len(keys) == 1 and len(others) == 1:
+        return np.sort(np.concatenate((thinned(keys[0], ONE_KEY), others[0])))
+    own = thinned(np.unique(np.concatenate(keys)), ONE_KEY)
+    more = away_from(np.unique(np.concatenate(others)), own) if others else own[:0]
+    return np.sort(np.concatenate((own, thinned(more, APART))))
+
+
+def has_merged(frames: Float32Array) -> bool:
+    """Return whether Blender would merge some keys at these ascending frames."""
+    return bool((np.diff(frames) <= ONE_KEY).any())
+
+
+def thinned(frames: Float32Array, apart: float) -> Float32Array:
+    """Return ascending frames without those as close as `apart` to the last one that stays."""
+    if (np.diff(frames) > apart).all():
+        return frames
+    kept: list[float] = []
+    for frame in frames.tolist():
+        if not kept or frame - kept[-1] > apart:
+            kept.append(frame)
+    return np.array(kept, dtype=np.float32)
+
+
+@memoized
+def nearest_rows(frames: Float32Array, among: Float32Array) -> IndexArray:
+    """Return the rows, in ascending frames, of those nearest to each of the `frames`."""
+    if len(among) < 2:
+        return np.zeros(len(frames), dtype=np.intp)
+    after = np.clip(np.searchsorted(among, frames), 1, len(among) - 1)
+    rows: IndexArray = after - (frames - among[after - 1] <= among[after] - frames)
+    return rows
 
 
 def _gap(frames: Float32Array, keys: Float32Array) -> Float32Array:

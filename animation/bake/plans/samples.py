@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output SAMPLES: linear keys on the splines, at regular frames between the animator's keys."""
+"""The output SAMPLES: linear keys on the splines, at regular frames and at those of the animator's keys."""
 
 from __future__ import annotations
 
@@ -7,49 +7,118 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
+from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
-from .protocol import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
-from .rotation_channels import FOLLOWED, followed, other_turns, signs_through
-from .sample_frames import APART, PICKED
+from .component_keys import (
+    ComponentKeys,
+    alike,
+    extrapolated,
+    frames_aside,
+    goes_on,
+    slopes_at_ends,
+    together,
+)
+from .protocol import Baked, Evaluation, Maps, Plan, Results, Scope
+from .rotation_channels import FOLLOWED, channel_numbers
+from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
 
 _FASTER = 3.0
 """The ratio of the greatest to the mean angular speed between two keys that is allowed for."""
 _MOST_PARTS = 64
+_SAME = 1e-14
+"""Unit quaternions whose product is closer to 1 have the same orientation, to rounding."""
 
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
-    plan = _plan_rotation if scope.track.is_rotation else _plan_values
-    return [plan(scope, spline) for spline in splines]
+    """Return the plan of a track's splines, whose values are those that the channels must have at the keys."""
+    ends_on = goes_on(scope, splines)
+    frames = united(
+        [spline.frames for spline in splines],
+        [scope.sampling.samples(spline.frames, scope.cycle, ends_on) for spline in splines],
+    )
+    if not scope.track.is_rotation:
+        return [ValueSamples(scope, splines, frames, ends_on)]
+    (spline,) = splines
+    at, rows, key_rows = _rotation_frames(frames, spline.frames, _parts(spline, scope.sampling.step), ends_on)
+    return [RotationSamples(scope, spline, frames, ends_on, at, rows, key_rows)]
 
 
 @record()
 class ValueSamples(Plan):
-    """Samples of channels that are interpolated separately."""
+    """Samples of a track's components, which are interpolated separately."""
 
-    spline: TrackSpline
-    baked: BoolArray
+    scope: Scope
+    splines: Sequence[TrackSpline]
     frames: Float32Array
+    """Frames of the samples, and of the animator's keys."""
+    goes_on: bool
+    """True where some component goes on along a line outside its keys."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the spline and the frames of the samples."""
-        return [(self.spline.spline, self.frames)]
+        """Return each spline with the frames of the samples."""
+        return [(spline.spline, self._evaluated(spline)) for spline in self.splines]
+
+    def _evaluated(self, spline: TrackSpline) -> Float32Array | Float64Array:
+        """Return the frames at which a spline is evaluated."""
+        return _with_aside(self.frames, spline.frames) if self._is_extrapolated(spline) else self.frames
+
+    def _is_extrapolated(self, spline: TrackSpline) -> bool:
+        is_longer = self.frames[0] < spline.frames[0] or self.frames[-1] > spline.frames[-1]
+        return self.goes_on and len(spline.frames) > 1 and bool(is_longer)
 
     def compose(self, results: Results) -> Baked:
-        """Compose the samples of all components."""
-        spline, samples = self.spline, next(results.values).T.astype(np.float32)
-        held = np.zeros(len(self.frames), dtype=np.bool_)
-        shown = None if spline.spline.interpolating else spline.values.T.astype(np.float32)
-        return Baked([ChannelKeys(spline.components, self.frames, samples, held, self.baked, shown=shown)])
+        """Compose the keys of all components."""
+        every: list[ComponentKeys] = []
+        for spline in self.splines:
+            values = next(results.values).T
+            if self._is_extrapolated(spline):
+                at = _with_aside(self.frames, spline.frames)
+                slopes = slopes_at_ends(at, values, spline.frames)
+                values = values[:, np.searchsorted(at, self.frames.astype(np.float64))]
+                values = extrapolated(self.scope, spline, values, self.frames, slopes)
+            every += component_keys(self.scope, spline, self.frames, values)
+        return Baked(together(self.scope, every))
 
 
-def _plan_values(scope: Scope, spline: TrackSpline) -> Plan:
-    baked = scope.segments(spline)
-    return ValueSamples(spline, baked, scope.sampling.samples(spline.frames, baked, scope.cycle))
+def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
+    """Return the frames, of a spline with these keys, with those that tell the slopes at its ends."""
+    return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
+
+
+def component_keys(
+    scope: Scope,
+    spline: TrackSpline,
+    frames: Float32Array,
+    values: Float64Array,
+    maps: Maps | None = None,
+) -> list[ComponentKeys]:
+    """Return linear keys of a spline's components at the frames, from its values there, shape (components, n).
+
+    Own keys keep their own numbers, which are written into the values. `maps`: factors and terms, shape (keys,
+    components), that bring numbers of the spline's keys to those of the channels.
+    """
+    exact, columns = _exact_rows(spline.frames, frames)
+    numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
+    values[:, columns] = (numbers if len(exact) == len(numbers) else numbers[exact]).T
+    result = []
+    for rows, own in alike(scope, spline.components):
+        at = slice(None) if len(own) == len(spline.frames) else np.searchsorted(spline.frames, own)
+        of_own = None if maps is None else (maps[0][at][:, rows].T, maps[1][at][:, rows].T)
+        components = [spline.components[row] for row in rows]
+        keys = ComponentKeys(components, own, spline, frames, values[rows], maps=of_own)
+        result.append(keys.take(keys.may_have(frames)) if spline.is_broken else keys)
+    return result
+
+
+@memoized
+def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
+    """Return which of the keys are exactly at a frame, and their rows among the frames."""
+    rows = nearest_rows(keys, frames)
+    exact = np.flatnonzero(frames[rows] == keys)
+    return exact, rows[exact]
 
 
 @record()
@@ -58,50 +127,40 @@ class RotationSamples(Plan):
 
     scope: Scope
     spline: TrackSpline
-    baked: BoolArray
     frames: Float32Array
+    """Frames of the samples, and of the animator's keys."""
+    goes_on: bool
+    at: Float64Array
     """Frames at which the rotation is evaluated."""
-    guards: Float32Array
-    """For each key but the first, the frame before it at which a CONSTANT sample can be placed."""
-    at_keys: IndexArray
-    """The rows of the keys among `frames`."""
-    generated: IndexArray
-    """The rows of the samples, and of the keys on both sides of baked segments."""
+    rows: IndexArray
+    """The rows of `frames` among these."""
+    key_rows: IndexArray
+    """The rows of the spline's keys among these."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return the spline and the frames of samples, keys and those between to follow angles."""
-        return [(self.spline.spline, self.frames)]
+        return [(self.spline.spline, self.at)]
 
     def compose(self, results: Results) -> Baked:
-        """Compose the samples as channel values, with CONSTANT samples before jumps."""
-        numbers, jumps = followed(self.scope.track, next(results.values), self.spline.values, self.at_keys)
-        # Keys that other channels have inside a channel's segments keep the values computed for them.
-        numbers[self.at_keys] = self.spline.values
-        jumps[1:] &= self.baked[:-1]
-        signs = signs_through(jumps, self.baked, self.scope)
-        if signs is not None:
-            key = np.searchsorted(self.at_keys, np.arange(len(numbers)), side="right") - 1
-            numbers *= signs[np.maximum(key, 0), np.newaxis]
-            keys = PoseKeys(
-                self.frames[self.generated], numbers[self.generated].T, np.zeros(len(self.generated), dtype=np.bool_)
-            )
-            return Baked(self.scope.channel_keys(self.spline, keys, self.baked, shown=True))
-        rows, held = self.generated, np.zeros(len(self.generated), dtype=np.bool_)
-        if jumps.any():
-            before = np.searchsorted(self.frames, self.guards[jumps[1:]])
-            rows = np.union1d(rows, before)
-            held = np.isin(rows, before)
-        keys = PoseKeys(self.frames[rows], numbers.take(rows, axis=0).T, held)
-        notes = other_turns(self.scope.track, self.spline.frames[jumps])
-        return Baked(self.scope.channel_keys(self.spline, keys, self.baked), notes)
+        """Compose the samples as channel values."""
+        quaternions = next(results.values)
+        numbers, maps = channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
+        if self._stands_still(quaternions):
+            # Keys need not be unit quaternions or axes, as samples are.
+            numbers[:] = self.spline.values[0]
+        values = numbers.take(self.rows, axis=0).T
+        if self.goes_on and len(self.spline.frames) > 1:
+            slopes = slopes_at_ends(self.at, numbers.T, self.spline.frames)
+            values = extrapolated(self.scope, self.spline, values, self.frames, slopes)
+        return Baked(together(self.scope, component_keys(self.scope, self.spline, self.frames, values, maps)))
 
-
-def _plan_rotation(scope: Scope, spline: TrackSpline) -> Plan:
-    baked = scope.segments(spline)
-    samples = scope.sampling.samples(spline.frames, baked, scope.cycle)
-    parts = _parts(spline, scope.sampling.step)
-    return RotationSamples(scope, spline, baked, *_rotation_frames(samples, spline.frames, baked, parts))
+    def _stands_still(self, quaternions: Float64Array) -> bool:
+        """Return whether the rotation has one orientation throughout, and its keys have the same numbers."""
+        keys = self.spline.values
+        if (keys[:1] != keys[1:]).any():
+            return False
+        return bool((np.abs(quaternions @ quaternions[0]) > 1.0 - _SAME).all())
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
@@ -115,24 +174,20 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
 
 @memoized
 def _rotation_frames(
-    samples: Float32Array, keys: Float32Array, baked: BoolArray, parts: IndexArray
-) -> tuple[Float32Array, Float32Array, IndexArray, IndexArray]:
-    """Return `frames`, `guards`, `at_keys` and `generated` of `RotationSamples`.
+    frames: Float32Array, keys: Float32Array, parts: IndexArray, ends_on: bool
+) -> tuple[Float64Array, IndexArray, IndexArray]:
+    """Return `at`, `rows` and `key_rows` of `RotationSamples`.
 
     Distances between samples and keys are divided into `parts` after each key.
     """
-    every = np.unique(np.concatenate((samples, keys)))
-    before = every[np.searchsorted(every, keys[1:]) - 1]
-    # CONSTANT samples are placed so far before a jump that the shutter of the frame before is closed by then.
-    middle = np.where(keys[1:] - before > 2 * APART, (keys[1:] + before) / 2, before)
-    guards = np.asarray(np.maximum(keys[1:] - np.float32(PICKED), middle), dtype=np.float32)
-    every = np.union1d(every, guards)
+    every = np.unique(np.concatenate((frames, keys)).astype(np.float64))
+    if ends_on and len(keys) > 1:
+        every = _with_aside(every.astype(np.float32), keys)
     if (parts > 1).any():
         count = parts[np.clip(np.searchsorted(keys, every[:-1], side="right") - 1, 0, None)]
-        start = np.repeat(every[:-1].astype(np.float64), count)
+        start = np.repeat(every[:-1], count)
         number = np.arange(len(start)) - np.repeat(np.cumsum(count) - count, count)
         finer = start + np.repeat(np.diff(every) / count, count) * number
-        every = np.union1d(every, finer.astype(np.float32))
-    bounds = keys[baked | np.concatenate(([False], baked[:-1]))]
-    generated = np.searchsorted(every, np.union1d(samples, bounds))
-    return every, guards, np.searchsorted(every, keys), generated
+        every = np.union1d(every, finer)
+    rows, key_rows = (np.searchsorted(every, each.astype(np.float64)) for each in (frames, keys))
+    return every, rows, key_rows

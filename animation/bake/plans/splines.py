@@ -41,7 +41,7 @@ from .refused_motion import (
 )
 
 _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
-"""Makes the spline of some keys, with the angles from key to key where their values include whole turns."""
+"""Makes the spline of some keys, with the angles from key to key where these may be more than half a turn."""
 
 
 @record()
@@ -59,7 +59,7 @@ class TrackSpline:
     made: _Made
     """Makes the spline of a run."""
     turns: Float64Array | None = None
-    """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
+    """The angle from key to key where it may be more than half a turn, radians, shape (n - 1,)."""
 
     @cached_property
     def is_broken(self) -> bool:
@@ -347,7 +347,7 @@ def _rotation_spline(
     defaults: Mapping[str, float],
     is_between: bool,
 ) -> tuple[Spline, Float64Array | None]:
-    """Return the spline, and the angles from key to key where the keys' values include whole turns.
+    """Return the spline, and the angles from key to key where these may be more than half a turn.
 
     `is_between`: Blender plays all of its segments, so only its keys count.
     """
@@ -363,9 +363,13 @@ def _rotation_spline(
         if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_between:
             keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
             spline = made(keys, settings.cycle, **options)
-            if settings.path == "AS_KEYED" and "path" not in options and not is_between:
-                check_turns(track, settings, frames, _arcs(keys.values), np.pi)
-            return spline, np.zeros(len(frames) - 1) if is_between and settings.path == "AS_KEYED" else None
+            if settings.path == "SHORTEST":
+                return spline, None
+            arcs = np.zeros(len(frames) - 1) if is_between else _arcs(keys.values)
+            if "path" not in options:
+                check_turns(track, settings, frames, arcs, np.pi)
+            # Shorter ways need not be followed between samples.
+            return spline, arcs if is_between or arcs.max(initial=0.0) > np.pi else None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:
@@ -420,13 +424,12 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array)
 
 def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
     """Return what the animator's own curve of a channel plays, by Blender's evaluation."""
-    channel = track.channels[index]
     if plays_its_own_keys(track, index) and not original.edited:
+        channel = track.channels[index]
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return scratch_curves.evaluate(original.keys, original.edited, track.extrapolation(index), frames)
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:
-    """Return whether the channel's F-curve plays the animator's keys alone: no bake, no modifiers."""
-    baked = track.state is not None and index in track.state.channels
-    return not baked and not len(track.channels[index].modifiers)
+    """Return whether the channel's F-curve plays the animator's keys as they are: no bake, no modifiers."""
+    return not track.is_played and not len(track.channels[index].modifiers)

@@ -18,6 +18,7 @@ from ...store.table.custom_property import read_table, remove_table, update
 from ...store.table.rows import NO_ROWS, NUMBERS
 from ...store.tracks import Track
 from .. import restore
+from ..own_curves import bake_again
 from ..track_keys import TrackKeys, found_again
 from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
 
@@ -39,12 +40,18 @@ class RecordedParameters:
         """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
         if track.state is None:
             return
+        if track.is_baked and self.keys.track.state is not None:
+            # The saved keys, and what they belong to, as they were.
+            track.state = self.keys.track.state
+            track.table = update(channels.action, states=[track.state])
+            bake_again(channels, [track])
+            return
         write_numbers([Change(channels, track, self.keys.frames, self._numbers)])
         own = read_own_keys(track)
         self._put_identities(channels, track, own)
         if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
             # Live may have baked it since.
-            restore.put_back(channels, self.keys.datablock, track)
+            restore.put_back(channels, track)
             for index, each in read_own_keys(track).items():
                 remove_traces(track.channels[index], each)
             update(channels.action, removed=[track.state.identity])

@@ -14,10 +14,11 @@ from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...records import record
-from ...store.own_keys import OwnKeys, read_keys_to_write
+from ...store.own_curves import with_saved
+from ...store.own_keys import OwnKeys, read_keys_to_write, read_own_keys
 from ...store.parameters import Numbers
 from ...store.record_rows import Part, recorded, write_identities
-from ...store.table.custom_property import Channel, update
+from ...store.table.custom_property import Channel, State, update
 from ...store.table.identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
@@ -32,6 +33,7 @@ from ...store.table.rows import (
     velocity_of,
 )
 from ...store.tracks import Track
+from ..own_curves import bake_again
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers of a row."""
@@ -72,7 +74,8 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
         for index, each in own.items():
             there, keys = is_among(each.keys.frames, change.frames), each
             if interpolation is not None:
-                _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
+                if not change.track.is_baked:
+                    _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
                 keys = _interpolated(each, there, interpolation)
             parts.append(Part(state.identity, index, keys, index in state.channels))
             numbers.append(change.changed(index, keys, there))
@@ -83,16 +86,23 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
         after.setdefault(part.track, {})[part.component] = (part.own, own_named)
     written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
     channels = changes[0].channels
+    before = [change.track.state for change in changes if change.track.state is not None and change.track.is_baked]
     write_rows(channels, written, joined(rows))
-    _play(channels, [change.track for change in changes], held)
+    _play(channels, [change.track for change in changes], held, before)
 
 
-def _play(channels: Channels, tracks: Sequence[Track], held: bool) -> None:
-    """Play the tracks by their new numbers: baked again at a step of a drag, else evaluated as they are."""
+def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Sequence[State]) -> None:
+    """Play the tracks by their new numbers: baked ones, and others at a step of a drag, else evaluate them as they are.
+
+    `before`: the entries of the baked tracks in the table, which they get back where they can't be baked.
+    """
+    baked = [track for track in tracks if track.is_baked]
     if held:
         (users,) = users_of_channels([channels])
         replay(users, channels, tracks)
     else:
+        if baked:
+            bake_again(channels, baked, before)
         # Live evaluates what it plays by the new numbers, but undo evaluates only what was evaluated in its step.
         evaluate_anew(channels.action)
         end_drag()
@@ -104,10 +114,10 @@ def _identity(track: Track) -> int:
 
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
-    """Set the interpolation of the curve's keys in those rows; a row of -1 is a key merged into another one."""
+    """Set the interpolation of the curve's keys in those rows."""
     points = fcurve.keyframe_points
     kinds = KeyBlock([points]).read("interpolation")
-    kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
+    kinds[rows] = INTERPOLATION[interpolation]
     points.foreach_set("interpolation", kinds)
 
 
@@ -137,11 +147,17 @@ def _renamed(noted: Identities, before: Identities, after: Identities) -> Identi
 def write_rows(
     channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
 ) -> None:
-    """Write new rows, and the identities of the tracks' own keys, by channel before and after."""
+    """Write new rows, and the identities of the tracks' own keys, by channel before and after.
+
+    Of a baked track the keys that are saved.
+    """
     states, named = [], []
     for track, keys in every:
         state = track.state
         assert state is not None
+        if track.is_baked:
+            states.append(_with_saved(track, {index: after for index, (_, after) in keys.items()}))
+            continue
         written: dict[int, Channel] = dict(state.channels)
         for index, (before, after) in keys.items():
             if before.identities.tobytes() == after.identities.tobytes():
@@ -157,3 +173,11 @@ def write_rows(
     write_identities(named)
     update(channels.action, rows, states)
     channels.action.update_tag()
+
+
+def _with_saved(track: Track, keys: Mapping[int, OwnKeys]) -> State:
+    """Give a baked track other saved keys, and return its entry in the table."""
+    assert track.state is not None
+    every = read_own_keys(track) | dict(keys)
+    track.state = with_saved(track.state, {index: own.keys for index, own in every.items()})
+    return track.state

@@ -61,12 +61,13 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """Return the rows of the session that keys of the action, or the table's records of written keys, refer to."""
-    spelled = _spelled(action)
+    """Return the rows of the session that keys of the action, saved keys or records of the table refer to."""
+    saved = table.arrays["saved"]
+    spelled = np.concatenate((_spelled(action), identity.spelled(saved["amplitude"], saved["period"])))
     named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
     # Keys that use their amplitude and period are known by `back` alone.
-    codes = identity.codes_of(_floats_of(action, "back"))
+    codes = identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
     codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[like])

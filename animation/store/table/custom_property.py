@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table: a custom property of an action, with the rows of its keys, its TCB tracks, and what was last written.
+"""The table: a custom property of an action, with the rows of its keys, its TCB tracks, and the own keys of baked ones.
 
 It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
 copies as they are, and one string for the paths. A table that can't be read is left alone, and its `error` gives the
@@ -30,8 +30,8 @@ from .session import session
 from .settings import CHOICES, Settings
 
 PROPERTY = "tcb_animation"
-SCHEMA = 1
-"""A table of a newer schema is rejected as a whole."""
+SCHEMA = 2
+"""A table of another schema is rejected as a whole."""
 
 _TRACK = np.dtype(
     [
@@ -39,24 +39,24 @@ _TRACK = np.dtype(
         ("slot", "<i4"),
         ("choices", "u1", (8,)),
         ("digest", "<u4"),
-        ("baked", "<i4"),
+        ("plays", "<i4"),
         ("options", "<f4", (NUMBERS,)),
         ("error", "<f4"),
         ("error_frame", "<f4"),
+        ("free_digest", "<u4"),
+        ("free_options", "<f4", (NUMBERS,)),
     ]
 )
-"""`baked`: 0, 1, or 2 where the error of handles exceeds the tolerances."""
+"""`plays`: 0 off, 1 handles, 2 handles whose error exceeds the tolerances, and 3 more where the track is baked: then
+these say what Free Bake returns to, with `free_digest` and `free_options`."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
         ("index", "<i4"),
         ("extrapolation", "<i4"),
         ("flags", "<i4"),
-        ("rest", "<f8"),
         ("own", "<i4"),
-        ("generated", "<i4"),
-    ],
-    align=False,
+    ]
 )
 OWN = np.dtype(
     [
@@ -71,37 +71,124 @@ OWN = np.dtype(
         ("placed", "u1"),
     ]
 )
-"""An own key as it was written. `value`: its own value; `co`: its position on the baked curve, which may have another
-value; `placed`: the handles that the bake placed, 1 the left, 2 the right one, 4 and 8 those outside all keys; 16 where
-the curve has the key negated, value and handles, as handles play a quaternion."""
+"""An own key whose handles were placed. `value`: its own value; `co`: its position on the curve; `placed`: the handles
+that were placed, 1 the left, 2 the right one, 4 and 8 those outside all keys; 16 where the curve has the key negated,
+value and handles, as handles play a quaternion."""
 NEGATED = np.uint8(16)
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
 """The fields of OWN that the key has on the curve, too."""
-GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
-_ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "generated": GENERATED}
+_BAKE = np.dtype(
+    [
+        ("track", "<u4"),
+        ("index", "<i4"),
+        ("extrapolation", "<i4"),
+        ("written", "<i4"),
+        ("flags", "<i4"),
+        ("rest", "<f8"),
+        ("count", "<i4"),
+        ("values", "<u4"),
+        ("attributes", "<u4"),
+        ("saved", "<i4"),
+        ("places", "<i4"),
+    ],
+    align=False,
+)
+"""A baked channel: `extrapolation` is the animator's, `written` that of the bake; `count`, `values` and `attributes`
+are the fingerprint, with the `places`."""
+SAVED = np.dtype(
+    [
+        ("co", "<f4", (2,)),
+        ("handle_left", "<f4", (2,)),
+        ("handle_right", "<f4", (2,)),
+        ("back", "<f4"),
+        ("amplitude", "<f4"),
+        ("period", "<f4"),
+        ("handle_left_type", "u1"),
+        ("handle_right_type", "u1"),
+        ("interpolation", "u1"),
+        ("easing", "u1"),
+        ("type", "u1"),
+        ("flags", "u1"),
+        ("unused", "u1", (2,)),
+    ]
+)
+"""An own key of a baked track, whole. `flags`: a bit for each of the selection flags."""
+_PLACE = np.dtype([("frame", "<f4")])
+_ARRAYS = {
+    "rows": ROW,
+    "tracks": _TRACK,
+    "channels": _CHANNEL,
+    "own": OWN,
+    "bakes": _BAKE,
+    "saved": SAVED,
+    "places": _PLACE,
+}
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
-NO_GENERATED = _NO_ARRAYS["generated"]
+_PARTS = {"channels": ("own",), "bakes": ("saved", "places")}
+"""The arrays that have records of tracks' channels, and those in which each of these has a part, counted in a field of
+the same name."""
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]
-"""Of dtype OWN or GENERATED, in order of frame."""
+"""Of dtype OWN, in order of frame."""
+SavedKeys = npt.NDArray[np.void]
+"""Of dtype SAVED, in order of frame."""
+Places = npt.NDArray[np.float32]
 
 
 @record(eq=False)
 class Channel:
-    """The last update's keys and settings of a channel."""
+    """The own keys of a channel as they were when their handles were placed."""
 
     extrapolation: Extrapolation
-    """The animator's extrapolation."""
-    rest: float | None
-    """The property's value before a bake made the F-curve; None where the curve is the animator's."""
     edited: bool
     """True where keys were added, deleted or moved since their records were made: Blender must place automatic handles
     anew."""
     own: Written
-    generated: Written
-    held: bool = False
-    """True where the bake holds the values outside the keys, so that the curve is constant there whatever is chosen."""
+
+
+@record(eq=False)
+class Fingerprint:
+    """The content of a baked channel, as far as it decides what Blender plays; see `store/fingerprints.py`."""
+
+    count: int
+    """The number of keys."""
+    extrapolation: Extrapolation
+    values: int
+    """A checksum of the values, with those of the handles of Bezier segments."""
+    attributes: int
+    """A checksum of the interpolation and the identities."""
+    places: Places
+    """The frames of the keys, and those of the left and the right handles of Bezier segments."""
+
+
+@record(eq=False)
+class BakedChannel:
+    """A channel of a baked track: the own keys, which Free Bake writes back, and what the bake has written."""
+
+    keys: SavedKeys
+    """The own keys, whole; none where the bake made the F-curve."""
+    extrapolation: Extrapolation
+    """The animator's extrapolation."""
+    rest: float | None
+    """The property's value before a bake made the F-curve; None where the curve is the animator's."""
+    repeats: bool
+    """True where our Cycles modifier repeats the own keys."""
+    written: Fingerprint
+    edited: bool = False
+    """True where keys were added, deleted or moved while it was baked: Blender must place automatic handles anew."""
+
+
+@record(eq=False)
+class Bake:
+    """The bake of a track."""
+
+    channels: Mapping[int, BakedChannel]
+    """By index."""
+    digest: int
+    """The digest of the state that Free Bake returns to."""
+    options: Options | None
+    """The options of that state, in which handles play; None: off."""
 
 
 @record()
@@ -118,16 +205,19 @@ class Error:
 
 @record(eq=False)
 class State:
-    """A TCB track: its settings, and what the last update wrote into its channels, by index."""
+    """A TCB track: its settings, and what plays it."""
 
     identity: int
     slot: int
     path: str
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
-    """Empty where it is not baked."""
+    """The channels whose handles were placed, by index; of a baked track as they were before the bake. Empty where
+    handles don't play it, or where keys have changed while it was baked."""
     error: Error | None = None
-    """The maximum error of handles; None where the track is not baked, or baked as samples or curves."""
+    """The maximum error of handles; None where these don't play it."""
+    bake: Bake | None = None
+    """None where it is not baked."""
 
 
 @record(eq=False)
@@ -168,22 +258,34 @@ class Table:
         return self.paths.split("\n") if self.paths else []
 
     @cached_property
-    def _channels(self) -> tuple[Identities, npt.NDArray[np.intp]]:
-        """Return the track identity of each channel, sorted, and the rows of the channels in that order."""
-        order = np.argsort(self.arrays["channels"]["track"], kind="stable")
-        return self.arrays["channels"]["track"][order], order
+    def _places(self) -> Mapping[str, tuple[Identities, npt.NDArray[np.intp]]]:
+        """Return the track identities of channels and bakes, sorted, and the rows of these in that order."""
+        found = {}
+        for name in _PARTS:
+            owners = self.arrays[name]["track"]
+            order = np.argsort(owners, kind="stable")
+            found[name] = owners[order], order
+        return found
 
     @cached_property
-    def _starts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return the rows at which the own and the generated keys of each channel start."""
-        channels = self.arrays["channels"]
-        own, generated = (np.cumsum(channels[name], dtype=np.intp) - channels[name] for name in ("own", "generated"))
-        return own, generated
+    def _starts(self) -> Mapping[str, npt.NDArray[np.intp]]:
+        """Return the rows at which the parts of each channel, or bake, start."""
+        return {
+            part: np.cumsum(self.arrays[name][part], dtype=np.intp) - self.arrays[name][part]
+            for name, parts in _PARTS.items()
+            for part in parts
+        }
 
     @property
     def approximate(self) -> list[str]:
         """Return the paths of tracks that handles play with an error above the tolerance of a bake."""
-        return list(compress(self.lines, self.arrays["tracks"]["baked"] == _APPROXIMATE))
+        return list(compress(self.lines, self.arrays["tracks"]["plays"] == _APPROXIMATE))
+
+    @cached_property
+    def baked(self) -> frozenset[tuple[int, str]]:
+        """Return the slots and paths of the baked tracks."""
+        are_baked = self.arrays["tracks"]["plays"] >= _BAKED
+        return frozenset(compress(self.rows_of_tracks, are_baked)) if are_baked.any() else frozenset()
 
     def state(self, slot: int, path: str) -> State | None:
         """Read the track of that slot and path; raise ValueError where it is damaged."""
@@ -195,10 +297,15 @@ class Table:
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else int(self.arrays["tracks"]["identity"][place])
 
-    def has_tracks(self, slot: int, starts: str | tuple[str, ...], only_baked: bool) -> bool:
-        """Return whether a slot has tracks whose paths start with one of these."""
+    def has_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> bool:
+        """Return whether a slot has tracks whose paths start with one of these.
+
+        `kind`: only those that are "BAKED", or "PLAYED" by a bake or by handles; any: "".
+        """
+        least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
+        plays = self.arrays["tracks"]["plays"]
         return any(
-            own == slot and path.startswith(starts) and (not only_baked or self.arrays["tracks"]["baked"][place])
+            own == slot and path.startswith(starts) and plays[place] >= least
             for (own, path), place in self.rows_of_tracks.items()
         )
 
@@ -224,35 +331,57 @@ class Table:
             settings, digest = Settings.from_codes(track["choices"].tolist()), int(track["digest"])
         except IndexError as error:
             raise ValueError(rpt_(_DAMAGED, "choices")) from error
-        if not track["baked"]:
+        plays = int(track["plays"])
+        if not plays:
             return State(identity, slot, path, replace(settings, digest=digest))
-        try:
-            options = Options.from_numbers(track["options"].tolist())
-        except (ValueError, OverflowError) as error:
-            raise ValueError(rpt_(_DAMAGED, "options")) from error
+        options = _options(track["options"])
         settings = replace(settings, digest=digest, options=options)
-        off = None
-        if options.output == "HANDLES":
-            off = Error(float(track["error"]), float(track["error_frame"]), int(track["baked"]) == _APPROXIMATE)
-        return State(identity, slot, path, settings, dict(self._channels_of(identity)), off)
+        handles = plays % _BAKED
+        size = float(track["error"]), float(track["error_frame"])
+        maximum = Error(*size, is_approximate=handles == _APPROXIMATE) if handles else None
+        bake = None
+        if plays >= _BAKED:
+            free = _options(track["free_options"]) if handles else None
+            bake = Bake(dict(self._bakes_of(identity)), int(track["free_digest"]), free)
+        return State(identity, slot, path, settings, dict(self._channels_of(identity)), maximum, bake)
+
+    def _rows_of(self, name: str, track: int) -> npt.NDArray[np.intp]:
+        """Return the rows of a track's channels, or bakes."""
+        tracks, places = self._places[name]
+        first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
+        return places[first:end]
+
+    def _parts_of(self, part: str, at: npt.NDArray[np.intp], counts: Iterable[int]) -> Iterator[npt.NDArray[Any]]:
+        """Yield copies of the parts of channels, or bakes: tables to come keep the state, and not these arrays."""
+        for start, count in zip(self._starts[part][at].tolist(), counts, strict=True):
+            yield self.arrays[part][start : start + count].copy()
 
     def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
-        tracks, places = self._channels
-        first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
-        at = places[first:end]
-        starts = zip(*(each[at].tolist() for each in self._starts), strict=True)
-        for (own, generated), channel in zip(starts, self.arrays["channels"][at].tolist(), strict=True):
-            _, index, extrapolation, flags, rest, owns, generates = channel
+        at = self._rows_of("channels", track)
+        channels = self.arrays["channels"][at]
+        parts = self._parts_of("own", at, channels["own"].tolist())
+        for (_, index, extrapolation, flags, _), own in zip(channels.tolist(), parts, strict=True):
+            yield index, Channel(_EXTRAPOLATIONS[extrapolation], bool(flags & _EDITED), own)
+
+    def _bakes_of(self, track: int) -> Iterator[tuple[int, BakedChannel]]:
+        at = self._rows_of("bakes", track)
+        bakes = self.arrays["bakes"][at]
+        saved, places = (self._parts_of(part, at, bakes[part].tolist()) for part in _PARTS["bakes"])
+        before: Places = np.empty(0, dtype=np.float32)
+        for bake, keys, own in zip(bakes.tolist(), saved, places, strict=True):
+            _, index, extrapolation, written, flags, rest, count, values, attributes, _, _ = bake
+            before = before if flags & _SHARED else own.view(np.float32)
+            fingerprint = Fingerprint(count, _EXTRAPOLATIONS[written], values, attributes, before)
+            rest = rest if flags & _MADE else None
             yield (
                 index,
-                Channel(
+                BakedChannel(
+                    keys,
                     _EXTRAPOLATIONS[extrapolation],
-                    rest if flags & _MADE else None,
-                    bool(flags & _EDITED),
-                    # Copied, because tables to come keep the state, and not these arrays.
-                    self.arrays["own"][own : own + owns].copy(),
-                    self.arrays["generated"][generated : generated + generates].copy(),
-                    bool(flags & _HELD),
+                    rest,
+                    bool(flags & _REPEATED),
+                    fingerprint,
+                    bool(flags & _MOVED),
                 ),
             )
 
@@ -260,42 +389,34 @@ class Table:
         """Return a table with the same tracks and these rows."""
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
-    def with_tracks(self, added: Sequence[State], removed: Iterable[int], generated: Written | None = None) -> Table:
-        """Return a table with tracks added, and others removed by their identities.
-
-        `generated`: the generated keys of all channels added, in the order of `added` and of each state's channels, if
-        they are in one array already.
-        """
+    def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
+        """Return a table with tracks added, and others removed by their identities."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
-        kept, kept_channels = (
-            ~np.isin(owners, gone) if len(owners) else np.empty(0, dtype=np.bool_)
-            for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
-        )
-        channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
-        fresh: dict[str, npt.NDArray[Any]] = {
-            "tracks": np.array([_track(state) for state in added], dtype=_TRACK),
-            "channels": np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
-            "own": rows_.joined([channel.own for _, _, channel in channels], OWN),
-            "generated": rows_.joined([channel.generated for _, _, channel in channels], GENERATED)
-            if generated is None
-            else generated,
+        fresh = _arrays_of(added)
+        kept = {
+            name: ~np.isin(owners, gone) if len(owners) else np.empty(0, dtype=np.bool_)
+            for name, owners in (("tracks", self.arrays["tracks"]["identity"]), *self._owners)
         }
-        if not len(kept):
+        if not kept["tracks"].any():
             return Table({"rows": self.rows, **fresh}, "\n".join([state.path for state in added]))
-        parts = {
-            "tracks": ~kept,
-            "channels": ~kept_channels,
-            **{name: np.repeat(~kept_channels, self.arrays["channels"][name]) for name in ("own", "generated")},
-        }
-        paths = [*compress(self.lines, kept), *(state.path for state in added)]
-        if self._are_in_place(fresh, ~kept, ~kept_channels) and paths[-len(added) :] == [*compress(self.lines, ~kept)]:
-            arrays = {name: _replaced(self.arrays[name], rows, fresh[name]) for name, rows in parts.items()}
+        rows = {name: ~mask for name, mask in kept.items()}
+        for name, parts in _PARTS.items():
+            rows |= {part: np.repeat(rows[name], self.arrays[name][part]) for part in parts}
+        paths = [*compress(self.lines, kept["tracks"]), *(state.path for state in added)]
+        if self._are_in_place(fresh, rows) and paths[-len(added) :] == [*compress(self.lines, rows["tracks"])]:
+            arrays = {name: _replaced(self.arrays[name], gone_rows, fresh[name]) for name, gone_rows in rows.items()}
             return self._hand_on_states(Table({"rows": self.rows, **arrays}, self.paths), gone.tolist())
         arrays = {
-            name: rows_.joined([self.arrays[name][~rows], fresh[name]], _ARRAYS[name]) for name, rows in parts.items()
+            name: rows_.joined([self.arrays[name][~gone_rows], fresh[name]], _ARRAYS[name])
+            for name, gone_rows in rows.items()
         }
         table = Table({"rows": self.rows, **arrays}, "\n".join(paths))
         return self._hand_on_states(table._in_order_of(self.arrays["tracks"]["identity"]), gone.tolist())
+
+    @property
+    def _owners(self) -> list[tuple[str, Identities]]:
+        """Return the track of each channel and bake."""
+        return [(name, self.arrays[name]["track"]) for name in _PARTS]
 
     def _hand_on_states(self, table: Table, changed: Iterable[int] = ()) -> Table:
         """Return a table with the same tracks, except those of these identities, which need not be read again in it."""
@@ -303,23 +424,24 @@ class Table:
         table._states.update((identity, self._states[identity]) for identity in others)
         return table
 
-    def _are_in_place(
-        self, fresh: Mapping[str, npt.NDArray[Any]], tracks: npt.NDArray[np.bool_], channels: npt.NDArray[np.bool_]
-    ) -> bool:
+    def _are_in_place(self, fresh: Mapping[str, npt.NDArray[Any]], rows: Mapping[str, npt.NDArray[np.bool_]]) -> bool:
         """Return whether fresh tracks are the same as these rows, with the same channels and numbers of keys."""
-        before = self.arrays["tracks"]["identity"][tracks], self.arrays["channels"][channels]
-        if before[0].tobytes() != fresh["tracks"]["identity"].tobytes() or len(before[1]) != len(fresh["channels"]):
+        if self.arrays["tracks"]["identity"][rows["tracks"]].tobytes() != fresh["tracks"]["identity"].tobytes():
             return False
-        return all(
-            (before[1][name] == fresh["channels"][name]).all() for name in ("track", "index", "own", "generated")
-        )
+        for name, parts in _PARTS.items():
+            before = self.arrays[name][rows[name]]
+            if len(before) != len(fresh[name]):
+                return False
+            if not all((before[each] == fresh[name][each]).all() for each in ("track", "index", *parts)):
+                return False
+        return True
 
     def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
         """Return the table with the tracks that were there `before` in that order, and new ones after them.
 
         So a track that is baked again as it was leaves the same table, bit for bit.
         """
-        tracks, channels = self.arrays["tracks"], self.arrays["channels"]
+        tracks = self.arrays["tracks"]
         ranks = _ranks(tracks["identity"], before)
         order = np.argsort(ranks, kind="stable")
         if (order[1:] > order[:-1]).all():
@@ -327,14 +449,12 @@ class Table:
         # New tracks have one rank; those whose channels follow them keep their order.
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
-        owner = place[_ranks(channels["track"], tracks["identity"])]
-        channel_order = np.argsort(owner, kind="stable")
-        arrays = {
-            "rows": self.rows,
-            "tracks": tracks[order],
-            "channels": channels[channel_order],
-            **{name: _in_parts(self.arrays[name], channels[name], channel_order) for name in ("own", "generated")},
-        }
+        arrays = {"rows": self.rows, "tracks": tracks[order]}
+        for name, owners in self._owners:
+            owner = place[_ranks(owners, tracks["identity"])]
+            own_order = np.argsort(owner, kind="stable")
+            arrays[name] = self.arrays[name][own_order]
+            arrays |= {part: _in_parts(self.arrays[part], self.arrays[name][part], own_order) for part in _PARTS[name]}
         lines = self.lines
         return Table(arrays, "\n".join(lines[at] for at in order.tolist()))
 
@@ -385,8 +505,10 @@ def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray
 
 
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
-_MADE, _EDITED, _HELD = 1, 2, 4
-_BAKED, _APPROXIMATE = 1, 2
+_EDITED = 1
+_MADE, _REPEATED, _SHARED, _MOVED = 1, 2, 4, 8
+"""Flags of bakes; the places of a shared one are those of the bake before it."""
+_HANDLES, _APPROXIMATE, _BAKED = 1, 2, 3
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away")
 
 
@@ -418,10 +540,20 @@ def table_stamp(action: bpy.types.Action) -> int:
     return stamp if isinstance(stamp, int) else 0
 
 
+def has_played_tracks(action: bpy.types.Action) -> bool:
+    """Return whether a bake or handles play tracks of the action, without reading its table."""
+    return _plays(action) >= _HANDLES
+
+
 def has_baked_tracks(action: bpy.types.Action) -> bool:
     """Return whether the action has baked tracks, without reading its table."""
+    return _plays(action) >= _BAKED
+
+
+def _plays(action: bpy.types.Action) -> int:
     stored = action.get(PROPERTY)
-    return bool(hasattr(stored, "get") and stored.get("baked", 0))
+    plays = stored.get("plays", 0) if hasattr(stored, "get") else 0
+    return plays if isinstance(plays, int) else 0
 
 
 def read_table(action: Any) -> Table:
@@ -461,6 +593,8 @@ def _read(stored: Any, before: Table | None) -> Table:
     if schema > SCHEMA:
         reason = rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", schema, SCHEMA)
         return Table(error=reason, newer=True)
+    if schema < SCHEMA:
+        raise ValueError("schema")
     words = {name: _words(stored, name, dtype) for name, dtype in _ARRAYS.items()}
     lengths = [4 * len(each) // dtype.itemsize for each, dtype in zip(words.values(), _ARRAYS.values(), strict=True)]
     if list(stored["lengths"]) != lengths:
@@ -499,24 +633,31 @@ def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32
 def _check(table: Table) -> None:
     """Raise ValueError where a table is not what this schema writes."""
     _check_rows(table.rows)
-    tracks, channels = table.arrays["tracks"], table.arrays["channels"]
+    tracks = table.arrays["tracks"]
     if len(table.lines) != len(tracks) or not all(table.lines):
         raise ValueError("paths")
-    for name in ("own", "generated"):
-        counts = channels[name]
-        if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[name]):
-            raise ValueError(name)
+    for name, parts in _PARTS.items():
+        for part in parts:
+            counts = table.arrays[name][part]
+            if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[part]):
+                raise ValueError(part)
     if len(table.rows_of_tracks) != len(tracks) or len(table.identities) != len(tracks):
         raise ValueError("tracks")
-    if (tracks["baked"] < 0).any() or (tracks["baked"] > _APPROXIMATE).any():
+    if (tracks["plays"] < 0).any() or (tracks["plays"] > _BAKED + _APPROXIMATE).any():
         raise ValueError("tracks")
-    _check_channels(channels, table.identities)
-    for name in ("own", "generated"):
-        _check_numbers(table.arrays[name], name)
-        frames = table.arrays[name]["co"][:, 0] if name == "own" else table.arrays[name]["frame"]
+    for name in _PARTS:
+        _check_channels(table.arrays[name], name, table.identities)
+    _check_numbers(table.arrays["own"], "own")
+    _check_enums(table.arrays["saved"], "saved")
+    if not all(np.isfinite(table.arrays["saved"][place]).all() for place in ("co", "handle_left", "handle_right")):
+        raise ValueError("saved")
+    if not np.isfinite(table.arrays["bakes"]["rest"]).all() or (table.arrays["bakes"]["count"] < 0).any():
+        raise ValueError("bakes")
+    for part, owner in (("own", "channels"), ("saved", "bakes")):
+        frames = table.arrays[part]["co"][:, 0]
         descends = np.flatnonzero(frames[1:] < frames[:-1]) + 1
-        if not np.isin(descends, np.cumsum(channels[name])).all():
-            raise ValueError(name)
+        if not np.isin(descends, np.cumsum(table.arrays[owner][part])).all():
+            raise ValueError(part)
 
 
 def _check_rows(rows: Rows) -> None:
@@ -527,27 +668,40 @@ def _check_rows(rows: Rows) -> None:
     _check_numbers(rows, "rows")
 
 
-def _check_channels(channels: npt.NDArray[np.void], tracks: frozenset[int]) -> None:
-    """Raise ValueError where channels are not what this schema writes."""
-    for name, count in (("extrapolation", len(_EXTRAPOLATIONS)), ("flags", (_MADE | _EDITED | _HELD) + 1)):
-        if (channels[name] < 0).any() or (channels[name] >= count).any():
-            raise ValueError("channels")
-    if (channels["index"] < 0).any() or not np.isfinite(channels["rest"]).all():
-        raise ValueError("channels")
-    if not tracks.issuperset(channels["track"].tolist()):
-        raise ValueError("channels")
+def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset[int]) -> None:
+    """Raise ValueError with the name where channels or bakes are not what this schema writes."""
+    flags = _MADE | _REPEATED | _SHARED | _MOVED if name == "bakes" else _EDITED
+    limits = {"extrapolation": len(_EXTRAPOLATIONS), "written": len(_EXTRAPOLATIONS), "flags": flags + 1}
+    for field_name in limits.keys() & set(channels.dtype.names or ()):
+        if (channels[field_name] < 0).any() or (channels[field_name] >= limits[field_name]).any():
+            raise ValueError(name)
+    if (channels["index"] < 0).any() or not tracks.issuperset(channels["track"].tolist()):
+        raise ValueError(name)
 
 
 def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
     """Raise ValueError with the name where records of keys have a number that no key has."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)
+    _check_enums(array, name)
+
+
+def _check_enums(array: npt.NDArray[np.void], name: str) -> None:
+    """Raise ValueError with the name where records of keys have an enum's number that no key has."""
     for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
         if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)
 
 
-_COUNTS = {"interpolation": 16, "easing": 4, "handle_left_type": 5, "handle_right_type": 5, "type": 8, "placed": 32}
+_COUNTS = {
+    "interpolation": 16,
+    "easing": 4,
+    "handle_left_type": 5,
+    "handle_right_type": 5,
+    "type": 8,
+    "placed": 32,
+    "flags": 8,
+}
 """The number of values that a field of a key can have."""
 
 
@@ -557,18 +711,16 @@ def update(
     states: Iterable[State] = (),
     removed: Iterable[int] = (),
     known: Table | None = None,
-    generated: Written | None = None,
 ) -> Table:
     """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
 
     The action must be editable, and its table without an error; the session must know the rows. `known`: the table as
-    it was just read; where it is the last one that was read or written, it is not read again. `generated`: as
-    `Table.with_tracks` takes them.
+    it was just read; where it is the last one that was read or written, it is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
-    table = table.with_tracks(added, gone, generated) if added or gone else table
+    table = table.with_tracks(added, gone) if added or gone else table
     write(action, before, table)
     return table
 
@@ -600,26 +752,92 @@ def write(action: Any, before: Table, table: Table) -> None:
         name: before.checksums[name] if array is before.arrays[name] else _checksum(array)
         for name, array in table.arrays.items()
     }
-    stored["baked"] = int(table.arrays["tracks"]["baked"].any())
+    stored["plays"] = int(table.arrays["tracks"]["plays"].max(initial=0))
     stored["stamp"] = table.stamp
     session.remember(action.session_uid, table)
     session.written.add(action.session_uid)
 
 
+def _options(numbers: npt.NDArray[np.float32]) -> Options:
+    """Return stored options; raise ValueError where these are damaged."""
+    try:
+        return Options.from_numbers(numbers.tolist())
+    except (ValueError, OverflowError) as error:
+        raise ValueError(rpt_(_DAMAGED, "options")) from error
+
+
+def _arrays_of(states: Sequence[State]) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays, apart from rows, of a table of these tracks alone."""
+    channels = [(state.identity, index, each) for state in states for index, each in state.channels.items()]
+    bakes, saved, places = [], [], []
+    for state in states:
+        before: Places | None = None
+        for index, each in state.bake.channels.items() if state.bake is not None else ():
+            is_shared = before is not None and before.tobytes() == each.written.places.tobytes()
+            before = each.written.places
+            bakes.append(_bake(state.identity, index, each, is_shared))
+            saved.append(each.keys)
+            places += [] if is_shared else [before.view(_PLACE)]
+    return {
+        "tracks": np.array([_track(state) for state in states], dtype=_TRACK),
+        "channels": np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
+        "own": rows_.joined([channel.own for _, _, channel in channels], OWN),
+        "bakes": np.array(bakes, dtype=_BAKE),
+        "saved": rows_.joined(saved, SAVED),
+        "places": rows_.joined(places, _PLACE),
+    }
+
+
+_NO_OPTIONS = [0.0] * NUMBERS
+
+
 def _track(state: State) -> tuple[Any, ...]:
-    settings = state.settings
+    settings, bake = state.settings, state.bake
     codes = [*settings.codes(), *[0] * (8 - len(CHOICES))]
-    options = settings.options.numbers() if settings.options else [0.0] * NUMBERS
+    options = settings.options.numbers() if settings.options else _NO_OPTIONS
     error = (state.error if settings.options is not None else None) or Error(0.0, math.nan, False)
-    baked = 0 if settings.options is None else _APPROXIMATE if error.is_approximate else _BAKED
-    return state.identity, state.slot, codes, settings.digest, baked, options, error.size, error.frame
+    by_handles = settings.options is not None if bake is None else bake.options is not None
+    plays = (_APPROXIMATE if error.is_approximate else _HANDLES) if by_handles else 0
+    free_digest, free_options = 0, _NO_OPTIONS
+    if bake is not None:
+        plays += _BAKED
+        free_digest, free_options = bake.digest, bake.options.numbers() if bake.options else _NO_OPTIONS
+    return (
+        state.identity,
+        state.slot,
+        codes,
+        settings.digest,
+        plays,
+        options,
+        error.size,
+        error.frame,
+        free_digest,
+        free_options,
+    )
 
 
 def _channel(track: int, index: int, channel: Channel) -> tuple[Any, ...]:
-    flags = (_MADE if channel.rest is not None else 0) | (_EDITED if channel.edited else 0)
-    flags |= _HELD if channel.held else 0
     extrapolation = _EXTRAPOLATIONS.index(channel.extrapolation)
-    return track, index, extrapolation, flags, channel.rest or 0.0, len(channel.own), len(channel.generated)
+    return track, index, extrapolation, _EDITED if channel.edited else 0, len(channel.own)
+
+
+def _bake(track: int, index: int, baked: BakedChannel, is_shared: bool) -> tuple[Any, ...]:
+    flags = (_MADE if baked.rest is not None else 0) | (_REPEATED if baked.repeats else 0)
+    flags |= _MOVED if baked.edited else 0
+    written = baked.written
+    return (
+        track,
+        index,
+        _EXTRAPOLATIONS.index(baked.extrapolation),
+        _EXTRAPOLATIONS.index(written.extrapolation),
+        flags | (_SHARED if is_shared else 0),
+        baked.rest or 0.0,
+        written.count,
+        written.values,
+        written.attributes,
+        len(baked.keys),
+        0 if is_shared else len(written.places),
+    )
 
 
 def remove_table(action: Any) -> None:

@@ -89,6 +89,18 @@ def are_plain(amplitude: Float32Array) -> bool:
     return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
 
 
+def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
+    """Return which keys have an identity by their floats alone: the code in `back` is that of the other two."""
+    spelt = spelled(keys.amplitude, keys.period)
+    named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
+    return named
+
+
+def are_named(keys: Keyframes) -> bool:
+    """Return whether some key has an identity by its floats alone."""
+    return bool(carry_identities(keys).any())
+
+
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
     """Write identities into keys; keys with identity 0 stay as they are, and so do floats that a key uses.
 

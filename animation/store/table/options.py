@@ -21,7 +21,6 @@ SAMPLE_LIMIT = 10_000_000
 
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
-Target = Literal["IN_PLACE", "NEW_ACTION"]
 
 
 @record()
@@ -45,17 +44,14 @@ class Options:
 
     Attributes
     ----------
-    target : "IN_PLACE" or "NEW_ACTION"
-        IN_PLACE: beside the animator's keys. NEW_ACTION: plain keys in a copy of the action, which the object then
-        uses.
     output : "SAMPLES", "CURVES" or "HANDLES"
-        SAMPLES: linear keys every `step` frames. CURVES: the fewest Bezier keys that come within the tolerances.
-        HANDLES: no generated keys; the handles of the animator's keys play the motion as closely as they can.
+        SAMPLES: linear keys every `step` frames. CURVES: the fewest Bezier keys within the tolerances. HANDLES: no
+        generated keys; the handles of the animator's keys approximate the motion.
     step : float
-        Frames from sample to sample; may be less than 1.
-    frame_range : (float, float) or None
-        The segments that this range touches; None: those between the first and the last key. Cycles are baked
-        throughout the range.
+        Frames between samples; may be less than 1.
+    extend : (float, float) or None
+        First and last frame of a range that lengthens the bake beyond the keys, for cycles and linear extrapolation.
+        None: from the first to the last key.
     sample_limit : int
         A bake of more samples than this is refused.
     defaults : mapping of parameter name to float
@@ -64,6 +60,8 @@ class Options:
         Maximum error of curves, in the property's units; None: 1e-4 of the range of the track's keys.
     rotation_tolerance : float
         Maximum error of rotations, in radians.
+    in_world : bool
+        Locations and rotations are interpolated in world space; `bake_in_world` sets it.
 
     Raises
     ------
@@ -72,7 +70,7 @@ class Options:
 
     Examples
     --------
-    >>> options = animation.Options(output="CURVES", value_tolerance=0.001, frame_range=(1, 20))
+    >>> options = animation.Options(output="CURVES", value_tolerance=0.001, extend=(1, 100))
     >>> animation.bake_many([ball], options).tracks
     2
     >>> animation.Options(step=-1)
@@ -80,38 +78,21 @@ class Options:
     ValueError: step -1 is not a positive number
     """
 
-    target: Target = field(
-        default="IN_PLACE",
-        metadata=_as(
-            n_("Target"),
-            n_("Where the baked keys go"),
-            {
-                "IN_PLACE": (n_("This Action"), n_("Generated keys beside yours, which Restore takes away again")),
-                "NEW_ACTION": (
-                    n_("New Action"),
-                    n_("Plain keys in a copy of the action, for export; the object then plays the copy"),
-                ),
-            },
-        ),
-    )
-    step: Positive = field(default=1.0, metadata=_as(n_("Step"), n_("Frames from sample to sample")))
-    frame_range: FrameRange | None = None
+    step: Positive = field(default=1.0, metadata=_as(n_("Step"), n_("Frames between samples")))
+    extend: FrameRange | None = None
     sample_limit: Count = field(
-        default=SAMPLE_LIMIT, metadata=_as(n_("Sample Limit"), n_("Refuse to make more samples than this"))
+        default=SAMPLE_LIMIT, metadata=_as(n_("Sample Limit"), n_("Refuse to write more samples than this"))
     )
     defaults: Parameters = field(default_factory=dict)
     output: Output = field(
         default="SAMPLES",
         metadata=_as(
             n_("Output"),
-            n_("What the baked curves are made of"),
+            n_("The kind of keys that play the motion"),
             {
-                "SAMPLES": (n_("Samples"), n_("A linear key every so many frames: what 3D Studio played")),
-                "CURVES": (
-                    n_("Curves"),
-                    n_("The fewest Bezier keys that come within a tolerance; right between frames too"),
-                ),
-                "HANDLES": (n_("Handles"), n_("No keys but yours, whose handles play the motion as near as they can")),
+                "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
+                "CURVES": (n_("Curves"), n_("The fewest Bezier keys within a tolerance, accurate between frames too")),
+                "HANDLES": (n_("Handles"), n_("Your own keys only; their handles approximate the motion")),
             },
         ),
     )
@@ -119,19 +100,17 @@ class Options:
         default=None,
         metadata=_as(
             n_("Value Tolerance"),
-            n_(
-                "How near curves come to values, in the property's units; handles that are farther off are said to be "
-                "approximate. 0: to 1/10 000 of the range of its keys"
-            ),
+            n_("Maximum error of values in the property's units. 0: 1/10,000 of the range of the keys"),
         ),
     )
     rotation_tolerance: Positive = field(
         default=ROTATION_TOLERANCE,
         metadata=_as(
             n_("Rotation Tolerance"),
-            n_("How near curves come to rotations; handles that are farther off are said to be approximate"),
+            n_("Maximum error of rotations"),
         ),
     )
+    in_world: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -139,9 +118,7 @@ class Options:
     def as_kept(self) -> Options:
         """Return the options as they are read back from a table, so that a bake and its repetition give the same."""
         kept = Options.from_numbers(self.numbers())
-        if (kept.target, kept.sample_limit) == (self.target, self.sample_limit):
-            return kept
-        return replace(kept, target=self.target, sample_limit=self.sample_limit)
+        return kept if kept.sample_limit == self.sample_limit else replace(kept, sample_limit=self.sample_limit)
 
     def numbers(self) -> list[float]:
         """Return the numbers stored with a baked track, as float32."""
@@ -149,21 +126,24 @@ class Options:
 
     @cached_property
     def _numbers(self) -> tuple[float, ...]:
-        start, end = self.frame_range or (0.0, 0.0)
+        start, end = self.extend or (0.0, 0.0)
         return (
             OUTPUTS.index(self.output),
             self.step,
-            self.frame_range is not None,
+            self.extend is not None,
             start,
             end,
             self.value_tolerance or 0.0,
             self.rotation_tolerance,
+            self.in_world,
             *(self.defaults.get(name, 0.0) for name in PARAMETERS),
         )
 
     def is_as(self, chosen: Options) -> bool:
         """Return whether a track that was baked so is as `chosen` options ask; handles go by the defaults alone."""
-        return self == chosen or (self.output == "HANDLES" and self.defaults == chosen.defaults)
+        return replace(self, in_world=False) == chosen or (
+            self.output == "HANDLES" and self.defaults == chosen.defaults
+        )
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
@@ -181,16 +161,18 @@ def shown(name: str) -> Shown:
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
     """Convert stored numbers, with a cache: most tracks have the same options, and each is read several times."""
     # The shortest decimal: 0.1 is read as 0.1, not as the float32 next to it.
-    output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
+    shortest = (float(str(np.float32(number))) for number in numbers)
+    output, step, extended, start, end, value, rotation, in_world, *defaults = shortest
     if output not in range(len(OUTPUTS)):
         raise ValueError(rpt_("output {:g} is not known", output))
     return Options(
         output=OUTPUTS[int(output)],
         step=step,
-        frame_range=(start, end) if ranged else None,
+        extend=(start, end) if extended else None,
         defaults={name: number for name, number in zip(PARAMETERS, defaults, strict=True) if number},
         value_tolerance=value or None,
         rotation_tolerance=rotation,
+        in_world=bool(in_world),
     )
 
 

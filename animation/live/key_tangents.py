@@ -10,12 +10,12 @@ import numpy as np
 
 from ...interp.batch import Spline
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, tcb_of_tangents
+from ..bake.plans.protocol import OwnChannels
+from ..bake.plans.splines import TrackSpline, track_splines
 from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.table.rows import column_of
 from ..store.tracks import Track
-from .plans.protocol import OwnChannels
-from .plans.splines import TrackSpline, track_splines
 
 BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """The columns of the parameters that decide tangents."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters that edits of keys imply, found by comparing keys with what the last update wrote.
+"""The meaning of edits: parameters that edits of keys imply, found by comparing keys with their records.
 
 A mirror in time negates bias and swaps eases. On a track played by handles, a key that Blender inserted keeps the
 curve, and a handle that was dragged by hand changes it: the key gets the tension, continuity and bias whose curve is
@@ -19,6 +19,9 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
+from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.protocol import OwnChannels
+from ..bake.plans.splines import bends_by_parameters
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
 from ..fcurves.keyframes import (
@@ -46,9 +49,6 @@ from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 from ..translation import n_, rpt_
 from .key_tangents import KeyTangents
-from .plans.handles import is_keyed_whole
-from .plans.protocol import OwnChannels
-from .plans.splines import bends_by_parameters
 
 _SHORTEST = 1e-3
 """Frames. A shorter handle, above or below its key, is taken to be this long."""
@@ -66,8 +66,8 @@ _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
 """The parameters of the reversed motion are those of the columns _REVERSED, times these."""
-_FIXED = n_("this handle follows the keys and their parameters: it is back")
-_NEAREST = n_("the handle is as near as tension, continuity and bias can bring it")
+_FIXED = n_("the keys and their parameters determine this handle, so it was put back")
+_NEAREST = n_("tension, continuity and bias cannot place the handle there, so it has the closest position")
 
 
 @record(eq=False)
@@ -95,7 +95,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
     places, owns, written = [], [], []
     result = [False] * len(tracks)
     for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
-        if track.state is None or not track.state.channels:
+        if track.is_baked or track.state is None or not track.state.channels:
             continue
         before = [_written(track, index) for index in channels]
         known = [each for each in before if each is not None]
@@ -114,16 +114,16 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
         may_be_dragged &= flags[0] | flags[1]
         if np.count_nonzero(may_be_dragged):
-            implies |= may_be_dragged & _have_other_handles(together, owns, wrote)
+            implies |= may_be_dragged & _have_other_handles(together, wrote)
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
     return result
 
 
-def _have_other_handles(together: OwnKeys, owns: Sequence[OwnKeys], written: rows_.Fields) -> BoolArray:
-    """Return which keys may have another handle than a bake has written: all of them where not only they were read."""
+def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
+    """Return which keys may have another handle than was placed: all of them where they were not read together."""
     now = together.as_read
-    if now is None or not all(own.are_alone for own in owns):
+    if now is None:
         return np.ones(len(written), dtype=np.bool_)
     return _is_moved(now, written, SIDES[0], LEFT_PLACED) | _is_moved(now, written, SIDES[1], RIGHT_PLACED)
 
@@ -133,7 +133,7 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
 
     `defaults` are the parameters of keys that have none of their own.
     """
-    if track.state is None or not track.state.channels:
+    if track.is_baked or track.state is None or not track.state.channels:
         return own, []
     result = {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
     notes: list[str] = []
@@ -200,8 +200,7 @@ def _written(track: Track, index: int) -> Written | None:
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
     """Return the groups of channels that have one spline each; none where the track is not played by handles."""
-    options = track.settings.options
-    if options is None or options.output != "HANDLES" or not own:
+    if not track.is_played_by_handles or not own:
         return []
     if not track.is_rotation:
         return [[index] for index in own]
@@ -277,14 +276,14 @@ def _may_be_dragged(
 
 
 def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) -> BoolArray:
-    by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
+    was_placed = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
     # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
     on_key = both(before == written["co"])
     frames, values = np.abs(now - before).T
     is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
     moved: BoolArray = np.where(on_key, frames > PUSHED, is_elsewhere)
-    moved &= by_bake
+    moved &= was_placed
     return moved
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The locks of baked channels, and of the groups all of whose channels are baked.
+
+Blender's editors leave locked channels alone, and show a padlock. A group whose channels alone are locked looks open,
+so the group is locked, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+import bpy
+
+from ..fcurves.channels import Channels
+from ..store.table.custom_property import Table
+
+is_locked = attrgetter("lock")
+"""Return whether a channel is locked."""
+
+
+def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
+    """Lock channels."""
+    for fcurve in fcurves:
+        if not fcurve.lock:
+            fcurve.lock = True
+
+
+def lock_groups(channels: Channels, table: Table) -> None:
+    """Lock the groups all of whose channels are baked, by the table of the action, and locked.
+
+    Channels that were unlocked and edited outside are left unlocked. A group that a bake has locked is unlocked where
+    it has got other channels: these can be edited.
+    """
+    for group in channels.bag.groups:
+        curves = list(group.channels)
+        others = [fcurve for fcurve in curves if not _is_baked(channels, table, fcurve)]
+        if others:
+            if group.lock and len(others) < len(curves) and not all(fcurve.lock for fcurve in others):
+                group.lock = False
+        elif not group.lock and curves and all(fcurve.lock for fcurve in curves):
+            group.lock = True
+
+
+def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
+    """Unlock channels that were baked, and their groups, which can be locked only by a bake."""
+    for fcurve in fcurves:
+        fcurve.lock = False
+        group = fcurve.group
+        if group is not None and group.lock:
+            group.lock = False
+
+
+def _is_baked(channels: Channels, table: Table, fcurve: bpy.types.FCurve) -> bool:
+    return (channels.slot_handle, fcurve.data_path) in table.baked

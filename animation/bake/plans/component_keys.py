@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of the components of a track: all at the same frames, except inside segments that Blender plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...fcurves.frames import rows_of
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
+from .protocol import STILL, ChannelKeys, Maps, Scope
+from .sample_frames import APART, has_merged, nearest_rows, united
+from .splines import TrackSpline
+
+_NO_ROUNDING = 1e-5
+"""Relative: a difference that float32 rounding does not make."""
+_ASIDE = 1.0 / 256.0
+"""Frames. Slopes at the ends of a motion are differences over this."""
+
+
+@record()
+class ComponentKeys:
+    """Keys of components with own keys at the same frames: at m frames, these among them."""
+
+    components: list[int]
+    own: Float32Array
+    """Frames of the animator's keys, shape (k,); none where a bake makes the F-curves."""
+    spline: TrackSpline
+    """The spline of the components: Blender plays the segments `between` its runs."""
+    frames: Float32Array
+    values: Float64Array
+    """Shape (components, m)."""
+    incoming: Float64Array | None = None
+    """Derivatives per frame, shape (components, m); None: the keys are linear."""
+    outgoing: Float64Array | None = None
+    maps: Maps | None = None
+    """Factors and terms of the animator's keys as in `ChannelKeys`, shape (components, k)."""
+
+    def take(self, columns: BoolArray | IndexArray) -> ComponentKeys:
+        """Return the keys of those columns."""
+        return replace(
+            self,
+            frames=self.frames[columns],
+            values=self.values[:, columns],
+            incoming=None if self.incoming is None else self.incoming[:, columns],
+            outgoing=None if self.outgoing is None else self.outgoing[:, columns],
+        )
+
+    def of(self, rows: list[int]) -> ComponentKeys:
+        """Return the keys of some of the components."""
+        return replace(
+            self,
+            components=[self.components[row] for row in rows],
+            values=self.values[rows],
+            incoming=None if self.incoming is None else self.incoming[rows],
+            outgoing=None if self.outgoing is None else self.outgoing[rows],
+            maps=None if self.maps is None else (self.maps[0][rows], self.maps[1][rows]),
+        )
+
+    @property
+    def gaps(self) -> BoolArray:
+        """Return which of the animator's keys begin a segment that Blender plays; False for the last one."""
+        if not self.spline.is_broken or not len(self.own):
+            return np.zeros(len(self.own), dtype=np.bool_)
+        gaps: BoolArray = self.spline.between[rows_of(self.own, self.spline.frames)].copy()
+        gaps[-1:] = False
+        return gaps
+
+    def may_have(self, frames: Float32Array) -> BoolArray:
+        """Return at which frames the components may have keys: their own, and those outside Blender's segments.
+
+        The motion before the first key and after the last one is Blender's where the segment beside it is.
+        """
+        if not self.spline.is_broken:
+            return np.ones(len(frames), dtype=np.bool_)
+        gaps = self.spline.between[:-1]
+        segment = np.searchsorted(self.spline.frames, frames, side="right") - 1
+        may: BoolArray = ~np.concatenate((gaps[:1], gaps, gaps[-1:]))[segment + 1]
+        bounds = np.concatenate(([False], gaps)) != np.concatenate((gaps, [False]))
+        for own in (self.own, self.spline.frames[bounds]):
+            may[nearest_rows(own, frames)] = True
+        return may
+
+
+def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
+    """Yield the rows of components whose own keys are at the same frames, with these frames."""
+    groups: dict[bytes, list[int]] = {}
+    for row, component in enumerate(components):
+        own = scope.own.get(component)
+        groups.setdefault(b"" if own is None else own.timing, []).append(row)
+    for timing, rows in groups.items():
+        yield rows, np.frombuffer(timing, dtype=np.float32)
+
+
+def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
+    """Return whether the bake has keys outside a spline's own, where some component goes on along a line."""
+    sampling = scope.sampling
+    ends = [(spline.frames[0], spline.frames[-1]) for spline in splines if len(spline.frames) > 1]
+    if scope.cycle != "SINGLE" or all(sampling.low >= first and sampling.high <= last for first, last in ends):
+        return False
+    return any(scope.track.extrapolation(component) == "LINEAR" for component in scope.own)
+
+
+def frames_aside(keys: Float32Array) -> Float64Array:
+    """Return the frames beside the first and the last key at which the motion tells its slopes there, shape (4,)."""
+    first, last = float(keys[0]), float(keys[-1])
+    aside = min(_ASIDE, (last - first) / 4.0)
+    return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
+
+
+def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes at the first and the last key, shape (c,), from values (c, m) at frames (m,).
+
+    The frames have those of `frames_aside` among them.
+    """
+    aside = frames_aside(keys)
+    first, last = np.searchsorted(at, [float(keys[0]), float(keys[-1])])
+    one, two, minus_two, minus_one = (values[:, row] for row in np.searchsorted(at, aside))
+    step = aside[0] - float(keys[0])
+    start = (4.0 * one - two - 3.0 * values[:, first]) / (2.0 * step)
+    end = (3.0 * values[:, last] - 4.0 * minus_one + minus_two) / (2.0 * step)
+    return start, end
+
+
+def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
+    """Return whether an ease brings the spline to rest at its first key, and at its last."""
+    eases = spline.spline.keys.parameters[3:]
+    return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
+
+
+def extrapolated(
+    scope: Scope,
+    spline: TrackSpline,
+    values: Float64Array,
+    frames: Float32Array,
+    slopes: tuple[Float64Array, Float64Array],
+) -> Float64Array:
+    """Return values (c, m) that go on along lines outside the keys, in the components that the animator lets go on."""
+    first, last = spline.frames[0], spline.frames[-1]
+    result = values.copy()
+    rests = rests_at_ends(spline)
+    for row, component in enumerate(spline.components):
+        if component not in scope.own or scope.track.extrapolation(component) != "LINEAR":
+            continue
+        for outside, key, slope, rest in (
+            (frames < first, first, slopes[0][row], rests[0]),
+            (frames > last, last, slopes[1][row], rests[1]),
+        ):
+            if outside.any():
+                at = values[row, np.searchsorted(frames, key)]
+                away = frames[outside].astype(np.float64) - float(key)
+                result[row, outside] = at + (0.0 if rest else slope) * away
+    return result
+
+
+def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
+    """Return, of components without own keys, those that leave their present values; None for none."""
+    if len(keys.own):
+        return keys
+    still = np.array([[scope.track.component(component)] for component in keys.components])
+    away = np.abs(keys.values - still)
+    if keys.incoming is not None and keys.outgoing is not None and len(keys.frames) > 1:
+        length = np.gradient(keys.frames.astype(np.float64))
+        away = away + np.maximum(np.abs(keys.incoming), np.abs(keys.outgoing)) * length
+    rows = np.flatnonzero(away.max(axis=1, initial=0.0) > STILL).tolist()
+    return keys.of(rows) if rows else None
+
+
+def together(scope: Scope, every: Sequence[ComponentKeys]) -> list[ChannelKeys]:
+    """Return the keys of components, at the same frames in all of them, as channels' keys.
+
+    Where all components stand still only the frames of the animator's keys are left.
+    """
+    united_keys = _at_common_frames(scope, [keys for each in every if (keys := _moving(scope, each)) is not None])
+    if all(map(_is_still, united_keys)):
+        frames = united([scope.key_frames], [])
+        united_keys = [keys.take(_are_at(keys.frames, frames)) for keys in united_keys]
+    return list(map(_channel_keys, united_keys))
+
+
+def _are_at(frames: Float32Array, others: Float32Array) -> BoolArray:
+    near: BoolArray = np.abs(others[nearest_rows(frames, others)] - frames) <= APART
+    return near
+
+
+def _is_still(keys: ComponentKeys) -> bool:
+    """Return whether each component has one value throughout, to float32 rounding, and derivatives of 0."""
+    middle = keys.values[:, len(keys.frames) // 2]
+    if (np.abs(keys.values[:, 0] - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
+        # Two numbers of most components tell.
+        return False
+    ranges = np.ptp(keys.values, axis=1)
+    rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
+    if (ranges > rounding).any() or keys.spline.is_broken:
+        return False
+    if keys.incoming is None or keys.outgoing is None:
+        return True
+    length = float(keys.frames[-1] - keys.frames[0])
+    steepest = np.maximum(np.abs(keys.incoming), np.abs(keys.outgoing)).max(axis=1, initial=0.0)
+    return bool((steepest * length <= rounding).all())
+
+
+def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[ComponentKeys]:
+    """Return the keys with more of them, on the same curves, so that all components have them at the same frames."""
+    if len(every) <= 1:
+        return list(every)
+    if len({keys.frames.tobytes() for keys in every}) == 1 and not has_merged(every[0].frames):
+        return list(every)
+    own = [frames for keys in every if len(frames := keys.own)]
+    frames = united(own or [scope.key_frames], [keys.frames for keys in every])
+    return [_with_keys_at(keys, frames[keys.may_have(frames)]) for keys in every]
+
+
+def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
+    """Return keys at exactly these frames, on the curves that the keys make; outside them these are constant.
+
+    Keys that are too close to a frame are moved to it.
+    """
+    at, knots = frames.astype(np.float64), keys.frames.astype(np.float64)
+    if keys.incoming is None or keys.outgoing is None:
+        values = np.array([np.interp(at, knots, row) for row in keys.values])
+        return replace(keys, frames=frames, values=values)
+    nearest = nearest_rows(keys.frames, frames)
+    close = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
+    # The keys that move to each frame. The last one begins the piece after it, so that this stays the same, and the
+    # first one ends the piece before it.
+    first, end = (np.searchsorted(nearest[close], np.arange(len(frames)), side) for side in ("left", "right"))
+    moves = np.flatnonzero(end > first)
+    starts, ends = at.copy(), at.copy()
+    starts[moves], ends[moves] = knots[close[end[moves] - 1]], knots[close[first[moves]]]
+    values, outgoing = _on_pieces(keys, at, np.searchsorted(knots, starts, side="right") - 1)
+    _, incoming = _on_pieces(keys, at, np.searchsorted(knots, ends) - 1)
+    rows = nearest_rows(frames, keys.frames)
+    same = keys.frames[rows] == frames
+    values[:, same] = keys.values[:, rows[same]]
+    return replace(keys, frames=frames, values=values, incoming=incoming, outgoing=outgoing)
+
+
+def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
+    """Return values and derivatives at frames on the pieces after those keys; -1: before the first key."""
+    assert keys.incoming is not None
+    assert keys.outgoing is not None
+    knots, last = keys.frames.astype(np.float64), len(keys.frames) - 1
+    inside = (piece >= 0) & (piece < last)
+    low = np.clip(piece, 0, max(0, last - 1))
+    high = np.minimum(low + 1, last)
+    length = np.where(high > low, knots[high] - knots[low], 1.0)
+    t = (at - knots[low]) / length
+    s = 1.0 - t
+    a, b = keys.values[:, low], keys.values[:, high]
+    leave, arrive = keys.outgoing[:, low] * length, keys.incoming[:, high] * length
+    value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
+    derivative = (6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive) / length
+    ends = np.where(piece < 0, keys.values[:, :1], keys.values[:, -1:])
+    return np.where(inside, value, ends), np.where(inside, derivative, 0.0)
+
+
+def _channel_keys(keys: ComponentKeys) -> ChannelKeys:
+    rows = nearest_rows(keys.own, keys.frames)
+    values = keys.values.astype(np.float32)
+    return ChannelKeys(keys.components, keys.frames, values, rows, keys.gaps, keys.incoming, keys.outgoing, keys.maps)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Own keys put back where a bake has taken their place: Free Bake, and Restore of one track."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..fcurves.channels import Channels
+from ..fcurves.cycles import repeat
+from ..fcurves.frames import ONE_KEY
+from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
+from ..store.digest import RESTORED
+from ..store.own_curves import keys_of_saved, own_channels
+from ..store.own_keys import OwnKeys, read_keys_to_write
+from ..store.paths import BONES, split
+from ..store.record_rows import Part, recorded
+from ..store.restored_keys import recorded_keys
+from ..store.table import identity
+from ..store.table import rows as rows_
+from ..store.table.custom_property import SAVED, State, update
+from ..store.tracks import Track
+from .locks import unlock
+
+
+def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -> None:
+    """Write the saved keys of baked tracks back, and unlock their channels; the tracks get the state before the bake.
+
+    The table is not written.
+    """
+    curves, saved, moved, moved_keys = [], [], [], []
+    for track in tracks:
+        bake = track.bake
+        assert bake is not None
+        with_channels(channels, track)
+        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+        for index, channel in bake.channels.items():
+            if channel.rest is not None:
+                if index in track.channels:
+                    remove_made(channels, track, index)
+                continue
+            fcurve = track.channels[index]
+            extrapolation = track.extrapolation(index)
+            extrapolate(fcurve, extrapolation)
+            repeat(fcurve, channel.repeats)
+            curves.append(fcurve)
+            saved.append(channel.keys)
+            if channel.edited or channel.extrapolation != extrapolation:
+                moved.append(fcurve)
+                moved_keys.append(channel.keys)
+    if curves:
+        keys = keys_of_saved(rows_.joined(saved, SAVED))
+        write_joined(curves, Joined(keys, [len(each) for each in saved]))
+    for fcurve, own in zip(moved, moved_keys, strict=True):
+        _place_automatic(fcurve, own["co"][:, 0])
+    for track in tracks:
+        track.state = _freed(track)
+
+
+def _place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
+    """Let Blender place automatic handles, unless that would merge keys that a mirror has left at one frame."""
+    if (np.diff(frames) > ONE_KEY).all():
+        fcurve.update()
+
+
+def _freed(track: Track) -> State:
+    """Return the entry of a baked track as it was before the bake."""
+    state, bake = track.state, track.bake
+    assert state is not None
+    assert bake is not None
+    settings = replace(state.settings, digest=bake.digest, options=bake.options)
+    return replace(state, slot=track.slot, path=track.path, settings=settings, bake=None)
+
+
+def with_channels(channels: Channels, track: Track) -> None:
+    """Make the F-curves of a baked track that are gone, or were converted to samples, anew."""
+    bake = track.bake
+    group = track.group_name or _bone_of(track.path)
+    for index, channel in bake.channels.items() if bake is not None else ():
+        if channel.rest is not None:
+            continue
+        fcurve = track.channels.get(index)
+        if fcurve is not None and not len(fcurve.sampled_points):
+            continue
+        if fcurve is not None:
+            channels.remove(fcurve)
+        track.channels[index] = channels.new(track.path, index, group)
+
+
+def _bone_of(path: str) -> str:
+    """Return the name of a path's bone, by which Blender names its channel group; empty for other paths."""
+    owner, _ = split(path)
+    inside = owner.removeprefix(BONES).partition('"]')
+    return bpy.utils.unescape_identifier(inside[0]) if owner.startswith(BONES) else ""
+
+
+def remove_made(channels: Channels, track: Track, index: int) -> None:
+    """Remove a channel that a bake has made; the property gets the value that it had before."""
+    rest = track.made[index]
+    channels.remove(track.channels.pop(index))
+    owner_path, name = split(track.path)
+    datablock = track.datablock
+    assert datablock is not None
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    getattr(owner, name)[index] = rest
+
+
+def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
+    """Write the animator's curves of a played track back, as they were without TCB; the track is off then.
+
+    Return the own keys. The track's entry in the table is not written.
+    """
+    bake = track.bake
+    if bake is not None:
+        with_channels(channels, track)
+    (kept,) = read_keys_to_write([track])
+    kept = _with_chosen_recorded(channels, track, kept)
+    extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
+    records = track.state.channels if track.state is not None else {}
+    if bake is not None:
+        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+        for index in [index for index in track.made if index in track.channels]:
+            remove_made(channels, track, index)
+    for index, extrapolation in extrapolations.items():
+        fcurve = track.channels[index]
+        if index in kept:
+            baked = bake.channels.get(index) if bake is not None else None
+            before = [each.extrapolation for each in (records.get(index), baked) if each is not None]
+            is_edited = kept[index].edited or (baked is not None and baked.edited)
+            is_edited |= any(each != extrapolation for each in before)
+            extrapolate(fcurve, extrapolation)
+            write(fcurve, kept[index].keys)
+            repeat(fcurve, wanted=False)
+            if is_edited:
+                _place_automatic(fcurve, kept[index].keys.frames)
+        elif len(fcurve.sampled_points) and index in records:
+            _rebuild(channels, track, index, recorded_keys(records[index].own))
+    if track.state is not None:
+        settings = replace(track.settings, digest=RESTORED, options=None)
+        track.state = replace(
+            track.state, slot=track.slot, path=track.path, settings=settings, channels={}, error=None, bake=None
+        )
+    return kept
+
+
+def _with_chosen_recorded(channels: Channels, track: Track, kept: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
+    """Record new keys whose interpolation or handles the animator chose, which the keys alone don't tell."""
+    if track.state is None or not any((own.chosen[own.identities == identity.NONE] != 0).any() for own in kept.values()):
+        return kept
+    number = track.state.identity
+    named, rows = recorded([Part(number, index, own, index in track.state.channels) for index, own in kept.items()])
+    update(channels.action, rows_.joined(rows))
+    return dict(zip(kept, named, strict=True))
+
+
+def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
+    """Replace the F-curve of a channel that was converted to samples by one with these keys."""
+    group, extrapolation = track.group_name, track.extrapolation(index)
+    channels.remove(track.channels.pop(index))
+    track.channels[index] = channels.new(track.path, index, group)
+    extrapolate(track.channels[index], extrapolation)
+    write(track.channels[index], keys)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Interpolation in world space of an object with a parent, or of bones.
+
+Keys are converted to poses in the world, interpolated by splines there, and converted back into the parent's space at
+every sample. In its parent's space a hand with two equal keys stays still on the moving arm; in the world it stays
+where it is.
+
+Source: docs/formulas.md, "Hierarchies".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...interp import rotations
+from ..datablocks import bone_path
+from ..errors import FRAME_NOT_FINITE, KEYED_APART
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float32Array, Float64Array
+from ..sampling.beyond_fcurves import UnknownMotionError
+from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..store.frame_functions import function_of
+from ..store.paths import BONES, split
+from ..store.table.options import Options
+from ..store.tracks import Track
+from ..translation import rpt_
+from .plans.plan_track import sampling_of
+from .plans.protocol import Baked, ChannelKeys, OwnChannels
+from .plans.rotation_channels import followed
+from .plans.sample_frames import nearest_rows
+from .plans.splines import quaternions_of, setting_names, track_splines
+from .sample_limit import samples_of_channel, too_many
+
+_SKEWED = 1e-4
+"""Relative: how unequal in length, or how far from orthogonal, a parent's axes may be."""
+_STILL = (1.0, 0.0, 0.0, 0.0)
+_SAME = 1e-3
+"""Numbers of a key and of its sample that differ by more have other signs or turns."""
+
+
+class WorldMotion:
+    """A track's keys, and the channels' values with which it follows its spline in the world.
+
+    Raises AnimationError where the track can't be interpolated in the world.
+    """
+
+    def __init__(self, item: Any, track: Track, own: OwnChannels, options: Options) -> None:
+        if function_of(track) is not None:
+            raise track.error(rpt_("a frame function times it. Mute that first"))
+        if "velocities" in setting_names(track, track.settings):
+            raise track.error(rpt_("its velocities are given in its parent's axes. Choose another method"))
+        if len({each.timing for each in own.values()}) > 1:
+            raise track.error(rpt_(KEYED_APART))
+        self.item, self.bone = item, bone_of(item, track)
+        self.track, self.own, self.defaults = track, own, options.defaults
+        self.keys = union([each.frames for each in own.values()])
+        if not np.isfinite(self.keys).all():
+            raise track.error(rpt_(FRAME_NOT_FINITE))
+        if len(self.keys) < 2:
+            raise track.error(rpt_("it needs two keys to interpolate between"))
+        sampling = sampling_of(self.keys, replace(options, extend=None))
+        reason = too_many(len(track.rest) * samples_of_channel(sampling, self.keys, "SINGLE"), options.sample_limit)
+        if reason:
+            raise track.error(reason)
+        self.frames: Float32Array = np.union1d(self.keys, sampling.samples(self.keys, "SINGLE", False))
+        self.raw = np.empty((len(self.keys), len(track.rest)))
+        for index in range(len(track.rest)):
+            self.raw[:, index] = own[index].values if index in own else track.component(index)
+
+    def baked(self) -> Baked:
+        """Return the keys that play it, for the parent's present motion; raise AnimationError."""
+        values = self.sampled()
+        rows = nearest_rows(self.keys, self.frames)
+        same = (np.abs(values[rows] - self.raw) <= _SAME).all(axis=1)
+        values[rows[same]] = self.raw[same]
+        components = list(range(len(self.track.rest)))
+        none = np.zeros(len(rows), dtype=np.bool_)
+        every = [[index for index in components if (index in self.own) == is_own] for is_own in (True, False)]
+        columns = values.T.astype(np.float32)
+        channels = []
+        for some in filter(None, every):
+            count = len(rows) if some[0] in self.own else 0
+            channels.append(ChannelKeys(some, self.frames, columns[some], rows[:count], none[:count]))
+        return Baked(channels)
+
+    def sampled(self) -> Float64Array:
+        """Return the channels' values at the frames, shape (n, components), for the parent's present motion.
+
+        Raises AnimationError, where the parent is moved by more than F-curves and parents, too.
+        """
+        try:
+            at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))
+        except UnknownMotionError as unknown:
+            reason = rpt_("{:s}. Only motion by F-curves and parents can be baked in the world", str(unknown))
+            raise self.track.error(reason) from unknown
+        if self.track.is_rotation:
+            posed = rotations.normalise(quaternions_of(self.track, self.raw))
+            # Segments that Blender plays interpolate the components, so the signs are chosen for the shorter arc.
+            way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
+            back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
+            rows = np.searchsorted(self.frames, self.keys[:1])
+            return followed(self.track, back, self.raw[:1], rows).numbers
+        way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
+        gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
+        if gone.any():
+            raise self.track.error(rpt_("its parent's scale is zero there"), float(self.frames[np.argmax(gone)]))
+        offset = way - at_frames[:, :3, 3]
+        return np.asarray(np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
+
+    def _along(self, values: Float64Array) -> Float64Array:
+        """Evaluate the track's spline through other locations or quaternions at its keys; raise AnimationError."""
+        own = next(iter(self.own.values()))
+        at_keys = own.keys.co[:, 0].astype(np.float64)
+        through = {
+            index: own.with_(keys=own.keys.with_(co=np.stack((at_keys, column), axis=1)))
+            for index, column in enumerate(values.T)
+        }
+        track, settings = self.track, self.track.settings
+        if track.is_rotation:
+            settings = replace(settings, path="SHORTEST")
+            track = replace(track, kind="QUATERNION", rest=_STILL)
+        (spline,) = track_splines(track, settings, through, self.defaults)
+        return spline.spline(self.frames.astype(np.float64))
+
+    def _parent(self, frames: Float32Array) -> Matrices:
+        """Return matrices from the object's or bone's own location or rotation to the world."""
+        at: Frames = frames.astype(np.float64)
+        prefix = f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
+        n = len(at)
+        moved = {
+            (self.item.session_uid, f"{prefix}location"): np.zeros((n, 3)),
+            (self.item.session_uid, f"{prefix}rotation"): np.tile(_STILL, (n, 1)),
+            (self.item.session_uid, f"{prefix}scale"): np.ones((n, 3)),
+        }
+        if not self.bone:
+            moved[self.item.session_uid, "delta_scale"] = np.ones((n, 3))
+            if not self.track.is_rotation:
+                moved[self.item.session_uid, "delta_rotation"] = np.tile(_STILL, (n, 1))
+        return TransformSampler(at, moved).matrices(self.item, self.bone)
+
+
+def bone_of(item: Any, track: Track) -> str:
+    """Return the name of the bone that has the track; empty where the object has it."""
+    owner, _ = split(track.path)
+    if not owner.startswith(BONES):
+        return ""
+    return str(item.path_resolve(owner.removesuffix(".")).name)
+
+
+def depth(item: Any, track: Track) -> int:
+    """Return how many bones are above that of a track: parents are baked first, as their children depend on them."""
+    bone = bone_of(item, track)
+    return len(item.pose.bones[bone].parent_recursive) if bone else 0
+
+
+def is_in_world(track: Track, item: bpy.types.ID) -> bool:
+    """Return whether a track can be interpolated in the world: a location or rotation of an object or bone."""
+    name = split(track.path)[1]
+    is_kind = name == "location" or (track.is_rotation and name.startswith("rotation"))
+    return is_kind and track.in_use and isinstance(item, bpy.types.Object)
+
+
+def _turns(matrices: Matrices, track: Track) -> Float64Array:
+    """Return the rotations of matrices as quaternions; raise AnimationError where they also shear or mirror."""
+    axes = matrices[:, :3, :3]
+    squares = np.einsum("nji,njk->nik", axes, axes)
+    size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
+    if (size <= 0.0).any() or (np.abs(squares - size * np.eye(3)) > _SKEWED * size).any():
+        raise track.error(rpt_("its parent is unequally scaled, so its rotation in the world is no rotation"))
+    if (np.linalg.det(axes) < 0.0).any():
+        raise track.error(rpt_("its parent is mirrored, so its rotation in the world is no rotation"))
+    return rotations.from_matrix(axes / np.sqrt(size))

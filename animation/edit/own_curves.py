@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of own curves: keys of F-curves, or saved keys of a baked track, which is baked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..bake.pipeline import rebake
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
+from ..fcurves.keyframes import Keyframes, read, write
+from ..report import Report
+from ..store.own_curves import with_saved
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.table.custom_property import State, update
+from ..store.table.options import Options
+from ..store.tracks import Track
+
+
+def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
+    """Return each channel's own keys, and the keys of its own curve, which have the same rows."""
+    return {
+        index: (own, own.keys if track.is_baked else read(track.channels[index]))
+        for index, own in read_own_keys(track).items()
+    }
+
+
+def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> Report:
+    """Replace the keys of own curves; bake a baked track again."""
+    if track.is_baked:
+        assert track.state is not None
+        before = track.state
+        save_own_keys(channels, track, keys)
+        return bake_again(channels, [track], [before])
+    for index, own in keys.items():
+        write(track.channels[index], own)
+        # Automatic handles, of these keys and those beside them.
+        track.channels[index].update()
+    evaluate_anew(channels.action)
+    return Report()
+
+
+def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
+    """Write other saved keys of a baked track into the table."""
+    assert track.state is not None
+    saved = {index: own.keys for index, own in read_own_keys(track).items()} | dict(keys)
+    track.state = with_saved(track.state, saved)
+    track.table = update(channels.action, states=[track.state])
+
+
+def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[State] = ()) -> Report:
+    """Bake baked tracks again.
+
+    Raises AnimationError where that can't be done; then the tracks have the entries in the table `before`.
+    """
+    (users,) = users_of_channels([channels])
+    report = rebake(users, channels, tracks, Options())
+    if report.errors:
+        update(channels.action, states=before)
+        raise AnimationError.of_all(report.errors)
+    return report

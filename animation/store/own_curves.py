@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The own curves of tracks: their F-curves, or the saved keys of a baked track, which the table holds whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..fcurves.keyframes import FLAGS, NAMES, Joined, Keyframes, read_joined
+from .table import rows as rows_
+from .table.custom_property import SAVED, BakedChannel, SavedKeys, State
+from .table.rows import Columns
+from .tracks import Track
+
+_SAVED = tuple(name for name in NAMES if name not in FLAGS)
+
+
+def saved_keys(keys: Keyframes) -> SavedKeys:
+    """Convert keys to records of the table."""
+    saved = np.zeros(len(keys), dtype=SAVED)
+    for name in _SAVED:
+        saved[name] = getattr(keys, name)
+    for bit, name in enumerate(FLAGS):
+        saved["flags"] |= getattr(keys, name).astype(np.uint8) << np.uint8(bit)
+    return saved
+
+
+def keys_of_saved(saved: SavedKeys) -> Keyframes:
+    """Convert records of the table to keys."""
+    columns = Columns(saved)
+    arrays: dict[str, npt.NDArray[Any]] = {name: columns[name] for name in _SAVED}
+    for bit, name in enumerate(FLAGS):
+        arrays[name] = (columns["flags"] >> np.uint8(bit) & 1).astype(np.bool_)
+    return Keyframes(**arrays)
+
+
+def own_channels(track: Track) -> list[int]:
+    """Return the components that the animator has animated: not those whose F-curve a bake made."""
+    bake = track.bake
+    if bake is None:
+        return list(track.channels)
+    own = [index for index, channel in bake.channels.items() if channel.rest is None]
+    return [*own, *(index for index in track.channels if index not in bake.channels)]
+
+
+def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
+    """Read all keys of own curves, given as tracks and components, end to end."""
+    if not any(track.is_baked for track, _ in curves):
+        return read_joined([track.channels[index] for track, index in curves])
+    fcurves: list[bpy.types.FCurve] = []
+    saved: list[SavedKeys] = []
+    are_saved = []
+    for track, index in curves:
+        channel = track.bake.channels.get(index) if track.bake is not None else None
+        are_saved.append(channel is not None)
+        if channel is None:
+            fcurves.append(track.channels[index])
+        else:
+            saved.append(channel.keys)
+    from_table = Joined(keys_of_saved(rows_.joined(saved, SAVED)), [len(keys) for keys in saved])
+    if not fcurves:
+        return from_table
+    from_curves = iter(read_joined(fcurves).channels)
+    channels = iter(from_table.channels)
+    return Joined.of([next(channels) if is_saved else next(from_curves) for is_saved in are_saved])
+
+
+def with_saved(state: State, keys: Mapping[int, Keyframes]) -> State:
+    """Return the state of a baked track with other own keys in these components.
+
+    The records of handles go: they were placed for other keys.
+    """
+    bake = state.bake
+    assert bake is not None
+    channels: dict[int, BakedChannel] = dict(bake.channels)
+    for index, own in keys.items():
+        if index in channels:
+            before, saved = channels[index], saved_keys(own)
+            moved = before.keys["co"].tobytes() != saved["co"].tobytes()
+            channels[index] = replace(before, keys=saved, edited=before.edited or moved)
+    return replace(state, channels={}, bake=replace(bake, channels=channels))

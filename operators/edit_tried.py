@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""See Blender's own shortcuts before Blender does, and explain that baked tracks are locked."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..animation.store.table.custom_property import has_baked_tracks
+from ..ui.live import attempts
+from ..ui.reporting import Status
+
+
+class TCB_OT_edit_tried(bpy.types.Operator):
+    """Explain why baked tracks do not change; Blender's own shortcut follows"""
+
+    bl_idname = "tcb.edit_tried"
+    bl_label = "Explain Locked Keys"
+    bl_options = {"INTERNAL"}
+
+    edit: EnumProperty(
+        name="Edit",
+        description="What the shortcut does",
+        items=[
+            ("KEY", "Insert Key", "A key is inserted into the tracks of what is selected"),
+            ("DRAG", "Drag", "The selected keys, or a box, are dragged"),
+            ("MOVE", "Move", "The selected keys are moved"),
+            ("CHANGE", "Change", "The selected keys are deleted or duplicated"),
+        ],
+    )
+
+    @classmethod
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        return any(map(has_baked_tracks, bpy.data.actions))
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if self.edit == "KEY":
+            attempts.explain_keying(context)
+        elif self.edit == "DRAG":
+            attempts.explain_drag(context)
+        else:
+            attempts.explain_locked_keys(context, is_moved=self.edit == "MOVE")
+        return {"PASS_THROUGH"}

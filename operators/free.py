@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Free baked tracks: their own keys come back, unlocked."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import bpy
+from bpy.props import BoolProperty
+
+from .. import animation
+from ..animation.translation import n_, rpt_
+from ..ui import selection
+from ..ui.redraw import layout_of
+from ..ui.reporting import Status, finish, for_each
+from .on_selection import OnSelection
+
+
+class TCB_OT_free(OnSelection, bpy.types.Operator):
+    """Replace the baked curves of the selected objects (in Pose mode: bones) by your own keys, unlocked"""
+
+    bl_idname = "tcb.free"
+    bl_label = "Free Bake"
+
+    discard_edits: BoolProperty(
+        name="Discard Edits",
+        description="Also free tracks whose baked curves were edited by something else, and lose these edits",
+        options={"SKIP_SAVE"},
+    )
+
+    done = n_("Freed {:s}")
+    works_on = "BAKED"
+    nothing = n_("Nothing that is selected is baked")
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.use_property_split = True
+        layout.prop(self, "discard_edits")
+        layout.prop(self, "use_data")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        work = partial(animation.free, discard_edits=self.discard_edits)
+        report = for_each(selection.selected_datablocks(context, self.use_data), work)
+        return finish(self, report, rpt_(self.done, report.counts))

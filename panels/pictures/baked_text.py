@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A line of text in the 3D viewport and the animation editors while a baked object or bone is selected.
+
+Blender shows no lock in the viewport, and does not explain in the editors that locked keys stay where they are. For the
+time to read it the line is the message on what was last tried.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import blf
+import bpy
+
+from ...ui import redraw, selection
+from ...ui.live import attempts
+
+_TEXT = 11.0
+"""Size in points, as Blender's own text in the viewport."""
+_MARGIN = 20.0
+"""Pixels at a display scale of 1, from the corner at the bottom left."""
+
+_handles: list[tuple[Any, object]] = []
+
+
+def _draw() -> None:
+    """Write the text into an editor that shows text; Blender calls this for each."""
+    context = bpy.context
+    if not (_shows_text(context.space_data) and (attempts.is_fresh() or selection.any_baked(context))):
+        return
+    preferences: Any = context.preferences
+    theme = preferences.themes[0].view_3d.space.text_hi
+    scale = preferences.system.ui_scale
+    x, y = _corner(context.area, context.region)
+    blf.size(0, _TEXT * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
+    blf.color(0, theme[0], theme[1], theme[2], 1.0)
+    blf.position(0, x + _MARGIN * scale, y + _MARGIN * scale, 0.0)
+    blf.draw(0, attempts.text())
+    blf.disable(0, blf.SHADOW)
+
+
+def _shows_text(space: Any) -> bool:
+    """Check whether there is room for text in the space, and whether its user wants to see any."""
+    if space.type == "VIEW_3D":
+        return bool(space.overlay.show_overlays and space.overlay.show_text)
+    # A timeline is one row high.
+    return getattr(space, "mode", "") != "TIMELINE"
+
+
+def _corner(area: Any, region: Any) -> tuple[int, int]:
+    """Return the corner at the bottom left of the part of a region that no other region overlaps, in its pixels."""
+    x = y = 0
+    for other in area.regions:
+        if other.type == "TOOLS" and other.x == region.x and other.width > 1:
+            x = max(x, other.width)
+        if other.type in ("ASSET_SHELF", "ASSET_SHELF_HEADER", "HUD") and other.height > 1:
+            y = max(y, other.y + other.height - region.y)
+    return x, y
+
+
+def register() -> None:
+    for space in redraw.SPACES:
+        _handles.append((space, space.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")))
+
+
+def unregister() -> None:
+    while _handles:
+        space, handle = _handles.pop()
+        space.draw_handler_remove(handle, "WINDOW")

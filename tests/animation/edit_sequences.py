@@ -1,0 +1,804 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random sequences of edits of TCB tracks, beside a plain twin that gets the same edits.
+
+    python tests/animation/edit_sequences.py [--count 20000] [--seed 0] [--first 0] [--reduce]
+    python tests/animation/edit_sequences.py --first 123 --count 1 [--steps 0,4,5]
+
+Each sequence has one or two objects, played by handles, with Live on or off, and for each a twin that was never TCB. An
+edit by Blender is made to both. While a track is baked, its twin's F-curves are locked too, so edits change neither.
+After each step and at the end, the own keys must have the frames, values, interpolations, easings and types of the
+twin's keys, and the parameters that they were given. Exit status 1: they differ.
+
+The twin's keys carry a number each in `back`, as own keys carry their identities; the parameters of each number are
+known. Where Live may derive parameters, from a dragged handle or a key inserted on the curve, they are taken from the
+own key at the next comparison. A mirror in time may reverse parameters.
+
+Kinds of differences:
+
+lost
+    A key is missing, or has another value, interpolation, easing or type.
+appeared
+    A key that the twin does not have.
+parameters
+    A key has other parameters than it was given.
+changed
+    An edit changed a baked track, or Free Bake gave back other bits than the bake took.
+doubt
+    Live reported doubt, loss or an outside edit.
+error
+    An exception, or a bake could not be freed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from tests.animation.curves import PARAMETERS, channels, co, key, new_object, rotation_path  # noqa: E402
+from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Floats, Name, Pair  # noqa: E402
+
+COUNTED = ("error", "lost", "appeared", "parameters", "changed", "doubt")
+DOUBT = re.compile(r"can't be told|doubt|\blost\b|edited outside|Live failed|no longer|damaged")
+"""Messages of Live that tell of doubt or loss."""
+
+MOST_KEYS, FARTHEST = 9, 300.0
+"""More keys in a channel are thinned out; keys farther away are brought back."""
+LEAST = {"tension": -1.0, "continuity": -1.0, "bias": -1.0, "ease_to": 0.0, "ease_from": 0.0}
+UNKNOWN = 0
+"""The number of keys whose parameters are not known: new ones, and those whose handle was dragged."""
+FIRST_NUMBER = 1000
+PARAMETER_TOLERANCE = 2e-6
+
+_KINDS = ("interpolation", "easing", "type")
+_PAIRS = ("co", "handle_left", "handle_right")
+
+Numbers = tuple[float, ...]
+"""The five parameters of a key; NaN where one is not known."""
+
+
+FIRST, OTHER = Pair("Live", "Plain"), Pair("Other Live", "Other Plain")
+
+
+class Difference(NamedTuple):
+    kind: str
+    text: str
+
+
+@dataclass
+class Result:
+    """What came of one sequence."""
+
+    case: str
+    setting: str
+    story: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    notes: set[str] = field(default_factory=set)
+
+    @property
+    def kinds(self) -> list[str]:
+        found = {difference.kind for difference in self.differences}
+        return [kind for kind in COUNTED if kind in found]
+
+
+class Keys(NamedTuple):
+    """The keys of one F-curve."""
+
+    co: Floats
+    kinds: npt.NDArray[np.uint8]
+    """Interpolation, easing and type, shape (n, 3)."""
+    back: Floats
+
+    @property
+    def frames(self) -> Floats:
+        return self.co[:, 0]
+
+
+def read(fcurve: Any) -> Keys:
+    if fcurve is None:
+        return Keys(np.empty((0, 2), np.float32), np.empty((0, 3), np.uint8), np.empty(0, np.float32))
+    points = fcurve.keyframe_points
+    kinds = np.empty((3, len(points)), dtype=np.uint8)
+    for row, name in zip(kinds, _KINDS, strict=True):
+        points.foreach_get(name, row)
+    back = np.empty(len(points), dtype=np.float32)
+    points.foreach_get("back", back)
+    return Keys(co(fcurve), kinds.T, back)
+
+
+def content(fcurve: Any, names: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return what an F-curve's keys hold, except identities and selection, as bytes; or only what `names` says."""
+    points = fcurve.keyframe_points
+    result = {}
+    for name in names or (*_PAIRS, *_KINDS, "handle_left_type", "handle_right_type"):
+        is_kind = name.endswith("type") or name in _KINDS
+        array = np.empty(len(points) * (2 if name in _PAIRS else 1), dtype=np.uint8 if is_kind else np.float32)
+        points.foreach_get(name, array)
+        result[name] = array.tobytes()
+    return {**result, "extrapolation": fcurve.extrapolation.encode()}
+
+
+def unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
+    """Return the names of what differs."""
+    return ", ".join(name for name in one if one[name] != other[name])
+
+
+def number_of(back: float) -> int:
+    return UNKNOWN if back == UNNUMBERED else round(back)
+
+
+def mirrored(numbers: Numbers) -> Numbers:
+    """Return the parameters in reversed time."""
+    tension, continuity, bias, ease_to, ease_from = numbers
+    return tension, continuity, -bias, ease_from, ease_to
+
+
+def is_like(numbers: Sequence[float], wanted: Numbers, exactly: bool = False) -> bool:
+    """Return whether parameters are those that are wanted; `exactly`: none of these may be unknown."""
+    unlike = [
+        not abs(a - b) <= PARAMETER_TOLERANCE and (exactly or b == b) for a, b in zip(numbers, wanted, strict=True)
+    ]
+    return not any(unlike)
+
+
+class Stage:
+    """The extension, and an empty file in which each sequence begins."""
+
+    def __init__(self, animation: Any, folder: Path) -> None:
+        self.animation, self.folder = animation, folder
+        package = animation.__name__.removesuffix(".animation")
+        self.handlers: Any = importlib.import_module(f"{package}.ui.live.handlers")
+        self.messages: Any = importlib.import_module(f"{package}.ui.live.messages")
+        self.empty = str(folder / "empty.blend")
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.ops.wm.save_as_mainfile(filepath=self.empty, copy=True, compress=False)
+
+    def run(self, seed: int, number: int, steps: Iterable[int] | None = None) -> Result:
+        """Run a sequence, or only some of its steps."""
+        sequence = EditSequence(self, seed, number)
+        try:
+            sequence.run(None if steps is None else set(steps))
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            place = next((f for f in reversed(frames) if f.filename != __file__), frames[-1])
+            text = f"{type(error).__name__}: {str(error).strip()} ({Path(place.filename).name}:{place.lineno})"
+            sequence.result.differences.append(Difference("error", text))
+        return sequence.result
+
+    def reduced(self, seed: int, number: int, result: Result) -> list[int]:
+        """Return the fewest steps found that end in a difference of the same kind."""
+        kind = result.kinds[0]
+        steps = list(range(len(result.story)))
+        for step in reversed(range(len(result.story))):
+            fewer = [other for other in steps if other != step]
+            if kind in self.run(seed, number, fewer).kinds:
+                steps = fewer
+        return steps
+
+
+TOOLS = (
+    ("key_set", 8),
+    ("choose", 3),
+    ("bake", 9),
+    ("free", 5),
+    ("play_by_handles", 3),
+    ("restore", 3),
+    ("switch_live", 4),
+    ("remove_and_enable", 1),
+    ("undo", 8),
+    ("save_and_load", 3),
+)
+"""The extension's own tools, undo and files. They may write to baked tracks."""
+
+
+class EditSequence(Edits):
+    """One sequence: its objects, its steps and the comparisons."""
+
+    def __init__(self, stage: Stage, seed: int, number: int) -> None:
+        self.stage, self.animation = stage, stage.animation
+        self.case = f"{seed}/{number}"
+        dice = self.dice_of("setting")
+        self.mode = dice.choice(("QUATERNION", "QUATERNION", "XYZ", "XYZ", "ZXY"))
+        rotation = rotation_path(self.mode)
+        self.paths = dice.choice((("location",), (rotation,), ("location", rotation), ("location", rotation)))
+        self.starts_live = dice.random() < 0.65
+        self.is_window = dice.random() < 0.5
+        """Whether Live looks for edits after their undo step was stored, as in a window; else within each operator."""
+        self.count = dice.randint(6, 15)
+        self.pairs = (FIRST, OTHER) if dice.random() < 0.3 else (FIRST,)
+        self.grouped = dice.random() < 0.5
+        self.pair = FIRST
+        self.next_number = FIRST_NUMBER
+        self.known: dict[int, list[Numbers]] = {UNKNOWN: [(np.nan,) * 5]}
+        """The parameters that keys with each number may have."""
+        self.orders: dict[tuple[str, str, int], list[tuple[int, float]]] = {}
+        """Numbers and frames of a channel's keys when their parameters were last known."""
+        self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
+        """Of baked tracks: whether handles played them before the bake, and their bits then."""
+        self.pushes = 0
+        words = [self.mode, "+".join(self.paths), "Live" if self.starts_live else "Live off"]
+        words += ["window" if self.is_window else "script", *(["two objects"] if len(self.pairs) > 1 else [])]
+        self.result = Result(self.case, ", ".join(words))
+        self.seen: set[Difference] = set()
+
+    def dice_of(self, what: object) -> random.Random:
+        return random.Random(f"{self.case}/{what}")
+
+    # The sequence
+
+    def run(self, steps: set[int] | None) -> None:
+        self.set_up()
+        for step in range(self.count):
+            if steps is None or step in steps:
+                self._step(step)
+            else:
+                self.result.story.append("-")
+            if self.result.differences:
+                return
+        self._end()
+
+    def set_up(self) -> None:
+        bpy.ops.wm.open_mainfile(filepath=self.stage.empty, load_ui=False)
+        dice = self.dice_of("keys")
+        for pair in self.pairs:
+            values = {path: self._values_of(path, dice) for path in self.paths}
+            for name in pair:
+                obj = new_object(name, self.mode)
+                for path in self.paths:
+                    key(obj, path, list(zip(FRAMES, values[path], strict=True)), "Transform" if self.grouped else "")
+            obj = bpy.data.objects[pair.live]
+            self.pair = pair
+            self.animation.enable(obj)
+            for path in self.paths:
+                self._set_all_known(path, (0.0,) * 5)
+                for _ in range(2):
+                    self._set_key(path, dice.choice(FRAMES), self._some_parameters(dice))
+            if self.starts_live:
+                obj.animation_data.action.tcb_live = True
+            else:
+                self.animation.bake(obj, output="HANDLES")
+        self.pair = FIRST
+        self._settle()
+        self.check("start")
+        bpy.ops.ed.undo_push(message="start")
+        self.pushes = 1
+
+    def _values_of(self, path: str, dice: random.Random) -> list[list[float]]:
+        if path == "rotation_quaternion":
+            return [[dice.uniform(-1, 1) for _ in range(4)] for _ in FRAMES]
+        most = 2.0 if path == "location" else 1.2
+        return [[dice.uniform(-most, most) for _ in range(3)] for _ in FRAMES]
+
+    def _step(self, step: int) -> None:
+        dice = self.dice_of(step)
+        self.pair = dice.choice(self.pairs)
+        name = self._choose(dice)
+        before = self._locked_content()
+        with self._unseen() if self.is_window else nullcontext():
+            said = getattr(self, name)(dice)
+            if said and name not in ("undo", "save_and_load"):
+                self._lock_twins()
+                bpy.ops.ed.undo_push(message=said[:60])
+                self.pushes += 1
+        self._settle()
+        self._lock_twins()
+        about = "" if self.pair == FIRST else f"{self.pair.live}: "
+        self.result.story.append(f"{about}{said or name + ': nothing'}")
+        if name in dict(EDITS) or name in ("thin_out", "come_back"):
+            for place, bits in self._locked_content().items():
+                if place in before and before[place] != bits:
+                    what = unlike(before[place], bits)
+                    self._add("changed", f'"{place[0]}", {place[1]}[{place[2]}]: baked, but the edit changed {what}')
+        self.check(said)
+
+    def _choose(self, dice: random.Random) -> str:
+        curves = self.free_curves()
+        most = max((len(fcurve.keyframe_points) for fcurve in curves.values()), default=0)
+        least = min((len(fcurve.keyframe_points) for fcurve in curves.values()), default=0)
+        frames = self.frames()
+        edits = EDITS if frames else ()
+        if most > MOST_KEYS:
+            return "thin_out"
+        if curves and least < 2:
+            return "insert"
+        if frames and (max(map(abs, frames)) > FARTHEST or frames[-1] - frames[0] < 8):
+            return "come_back"
+        names, weights = zip(*(*edits, *TOOLS), strict=True)
+        return dice.choices(names, weights)[0]
+
+    def _end(self) -> None:
+        """Free what is baked and compare once more; then play all by handles twice, and restore."""
+        for _ in self._each_pair():
+            if self._baked():
+                self.animation.free(self.live)
+        self._settle()
+        self._lock_twins()
+        self.check("free at the end")
+        if self.result.differences:
+            return
+        for _ in self._each_pair():
+            if self.live.animation_data.action.tcb_live:
+                self._check_handles()
+            self._try(self.animation.restore, self.live)
+        self._settle()
+        self.check("restore at the end")
+
+    def _check_handles(self) -> None:
+        """Compare the handles that Live has placed with those of a bake of all."""
+        played = [path for path in self.paths if self._track(path).is_played_by_handles]
+        curves = channels(self.live)
+        before = {name: content(curves[name], _PAIRS) for name in curves if name[0] in played}
+        if self._try(self.animation.bake, self.live, output="HANDLES"):
+            curves = channels(self.live)
+            for name, bits in before.items():
+                what = unlike(bits, content(curves[name], _PAIRS))
+                if what:
+                    text = f'"{self.pair.live}", {name[0]}[{name[1]}]: Live left it out of date: {what}'
+                    self._add("changed", text)
+
+    @contextmanager
+    def _unseen(self) -> Iterator[None]:
+        """Keep handlers from processing edits before their undo step is stored."""
+        handlers: Any = bpy.app.handlers.depsgraph_update_post
+        kept = list(handlers)
+        handlers.clear()
+        try:
+            yield
+        finally:
+            handlers.extend(kept)
+
+    def _settle(self) -> None:
+        """Let Live do what it does after an edit."""
+        bpy.context.view_layer.update()
+        self.stage.handlers.mark_all()
+        for _ in range(50):
+            if self.stage.handlers.tick(at_once=True) is None:
+                return
+        raise RuntimeError("Live never ends")
+
+    def _try(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
+        """Return whether the work was done; it may be refused, and then has changed nothing."""
+        try:
+            report = work(*arguments, **options)
+        except self.animation.AnimationError as refusal:
+            self._note(str(refusal))
+            return False
+        for note in [] if report is None else [*report.refused, *report.notes]:
+            self._note(note)
+        return True
+
+    def _note(self, note: str) -> None:
+        self.result.notes.add(note)
+        if DOUBT.search(note):
+            self._add("doubt", note)
+
+    # The extension's own tools
+
+    def _track(self, path: str) -> Any:
+        return self.animation.find_track(self.live, path)
+
+    def _baked(self) -> list[str]:
+        """Return the paths of the baked tracks."""
+        return [path for path in self.paths if _is_baked(self._track(path))]
+
+    def _is_playable(self, path: str) -> bool:
+        """Return whether handles can play a track: one key at a frame, and all channels of a rotation alike."""
+        frames = [co(fcurve)[:, 0] for name, fcurve in channels(self.plain).items() if name[0] == path]
+        is_whole = path == "location" or len({each.tobytes() for each in frames}) == 1
+        return is_whole and all(len(np.unique(each)) == len(each) for each in frames)
+
+    def _some_parameters(self, dice: random.Random) -> dict[str, float]:
+        names = dice.sample(PARAMETERS, dice.choice((1, 1, 2)))
+        return {name: round(dice.uniform(LEAST[name], 1.0), 2) for name in names}
+
+    def _set_all_known(self, path: str, numbers: Numbers) -> None:
+        for name, fcurve in channels(self.plain).items():
+            if name[0] == path:
+                points = fcurve.keyframe_points
+                points.foreach_set("back", np.float32([self._new_number([numbers]) for _ in points]))
+
+    def _new_number(self, numbers: list[Numbers]) -> int:
+        self.next_number += 1
+        self.known[self.next_number] = numbers
+        return self.next_number
+
+    def _possible(self, name: Name) -> list[list[Numbers]]:
+        """Return for each key of the twin's F-curve the parameters that the own key may have."""
+        keys = read(channels(self.plain)[name])
+        numbers, frames = [number_of(back) for back in keys.back], keys.frames.tolist()
+        before: dict[int, list[float]] = {}
+        for number, frame in self.orders.get((self.pair.live, *name), ()):
+            before.setdefault(number, []).append(frame)
+        now = [(frame, old) for number, frame in zip(numbers, frames, strict=True) for old in before.get(number, ())]
+        result = []
+        for number, frame in zip(numbers, frames, strict=True):
+            wanted = self.known[number]
+            # A mirror reverses the parameters of keys that came in the other order before.
+            reversed_ = number not in before or any(
+                (frame - other) * (was - old) < 0 for was in before[number] for other, old in now
+            )
+            result.append([*wanted, *map(mirrored, wanted)] if reversed_ else wanted)
+        return result
+
+    def _set_key(self, path: str, frame: float, numbers: dict[str, float]) -> bool:
+        if not self._try(self.animation.key_set, self.live, path, frame, **numbers):
+            return False
+        for name, fcurve in channels(self.plain).items():
+            if name[0] == path:
+                for point, possible in zip(fcurve.keyframe_points, self._possible(name), strict=True):
+                    if point.co.x == frame:
+                        before = [dict(zip(PARAMETERS, each, strict=True)) for each in possible]
+                        point.back = self._new_number([tuple({**each, **numbers}.values()) for each in before])
+        self._forget_saved(path)
+        return True
+
+    def key_set(self, dice: random.Random) -> str:
+        path = dice.choice(self.paths)
+        frames = self.full_columns(path)
+        if not frames:
+            return ""
+        frame, numbers = dice.choice(frames), self._some_parameters(dice)
+        done = self._set_key(path, frame, numbers)
+        return f"{path} at {frame:g}: {numbers}{'' if done else ', refused'}"
+
+    def choose(self, dice: random.Random) -> str:
+        path = dice.choice(self.paths)
+        name, values = dice.choice(
+            (("cycle", ("SINGLE", "REPEAT", "LOOP")), ("ends", ("3DS", "TANGENT")), ("method", ("TCB", "CATMULL_ROM")))
+        )
+        if name == "ends" and path == "location":
+            return ""
+        value = dice.choice(values)
+        self._try(self.animation.choose, self.live, path, **{name: value})
+        self._forget_saved(path)
+        return f"{path}: {name} {value}"
+
+    def bake(self, dice: random.Random) -> str:
+        """Bake all tracks or one, whatever their state."""
+        options: dict[str, Any] = dice.choice(({}, {}, {"step": 2.0}, {"step": 0.5}, {"output": "CURVES"}))
+        if dice.random() < 0.2:
+            options = {**options, "extend": (-10, 80)}
+        paths = list(self.paths) if dice.random() < 0.6 else [dice.choice(self.paths)]
+        is_live = self.live.animation_data.action.tcb_live
+        for path in paths:
+            track = self._track(path)
+            # Without Live, handles may be out of date, and those that can't play a rotation always are.
+            if not _is_baked(track) and ((is_live and self._is_playable(path)) or not track.is_played):
+                kept = {name: content(fcurve) for name, fcurve in channels(self.live).items() if name[0] == path}
+                self.saved[self.pair.live, path] = track.is_played, kept
+        self._try(self.animation.bake, self.live, prefixes=paths, **options)
+        return f"{', '.join(paths)} baked {options}"
+
+    def free(self, dice: random.Random) -> str:
+        baked = self._baked()
+        if not baked:
+            return ""
+        paths = baked if dice.random() < 0.6 else [dice.choice(baked)]
+        if not self._try(self.animation.free, self.live, prefixes=paths):
+            self._add("error", f'"{self.pair.live}": {", ".join(paths)} can not be freed')
+            return "free"
+        for path in paths:
+            was_played, kept = self.saved.pop((self.pair.live, path), (False, {}))
+            for name, bits in kept.items() if self._track(path).is_played == was_played else ():
+                fcurve = channels(self.live).get(name)
+                what = "all" if fcurve is None else unlike(bits, content(fcurve))
+                if what:
+                    text = f'"{self.pair.live}", {name[0]}[{name[1]}]: freed, but not as before its bake: {what}'
+                    self._add("changed", text)
+        return f"{', '.join(paths)} freed"
+
+    def _forget_saved(self, path: str = "") -> None:
+        """Don't expect the bits of before a bake from now on."""
+        if path:
+            self.saved.pop((self.pair.live, path), None)
+        else:
+            self.saved.clear()
+
+    def play_by_handles(self, _dice: random.Random) -> str:
+        self._forget_saved()
+        self._try(self.animation.bake, self.live, output="HANDLES")
+        return "played by handles"
+
+    def restore(self, dice: random.Random) -> str:
+        prefixes = None if dice.random() < 0.5 else [dice.choice(self.paths)]
+        self._forget_saved()
+        self._try(self.animation.restore, self.live, prefixes=prefixes)
+        return f"{'all' if prefixes is None else prefixes[0]} restored"
+
+    def switch_live(self, _dice: random.Random) -> str:
+        action = self.live.animation_data.action
+        action.tcb_live = not action.tcb_live
+        return f"Live {'on' if action.tcb_live else 'off'}"
+
+    def remove_and_enable(self, dice: random.Random) -> str:
+        """Make a track plain, and TCB again: its parameters are gone."""
+        path = dice.choice(self.paths)
+        self._forget_saved()
+        if not self._try(self.animation.remove, self.live, prefixes=[path]):
+            return ""
+        self._set_all_known(path, (0.0,) * 5)
+        # Of keys that are not Bezier keys none would stay so.
+        self._try(self.animation.enable, self.live, prefixes=[path], keep_look=True)
+        self._set_all_known(path, (np.nan,) * 5)
+        return f"{path} removed, and enabled again"
+
+    def undo(self, dice: random.Random) -> str:
+        back = min(dice.randint(1, 3), self.pushes - 1)
+        if back < 1:
+            return ""
+        on = dice.randint(0, back)
+        for _ in range(back):
+            bpy.ops.ed.undo()
+        if dice.random() < 0.5:
+            # Live does its part after each of them.
+            self._settle()
+        for _ in range(on):
+            bpy.ops.ed.redo()
+        self.pushes -= back - on
+        self._forget_saved()
+        self.orders.clear()
+        return f"undone {back}, redone {on}"
+
+    def save_and_load(self, _dice: random.Random) -> str:
+        path = str(self.stage.folder / "sequence.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
+        # The editors of a file that was loaded without a window crash Blender 4.2 in a transform.
+        bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
+        bpy.ops.ed.undo_push(message="loaded")
+        self.pushes = 1
+        return "saved and loaded"
+
+    def paste_into_other(self, dice: random.Random) -> str:
+        if len(self.pairs) < 2:
+            return ""
+        return self.paste(dice, next(pair for pair in self.pairs if pair != self.pair))
+
+    # Comparison
+
+    def _add(self, kind: str, text: str) -> None:
+        difference = Difference(kind, text)
+        if difference not in self.seen:
+            self.seen.add(difference)
+            self.result.differences.append(difference)
+
+    def _locked_content(self) -> dict[tuple[str, str, int], dict[str, bytes]]:
+        """Return the content of locked curves; the twin's may have handles that Blender has yet to place."""
+        return {
+            (name, *place): content(fcurve, () if name == pair.live else ("co", *_KINDS))
+            for pair in self.pairs
+            for name in pair
+            for place, fcurve in channels(bpy.data.objects[name]).items()
+            if fcurve.lock
+        }
+
+    def _lock_twins(self) -> None:
+        """Lock the twin's F-curves of baked tracks, and no others."""
+        for _ in self._each_pair():
+            baked = self._baked()
+            for name, fcurve in channels(self.plain).items():
+                if fcurve.lock != (name[0] in baked):
+                    fcurve.lock = name[0] in baked
+
+    def _each_pair(self) -> Iterator[Pair]:
+        """Let each pair be the edited one in turn."""
+        kept = self.pair
+        for pair in self.pairs:
+            self.pair = pair
+            yield pair
+        self.pair = kept
+
+    def check(self, said: str) -> None:
+        for _ in self._each_pair():
+            action = self.live.animation_data.action
+            for note in self.stage.messages.notes_of(action):
+                self._note(note)
+            for path in self.paths:
+                self._check_track(path, self._track(path), bool(action.tcb_live))
+        found = self.result.differences
+        found[:] = [
+            each if "(after" in each.text else each._replace(text=f"{each.text} (after: {said})") for each in found
+        ]
+
+    def _check_track(self, path: str, track: Any, is_live: bool) -> None:
+        baked = _is_baked(track)
+        live, plain = channels(self.live), channels(self.plain)
+        names = sorted({name for name in (*live, *plain) if name[0] == path})
+        twins = {name: read(plain.get(name)) for name in names}
+        if baked:
+            if not all(live[name].lock for name in names if name in live):
+                self._add("changed", f'"{self.pair.live}", {path}: baked, and not locked')
+        else:
+            own = {name: read(live.get(name)) for name in names}
+            same = [self._compare_frames(name, own[name], twins[name]) for name in names]
+            if not all(same):
+                return
+            signs = self._signs(own, twins) if "quaternion" in path else {}
+            for name in names:
+                self._compare_keys(name, own[name], twins[name], signs.get(name))
+                if name in signs and (signs[name] < 0).any():
+                    self._negate_twin(name, signs[name])
+        self._check_parameters(path, track, names, baked or (is_live and track.is_played and self._is_playable(path)))
+
+    def _compare_frames(self, name: Name, own: Keys, twin: Keys) -> bool:
+        where = f'"{self.pair.live}", {name[0]}[{name[1]}]'
+        for kind, some, others in (("lost", twin, own), ("appeared", own, twin)):
+            frames = np.setdiff1d(some.frames, others.frames)
+            if len(frames):
+                self._add(kind, f"{where}: {kind} at {', '.join(map(str, frames.tolist()))}")
+        if len(own.frames) != len(twin.frames):
+            self._add("appeared" if len(own.frames) > len(twin.frames) else "lost", f"{where}: another number of keys")
+        return np.array_equal(own.frames, twin.frames)
+
+    def _signs(self, own: dict[Name, Keys], twins: dict[Name, Keys]) -> dict[Name, Floats]:
+        """Return the sign by which each key of a quaternion may differ from the twin's: both are the same orientation.
+
+        One sign for all channels, where each of them has one key at the frame; else one for each key.
+        """
+        signs = {}
+        columns: dict[float, list[tuple[Name, int]]] = {}
+        for name, keys in own.items():
+            opposite = (keys.co[:, 1] == -twins[name].co[:, 1]) & (keys.co[:, 1] != twins[name].co[:, 1])
+            signs[name] = np.where(opposite, np.float32(-1), np.float32(1))
+            for row, frame in enumerate(keys.frames.tolist()):
+                columns.setdefault(frame, []).append((name, row))
+        for places in columns.values():
+            if sorted(name for name, _ in places) == sorted(own):
+                values = np.array([own[name].co[row, 1] for name, row in places])
+                others = np.array([twins[name].co[row, 1] for name, row in places])
+                for name, row in places:
+                    signs[name][row] = -1 if (values == -others).all() and (values != others).any() else 1
+        return signs
+
+    def _compare_keys(self, name: Name, own: Keys, twin: Keys, signs: Floats | None) -> None:
+        where = f'"{self.pair.live}", {name[0]}[{name[1]}]'
+        expected = twin.co[:, 1] if signs is None else signs * twin.co[:, 1]
+        for (frame, value), wanted in zip(own.co.tolist(), expected.tolist(), strict=True):
+            if value != wanted:
+                self._add("lost", f"{where} at {frame:g}: value {value!r}, not {wanted!r}")
+        for row, column in np.argwhere(own.kinds != twin.kinds).tolist():
+            numbers = own.kinds[row, column], twin.kinds[row, column]
+            mine, other = (_spelled(_KINDS[column], number) for number in numbers)
+            self._add("lost", f"{where} at {own.frames[row]:g}: {_KINDS[column]} {mine}, not {other}")
+
+    def _negate_twin(self, name: Name, signs: Floats) -> None:
+        """Give the twin's keys the signs of the own keys, on which the next edit works."""
+        fcurve = channels(self.plain)[name]
+        points = fcurve.keyframe_points
+        for each in _PAIRS:
+            floats = np.empty(2 * len(points), dtype=np.float32)
+            points.foreach_get(each, floats)
+            floats[1::2] *= signs
+            points.foreach_set(each, floats)
+
+    def _check_parameters(self, path: str, track: Any, names: list[Name], is_known: bool) -> None:
+        """Compare parameters; `is_known`: those that edits imply were derived by now."""
+        read_keys = self.animation.store.own_keys.read_own_keys(track)
+        curves = channels(self.plain)
+        for name in (name for name in names if name in curves):
+            twin = read(curves[name])
+            own = read_keys.get(name[1])
+            if own is None or not np.array_equal(own.keys.frames, twin.frames):
+                self._add("lost", f'"{self.pair.live}", {path}[{name[1]}]: other saved keys than the twin has')
+                continue
+            numbers = [number_of(back) for back in twin.back]
+            for row, (got, possible) in enumerate(
+                zip(np.nan_to_num(own.parameters).tolist(), self._possible(name), strict=True)
+            ):
+                if not any(is_like(got, wanted) for wanted in possible):
+                    said, other = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (got, possible[0]))
+                    frame = twin.frames[row]
+                    text = f'"{self.pair.live}", {path}[{name[1]}] at {frame:g}: ({said}), not ({other})'
+                    self._add("parameters", text)
+                elif is_known and not is_like(got, self.known[numbers[row]][0], exactly=True):
+                    numbers[row] = self._new_number([tuple(got)])
+            if is_known:
+                back = np.array([number or UNNUMBERED for number in numbers], dtype=np.float32)
+                if not np.array_equal(back, twin.back):
+                    curves[name].keyframe_points.foreach_set("back", back)
+                self.orders[self.pair.live, *name] = list(zip(numbers, twin.frames.tolist(), strict=True))
+
+
+def _is_baked(track: Any) -> bool:
+    return bool(track.is_baked)
+
+
+def _spelled(name: str, number: int) -> str:
+    items = bpy.types.Keyframe.bl_rna.properties[name].enum_items
+    return next((item.identifier for item in items if item.value == number), str(number))
+
+
+def registered() -> Any:
+    """Return the `animation` package of the checkout's extension, with its operators registered."""
+    name = "tcb_animation"
+    spec = importlib.util.spec_from_file_location(name, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    assert spec is not None
+    assert spec.loader is not None
+    package: Any = importlib.util.module_from_spec(spec)
+    sys.modules[name] = package
+    spec.loader.exec_module(package)
+    package.register()
+    return importlib.import_module(f"{name}.animation")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first sequence")
+    parser.add_argument("--count", type=int, default=20000)
+    parser.add_argument("--steps", help="only these steps of the sequences, as in 0,3,4")
+    parser.add_argument("--reduce", action="store_true", help="find the fewest steps of each failure")
+    parser.add_argument("--notes", action="store_true", help="print the messages of the extension, with their counts")
+    arguments = parser.parse_args()
+    steps = None if arguments.steps is None else [int(step) for step in arguments.steps.split(",") if step]
+    # Blender and the extension print to the same stream.
+    with os.fdopen(os.dup(1), "w") as out, tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
+        sys.stdout.flush()
+        os.dup2(nothing.fileno(), 1)
+
+        def tell(line: str) -> None:
+            print(line, file=out, flush=True)
+
+        return _run_all(Stage(registered(), Path(folder)), arguments, steps, tell)
+
+
+def _run_all(stage: Stage, arguments: argparse.Namespace, steps: list[int] | None, tell: Callable[[str], None]) -> int:
+    start = time.perf_counter()
+    found: Counter[str] = Counter()
+    notes: Counter[str] = Counter()
+    edits = failed = 0
+    for number in range(arguments.first, arguments.first + arguments.count):
+        result = stage.run(arguments.seed, number, steps)
+        edits += len(result.story)
+        notes.update(re.sub(r"-?\d[-+.,e\d]*", "0", note) for note in result.notes)
+        failed += bool(result.differences)
+        found.update(result.kinds)
+        if result.differences and arguments.reduce and steps is None:
+            fewer = stage.reduced(arguments.seed, number, result)
+            result = stage.run(arguments.seed, number, fewer)
+            tell(f"{result.case} --steps {','.join(map(str, fewer))}")
+        if result.differences or arguments.count == 1:
+            tell(f"{result.case}  {result.setting}: {', '.join(result.kinds) or 'alike'}")
+            for place, said in enumerate(result.story):
+                if said != "-":
+                    tell(f"    {place}. {said}")
+            for difference in result.differences[:4]:
+                tell(f"    {difference.kind}: {difference.text}")
+            for note in sorted(result.notes):
+                tell(f"    note: {note}")
+    for note, count in notes.most_common() if arguments.notes else ():
+        tell(f"{count:6,}  {note}")
+    seconds = time.perf_counter() - start
+    kinds = ", ".join(f"{found[kind]:,} {kind}" for kind in COUNTED)
+    tell(
+        f"Blender {bpy.app.version_string}, {arguments.count:,} sequences of seed {arguments.seed}, {edits:,} edits:"
+        f" {failed:,} differ ({kinds}); {60 * arguments.count / seconds:,.0f} a minute"
+    )
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stderr.flush()
+    # Blender 4.2 and 4.5 as Python modules may crash or hang while the process ends.
+    os._exit(status)

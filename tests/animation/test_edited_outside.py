@@ -1,0 +1,663 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baked tracks that were edited outside: what counts as an edit, what refuses them, and the two ways on.
+
+Each way of editing changes an object with two baked tracks and a third one that stays as it was baked. Some of
+Blender's operators ignore the lock, and scripts do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import (
+    bag_of,
+    channels,
+    choose_alone,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    new_rig,
+    snapshot,
+)
+from tests.animation.editors import editor, mark_selected
+
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
+BONE = 'pose.bones["Arm"].'
+LOCATION, ROTATION, GRIP = BONE + "location", BONE + "rotation_quaternion", '["grip"]'
+FRAMES = [0.0, 3.0, 10.0, 17.5, 25.0, 33.0, 40.0]
+
+Edit = Callable[[bpy.types.Object], object]
+
+
+# Ways to edit outside
+
+
+def points(item: bpy.types.ID, index: int = 0, path: str = LOCATION) -> Any:
+    return curve(item, path, index).keyframe_points
+
+
+def raise_sample(item: bpy.types.Object) -> None:
+    points(item)[3].co.y += 0.5
+
+
+def raise_own_key(item: bpy.types.Object) -> None:
+    own = next(point for point in points(item, 1) if point.co.x == 10)
+    own.co.y += 0.5
+
+
+def move_a_little(item: bpy.types.Object) -> None:
+    points(item, 2)[1].co.x += 0.01
+
+
+def insert_key(item: bpy.types.Object) -> None:
+    points(item).insert(12.5, 3.0)
+
+
+def replace_key(item: bpy.types.Object) -> None:
+    points(item).insert(10, 3.0)
+
+
+def delete_key(item: bpy.types.Object) -> None:
+    points(item).remove(points(item)[2])
+
+
+def hold_value(item: bpy.types.Object) -> None:
+    points(item)[0].interpolation = "CONSTANT"
+
+
+def strip_identities(item: bpy.types.Object) -> None:
+    for point in points(item):
+        point.back, point.amplitude, point.period = 1.70158, 0.8, 4.1
+
+
+def delete_channel(item: bpy.types.Object) -> None:
+    bag_of(item).fcurves.remove(curve(item, LOCATION, 1))
+
+
+def delete_track(item: bpy.types.Object) -> None:
+    for index in range(3):
+        bag_of(item).fcurves.remove(curve(item, LOCATION, index))
+
+
+def convert_to_samples(item: bpy.types.Object) -> None:
+    curve(item, LOCATION).convert_to_samples(0, 40)
+
+
+def clear_keys(item: bpy.types.Object) -> None:
+    points(item, 2).clear()
+
+
+def unlock(item: bpy.types.Object, path: str = LOCATION) -> None:
+    for fcurve in fcurves(item):
+        fcurve.lock &= fcurve.data_path != path
+        if fcurve.group is not None:
+            fcurve.group.lock = False
+
+
+def select(item: bpy.types.Object) -> None:
+    choose_alone(item)
+    for fcurve in fcurves(item):
+        fcurve.select = fcurve.data_path == LOCATION
+        for point in fcurve.keyframe_points:
+            mark_selected(point, fcurve.select)
+
+
+def unlocked_and(ui_type: str, operator: Callable[[], object]) -> Edit:
+    """Select and unlock a track, and run an operator in an editor."""
+
+    def edit(item: bpy.types.Object) -> None:
+        unlock(item)
+        select(item)
+        with editor(ui_type) as space:
+            space.dopesheet.show_only_selected = False
+            operator()
+
+    return edit
+
+
+def bake_action(item: bpy.types.Object) -> None:
+    """Bake Action with Overwrite Current Action."""
+    in_pose_mode(
+        item, lambda: bpy.ops.nla.bake(frame_start=0, frame_end=40, use_current_action=True, bake_types={"POSE"})
+    )
+
+
+def propagate(item: bpy.types.Object) -> None:
+    item.pose.bones[0].location = 9, 9, 9
+    in_pose_mode(item, lambda: bpy.ops.pose.propagate(mode="BEFORE_END"))
+
+
+def in_pose_mode(item: bpy.types.Object, operator: Callable[[], object]) -> None:
+    choose_alone(item)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    with editor("VIEW_3D"):
+        operator()
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def delete_fix_to_camera_keys(item: bpy.types.Object) -> None:
+    """Delete Generated Keys of Blender's own Copy Global Transform, which deletes all keys of that type."""
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    bpy.context.scene.collection.objects.link(camera)
+    bpy.context.scene.camera = camera
+    in_pose_mode(item, bpy.ops.object.delete_fix_to_camera_keys)
+
+
+def bake_channels(item: bpy.types.Object) -> None:
+    """Bake Channels of the Graph Editor, which ignores locks."""
+    select(item)
+    with editor("FCURVES") as space:
+        space.dopesheet.show_only_selected = False
+        bpy.ops.anim.channels_bake(step=2)
+
+
+def clear_keyframes(item: bpy.types.Object) -> None:
+    """Clear Keyframes, which ignores locks in 4.2."""
+    in_pose_mode(item, lambda: bpy.ops.anim.keyframe_clear_v3d(confirm=False))
+
+
+WAYS: dict[str, Edit] = {
+    "a script writes the value of a sample": raise_sample,
+    "a script writes the value of an own key": raise_own_key,
+    "a script writes a frame": move_a_little,
+    "a script adds a key": insert_key,
+    "a script replaces a key": replace_key,
+    "a script deletes a key": delete_key,
+    "a script deletes all keys of a channel": clear_keys,
+    "a script sets an interpolation": hold_value,
+    "a script resets floats of keys": strip_identities,
+    "a channel is deleted": delete_channel,
+    "all channels are deleted": delete_track,
+    "a channel is converted to samples": convert_to_samples,
+    "unlocked and moved": unlocked_and(
+        "DOPESHEET", lambda: bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(7, 0, 0, 0))
+    ),
+    "unlocked and smoothed": unlocked_and("FCURVES", lambda: bpy.ops.graph.smooth()),
+    "unlocked and thinned out": unlocked_and("FCURVES", lambda: bpy.ops.graph.decimate(mode="RATIO", factor=0.5)),
+    "unlocked and deleted": unlocked_and("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False)),
+    "Bake Action": bake_action,
+    "Bake Channels": bake_channels,
+    "Propagate Pose": propagate,
+}
+if bpy.app.version < (4, 3, 0):
+    WAYS["Clear Keyframes"] = clear_keyframes
+if hasattr(bpy.types, "OBJECT_OT_delete_fix_to_camera_keys"):
+    WAYS["generated keys are deleted"] = delete_fix_to_camera_keys
+OF_THE_WHOLE_BONE = (
+    "Bake Action",
+    "Bake Channels",
+    "Clear Keyframes",
+    "Propagate Pose",
+    "generated keys are deleted",
+)
+"""Ways that edit all tracks of the bone."""
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+@pytest.fixture
+def item(animation) -> bpy.types.Object:
+    """A rig with three tracks, TCB and off, with parameters."""
+    rig = new_rig("Arm")
+    rig["grip"] = 0.25
+    key(rig, LOCATION, KEYS, group="Arm")
+    key(rig, ROTATION, TURNS, group="Arm")
+    key(rig, GRIP, [(frame, values[0]) for frame, values in KEYS])
+    animation.enable(rig)
+    animation.key_set(rig, LOCATION, 10, tension=0.5, bias=-0.25)
+    return rig
+
+
+def states(animation, item: bpy.types.ID) -> dict[str, str]:
+    track_state = animation.checks.track_state
+    found = [*track_state.tracks_of(item), *(track_state.tracks_of(item, BONE[:-1]) if item.pose else [])]
+    return {track.path: track_state.state(track) for track in found}
+
+
+def everything(item: bpy.types.ID) -> list[Any]:
+    """All that the F-curves of the tracks hold, but for which channels are selected, and the locks of groups."""
+    curves = [state for state in snapshot(item) if state["path"][0] in (LOCATION, ROTATION, GRIP)]
+    curves.sort(key=lambda state: state["path"])
+    for state in curves:
+        mute, hide, lock, _select, *rest = state["flags"]
+        state["flags"] = mute, hide, lock, *rest
+    locks = [{"path": ("group", group.name), "lock": group.lock} for group in bag_of(item).groups]
+    return [*curves, *locks]
+
+
+def edit(item: bpy.types.Object, way: str) -> None:
+    """Edit in that way, which must change something."""
+    before = everything(item)
+    WAYS[way](item)
+    assert everything(item) != before
+
+
+def of_tracks(states: list[Any], *paths: str) -> list[Any]:
+    return [state for state in states if state["path"][0] in paths]
+
+
+def table(item: bpy.types.ID) -> dict[str, Any]:
+    """The arrays of the table, as bytes."""
+    stored = item.animation_data.action["tcb_animation"]
+    return {
+        name: np.asarray(value).tobytes() if hasattr(value, "typecode") else value for name, value in stored.items()
+    }
+
+
+def edited_paths(way: str) -> list[str]:
+    return [LOCATION, ROTATION] if way in OF_THE_WHOLE_BONE else [LOCATION]
+
+
+# What is refused
+
+
+@every_way
+def test_the_list_of_tracks_says_so(animation, item, way: str) -> None:
+    animation.bake(item)
+    edit(item, way)
+    found = states(animation, item)
+    wanted = {path: "EDITED_OUTSIDE" if path in edited_paths(way) else "BAKED" for path in (LOCATION, ROTATION, GRIP)}
+    assert {path: state for path, state in wanted.items() if path in found} == {
+        path: state for path, state in found.items() if path in wanted
+    }
+
+
+DONE = {"bake": "BAKED", "free": "TCB", "restore": "TCB", "remove": "PLAIN"}
+"""The state of the other tracks after each."""
+
+
+@pytest.mark.parametrize("verb", DONE)
+@every_way
+def test_it_is_refused_and_the_other_tracks_are_done(animation, item, way: str, verb: str) -> None:
+    plain = everything(item)
+    animation.bake(item)
+    edit(item, way)
+    edited, before = edited_paths(way), everything(item)
+    report = getattr(animation, verb)(item)
+    assert {error.track: error.reason for error in report.errors} == dict.fromkeys(
+        edited, animation.errors.EDITED_OUTSIDE
+    )
+    assert of_tracks(before, *edited) == of_tracks(everything(item), *edited)
+    others = [path for path in (LOCATION, ROTATION, GRIP) if path not in edited]
+    assert report.tracks == len(others)
+    found = states(animation, item)
+    assert {found[path] for path in others} == {DONE[verb]}
+    if verb == "free":
+        assert of_tracks(plain, *others) == of_tracks(everything(item), *others)
+    assert {found[path] for path in edited if path in found} <= {"EDITED_OUTSIDE"}
+
+
+def test_the_words_name_the_track_and_both_ways_on(animation, item) -> None:
+    animation.bake(item)
+    raise_sample(item)
+    (error,) = animation.free(item).errors
+    for words in ('"Rig"', LOCATION, "edited outside", "Apply", "Free Bake", "Discard Edits"):
+        assert words in str(error)
+
+
+def test_a_bake_of_that_track_alone_raises(animation, item) -> None:
+    animation.bake(item)
+    raise_sample(item)
+    before, stored = everything(item), table(item)
+    with pytest.raises(animation.AnimationError, match="edited outside"):
+        animation.bake(item, prefixes=[LOCATION])
+    with pytest.raises(animation.AnimationError, match="edited outside"):
+        animation.bake(item, prefixes=[LOCATION], output="HANDLES")
+    assert (everything(item), table(item)) == (before, stored)
+
+
+def set_tension(animation, item: bpy.types.Object) -> None:
+    animation.key_set(item, LOCATION, 10, tension=1.0)
+
+
+def choose_cycle(animation, item: bpy.types.Object) -> None:
+    animation.choose(item, LOCATION, cycle="LOOP")
+
+
+def set_value(animation, item: bpy.types.Object) -> None:
+    keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, LOCATION))
+    animation.edit.place_keys.set_value(keys, 0, 7.0)
+
+
+def move_key(animation, item: bpy.types.Object) -> None:
+    keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, LOCATION))
+    animation.edit.place_keys.move_keys(keys, np.asarray(keys.frames) + 1)
+
+
+def make_key(animation, item: bpy.types.Object) -> None:
+    animation.edit.make_key.make_key(item, animation.find_track(item, LOCATION), 17)
+
+
+def bake_in_world(animation, item: bpy.types.Object) -> None:
+    raise_all(animation.bake_in_world(item, ["Arm"]))
+
+
+def raise_all(report: Any) -> None:
+    for error in report.errors:
+        raise error
+
+
+@pytest.mark.parametrize("tool", [set_tension, choose_cycle, set_value, move_key, make_key, bake_in_world])
+@pytest.mark.parametrize("change", [raise_sample, delete_channel])
+def test_our_own_tools_refuse_it(animation, item, change: Edit, tool) -> None:
+    animation.bake(item)
+    change(item)
+    before, stored = everything(item), table(item)
+    with pytest.raises(animation.AnimationError) as error:
+        tool(animation, item)
+    assert animation.errors.EDITED_OUTSIDE in str(error.value)
+    assert (everything(item), table(item)) == (before, stored)
+
+
+# The two ways on
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@every_way
+def test_free_that_discards_edits_gives_the_keys_back(animation, item, way: str, output: str) -> None:
+    plain = everything(item)
+    animation.bake(item, output=output)
+    edit(item, way)
+    report = animation.free(item, discard_edits=True)
+    assert (report.tracks, report.errors) == (3, [])
+    assert differences(plain, everything(item)) == []
+    found = states(animation, item)
+    assert {found[path] for path in (LOCATION, ROTATION, GRIP)} == {"TCB"}
+
+
+@every_way
+def test_apply_keeps_the_curves(animation, item, way: str) -> None:
+    animation.bake(item)
+    edit(item, way)
+    motion = played(item)
+    keys = {name: len(fcurve.keyframe_points) for name, fcurve in channels(item).items()}
+    report = animation.apply(item)
+    assert report.errors == []
+    assert played(item) == motion
+    assert {name: len(fcurve.keyframe_points) for name, fcurve in channels(item).items()} == keys
+    assert not any(fcurve.lock for fcurve in fcurves(item))
+    assert not any(group.lock for group in bag_of(item).groups)
+    assert not any(point.type == "GENERATED" for fcurve in fcurves(item) for point in fcurve.keyframe_points)
+    assert set(states(animation, item).values()) <= {"PLAIN"}
+    assert "tcb_animation" not in item.animation_data.action
+
+
+def played(item: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
+    return {name: [fcurve.evaluate(frame) for frame in FRAMES] for name, fcurve in channels(item).items()}
+
+
+@pytest.mark.parametrize("change", [raise_sample, delete_channel, delete_track])
+def test_the_other_tracks_stay_where_only_that_one_is_freed_or_applied(animation, item, change: Edit) -> None:
+    animation.bake(item)
+    change(item)
+    before = of_tracks(everything(item), ROTATION, GRIP)
+    animation.free(item, [LOCATION], discard_edits=True)
+    assert of_tracks(everything(item), ROTATION, GRIP) == before
+    assert states(animation, item) == {LOCATION: "TCB", ROTATION: "BAKED", GRIP: "BAKED"}
+    animation.bake(item)
+    change(item)
+    animation.apply(item, [LOCATION])
+    assert of_tracks(everything(item), ROTATION, GRIP) == before
+    assert animation.bake(item).errors == []
+
+
+def test_after_discarding_a_bake_gives_the_same_bits_again(animation, item) -> None:
+    animation.bake(item)
+    before = everything(item)
+    delete_track(item)
+    animation.free(item, discard_edits=True)
+    animation.bake(item)
+    assert differences(before, everything(item)) == []
+
+
+def test_the_only_track_of_an_object_comes_back_without_its_channels(animation) -> None:
+    ball = new_object("Ball")
+    key(ball, "location", KEYS)
+    animation.enable(ball)
+    plain = snapshot(ball)
+    animation.bake(ball)
+    for fcurve in fcurves(ball):
+        bag_of(ball).fcurves.remove(fcurve)
+    with pytest.raises(animation.AnimationError, match="edited outside"):
+        animation.bake(ball)
+    assert [error.reason for error in animation.restore(ball).errors] == [animation.errors.EDITED_OUTSIDE]
+    animation.free(ball, discard_edits=True)
+    assert [{**state, "flags": 0} for state in plain] == [{**state, "flags": 0} for state in snapshot(ball)]
+
+
+@pytest.mark.skipif(bpy.app.version >= (4, 3, 0), reason="this Blender respects the locks of channels")
+def test_a_deleted_group_that_is_baked_in_part(animation) -> None:
+    """The channels of an unlocked group go with it, locked or not."""
+    ball = new_object("Ball")
+    key(ball, "location", KEYS, group="Both")
+    key(ball, "scale", KEYS, group="Both")
+    key(ball, "rotation_euler", KEYS)
+    animation.enable(ball, prefixes=["location"])
+    plain = [state for state in snapshot(ball) if state["path"][0] == "location"]
+    animation.bake(ball)
+    choose_alone(ball)
+    for fcurve in fcurves(ball):
+        fcurve.select = False
+    bag_of(ball).groups["Both"].select = True
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = True
+        bpy.ops.anim.channels_delete()
+    assert {fcurve.data_path for fcurve in fcurves(ball)} == {"rotation_euler"}
+    assert [error.reason for error in animation.free(ball).errors] == [animation.errors.EDITED_OUTSIDE]
+    animation.free(ball, discard_edits=True)
+    names = plain[0].keys() - {"flags", "group"}
+    freed = [state for state in snapshot(ball) if state["path"][0] == "location"]
+    assert [{name: state[name] for name in names} for state in plain] == [
+        {name: state[name] for name in names} for state in freed
+    ]
+
+
+def test_deltas_take_a_bake_along(animation) -> None:
+    """Animated Transforms to Deltas gives the curves another path: no edit, but a move, as where a bone is renamed."""
+    ball = new_object("Ball")
+    key(ball, "location", KEYS)
+    key(ball, "rotation_euler", KEYS)
+    animation.enable(ball)
+    plain = snapshot(ball)
+    animation.bake(ball)
+    choose_alone(ball)
+    with editor("VIEW_3D"):
+        bpy.ops.object.anim_transforms_to_deltas()
+    assert {fcurve.data_path for fcurve in fcurves(ball)} == {"delta_location", "delta_rotation_euler"}
+    assert states(animation, ball) == {"delta_location": "BAKED", "delta_rotation_euler": "BAKED"}
+    assert animation.bake(ball).errors == []
+    assert (animation.free(ball).tracks, states(animation, ball)["delta_location"]) == (2, "TCB")
+    names = plain[0].keys() - {"path", "flags"}
+    assert [{name: state[name] for name in names} for state in plain] == [
+        {name: state[name] for name in names} for state in snapshot(ball)
+    ]
+
+
+# Live
+
+
+def live_options(animation) -> Callable[[Any], Any]:
+    return lambda _users: animation.Options(output="HANDLES")
+
+
+@every_way
+def test_live_leaves_it_alone_and_says_so(animation, item, bakes, way: str) -> None:
+    animation.bake(item)
+    action, update = item.animation_data.action, animation.live.update
+    watches: dict[Any, Any] = {}
+    options = live_options(animation)
+    update.refresh_all(watches, action, options)
+    assert update.standing_of(watches, action) == []
+    edit(item, way)
+    before, stored = everything(item), table(item)
+    update.refresh(watches, action, options)
+    update.check_remaining(watches, action, options)
+    assert bakes == []
+    edited = edited_paths(way)
+    assert of_tracks(before, *edited) == of_tracks(everything(item), *edited)
+    assert table(item) == stored
+    lines = update.standing_of(watches, action)
+    assert sorted(lines) == sorted(f'"Rig", {path}: {animation.errors.EDITED_OUTSIDE}' for path in edited)
+
+
+def test_live_says_so_of_a_file_that_it_sees_first(animation, item, bakes) -> None:
+    animation.bake(item)
+    hold_value(item)
+    watches: dict[Any, Any] = {}
+    action = item.animation_data.action
+    animation.live.update.refresh_all(watches, action, live_options(animation))
+    assert animation.live.update.standing_of(watches, action) == [
+        f'"Rig", {LOCATION}: {animation.errors.EDITED_OUTSIDE}'
+    ]
+    assert bakes == []
+
+
+@pytest.mark.parametrize("way_on", ["free", "apply", "undone by hand"])
+def test_live_says_it_no_more_after_the_way_on(animation, item, way_on: str) -> None:
+    animation.bake(item)
+    action, update = item.animation_data.action, animation.live.update
+    watches: dict[Any, Any] = {}
+    update.refresh_all(watches, action)
+    raise_sample(item)
+    update.refresh(watches, action)
+    assert update.standing_of(watches, action) != []
+    if way_on == "free":
+        animation.free(item, [LOCATION], discard_edits=True)
+    elif way_on == "apply":
+        animation.apply(item, [LOCATION])
+    else:
+        points(item)[3].co.y -= 0.5
+    update.refresh(watches, action)
+    assert update.standing_of(watches, action) == []
+
+
+# What is no edit
+
+
+def select_keys(item: bpy.types.Object) -> None:
+    for number, point in enumerate(points(item)):
+        mark_selected(point, bool(number % 2))
+
+
+def toggle_select(item: bpy.types.Object) -> None:
+    curve(item, LOCATION).select = not curve(item, LOCATION).select
+
+
+def toggle_mute(item: bpy.types.Object) -> None:
+    curve(item, LOCATION).mute = True
+
+
+def toggle_hide(item: bpy.types.Object) -> None:
+    curve(item, LOCATION).hide = True
+
+
+def toggle_lock(item: bpy.types.Object) -> None:
+    unlock(item)
+
+
+def recolor(item: bpy.types.Object) -> None:
+    curve(item, LOCATION).color_mode = "CUSTOM"
+
+
+def ungroup(item: bpy.types.Object) -> None:
+    for index in range(3):
+        curve(item, LOCATION, index).group = None
+
+
+def update_handles(item: bpy.types.Object) -> None:
+    for fcurve in fcurves(item):
+        fcurve.update()
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize(
+    "touch",
+    [select_keys, toggle_select, toggle_mute, toggle_hide, toggle_lock, recolor, ungroup, update_handles],
+)
+def test_what_plays_nothing_else_is_no_edit(animation, item, touch: Edit, output: str) -> None:
+    plain = everything(item)
+    animation.bake(item, output=output)
+    touch(item)
+    assert states(animation, item)[LOCATION] == "BAKED"
+    report = animation.free(item)
+    assert (report.tracks, report.errors) == (3, [])
+    for before, after in zip(plain, everything(item), strict=True):
+        # What was touched stays so: it is not the keys.
+        names = before.keys() - {"flags", "group"}
+        assert {name: before[name] for name in names} == {name: after[name] for name in names}
+
+
+def extrapolate(_animation, item: bpy.types.Object) -> None:
+    curve(item, LOCATION).extrapolation = "LINEAR"
+
+
+def retime(animation, item: bpy.types.Object) -> None:
+    animation.retime(item, "SCALE", track=LOCATION, scale=2.0)
+
+
+@pytest.mark.parametrize("change", [extrapolate, retime])
+def test_what_only_makes_it_out_of_date(animation, item, change) -> None:
+    plain = everything(item)
+    animation.bake(item)
+    change(animation, item)
+    assert states(animation, item)[LOCATION] == "OUT_OF_DATE"
+    assert animation.bake(item).errors == []
+    assert states(animation, item)[LOCATION] == "BAKED"
+    report = animation.free(item)
+    assert report.errors == []
+    # Blender places handles at the ends by the extrapolation, which stays as the script has set it.
+    names = ("keys", "co", "interpolation", "type", "back", "amplitude", "period")
+    for before, after in zip(of_tracks(plain, LOCATION), of_tracks(everything(item), LOCATION), strict=True):
+        assert {name: before[name] for name in names} == {name: after[name] for name in names}
+
+
+def test_a_modifier_is_no_edit(animation, item) -> None:
+    plain = everything(item)
+    animation.bake(item)
+    curve(item, LOCATION).modifiers.new("NOISE")
+    assert states(animation, item)[LOCATION] == "BAKED"
+    assert animation.free(item).errors == []
+    (before,) = (state for state in plain if state["path"] == (LOCATION, 0))
+    (after,) = (state for state in everything(item) if state["path"] == (LOCATION, 0))
+    assert [modifier["type"] for modifier in after.pop("modifiers")] == ["'NOISE'"]
+    assert after == {name: before[name] for name in after}
+
+
+def test_a_changed_frame_function_only_makes_it_out_of_date(animation, item) -> None:
+    animation.retime(item, "SCALE", track=LOCATION, scale=2.0)
+    animation.bake(item)
+    timing = next(fcurve for fcurve in fcurves(item) if "tcb_tracks" in fcurve.data_path)
+    assert not timing.lock
+    timing.modifiers.new("STEPPED")
+    assert states(animation, item)[LOCATION] == "OUT_OF_DATE"
+    assert animation.bake(item).errors == []
+    assert states(animation, item)[LOCATION] == "BAKED"
+
+
+EASED: dict[str, tuple[str, Any]] = {
+    "easing": ("easing", "EASE_IN"),
+    "interpolation": ("interpolation", "QUAD"),
+    "back": ("back", 9.0),
+}
+
+
+@pytest.mark.parametrize("name", EASED)
+def test_other_eases_of_segments_that_blender_plays_are_edits(animation, item, name: str) -> None:
+    curve(item, GRIP).keyframe_points[1].interpolation = "BACK"
+    animation.bake(item)
+    fcurve = curve(item, GRIP)
+    own = next(point for point in fcurve.keyframe_points if point.interpolation == "BACK")
+    before = fcurve.evaluate(20)
+    setattr(own, *EASED[name])
+    assert fcurve.evaluate(20) != before
+    assert states(animation, item)[GRIP] == "EDITED_OUTSIDE"
+    animation.free(item, discard_edits=True)
+    assert curve(item, GRIP).keyframe_points[1].interpolation == "BACK"

@@ -1,0 +1,509 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Free Bake gives every attribute of every own key back, bit for bit, wherever the action went while it was baked."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.action_users import load, push_down, share, tweak, with_slots
+from tests.animation.clipboard import activate
+from tests.animation.curves import (
+    MODES,
+    bag_of,
+    bits,
+    co,
+    curve,
+    differences,
+    fcurves,
+    given,
+    key,
+    new_object,
+    new_rig,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.damage import forget
+from tests.animation.rotations import rotations_near_each_other, values_of
+
+OUTPUTS = ("SAMPLES", "CURVES")
+STATES = ("OFF", "HANDLES")
+"""What a track is baked from."""
+FRAMES = (1.0, 7.25, 12.1, 30.0, 41.5)
+PLACES = ((0.0, -1.5, 2.0), (3.5, 0.1, 2.0), (-2.0, 7.25, 2.0), (0.5, 0.7, -4.0), (1.0, 1.0, 1.0))
+
+
+def enum(name: str) -> list[str]:
+    return [item.identifier for item in bpy.types.Keyframe.bl_rna.properties[name].enum_items]
+
+
+def decorate(item: bpy.types.ID, seed: int) -> None:
+    """Give the keys attributes of every kind."""
+    dice = random.Random(seed)
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            point.interpolation = dice.choice(["BEZIER", "BEZIER", dice.choice(enum("interpolation"))])
+            point.easing, point.type = dice.choice(enum("easing")), dice.choice(enum("type"))
+            point.handle_left_type = dice.choice(enum("handle_left_type"))
+            point.handle_right_type = dice.choice(enum("handle_right_type"))
+            point.back, point.amplitude, point.period = (dice.uniform(0.1, 3.0) for _ in range(3))
+        fcurve.update()
+        for point in fcurve.keyframe_points:
+            point.select_control_point, point.select_left_handle, point.select_right_handle = (
+                dice.random() < 0.5 for _ in range(3)
+            )
+        fcurve.auto_smoothing = dice.choice(["NONE", "CONT_ACCEL"])
+        if "rotation" not in fcurve.data_path:
+            fcurve.extrapolation = dice.choice(["CONSTANT", "LINEAR"])
+
+
+def animated(mode: str = "QUATERNION", name: str = "Ball") -> bpy.types.Object:
+    """An object that moves, turns and grows, with fractional frames, and with a single key of one component."""
+    item = new_object(name, mode)
+    item["grip"] = 0.25
+    turns = values_of(mode, rotations_near_each_other(random.Random(MODES.index(mode)), len(FRAMES), 1.0))
+    key(item, "location", list(zip(FRAMES, PLACES, strict=True)), group="Places")
+    key(item, rotation_path(mode), list(zip(FRAMES, turns, strict=True)), group="Turns")
+    key(item, "scale", list(zip(FRAMES[:3], PLACES, strict=False)), channels=[1])
+    key(item, "scale", list(zip(FRAMES[2:], PLACES, strict=False)), channels=[2])
+    key(item, '["grip"]', [(3.3, 0.75)])
+    decorate(item, MODES.index(mode))
+    return item
+
+
+def prepare(animation, item: bpy.types.Object, state: str) -> None:
+    """Make all tracks TCB, with parameters and a cycle, in one of the states that a bake starts from."""
+    animation.enable(item)
+    animation.key_set(item, "location", FRAMES[1], tension=0.5, bias=-0.25, ease_to=0.3)
+    animation.choose(item, "scale", cycle="REPEAT")
+    if state == "HANDLES":
+        animation.bake(item, output="HANDLES")
+
+
+def enable(animation, item: bpy.types.Object, state: str) -> None:
+    animation.enable(item)
+    if state == "HANDLES":
+        animation.bake(item, output="HANDLES")
+
+
+def everything(item: bpy.types.ID) -> list[Any]:
+    """All that the animator has of their F-curves, with the locks of groups and the values of the properties."""
+    locks = [{"path": "group", "name": group.name, "lock": group.lock} for group in bag_of(item).groups]
+    return [*snapshot(item), *locks]
+
+
+def states(animation, item: bpy.types.ID) -> set[str]:
+    track_state = animation.checks.track_state
+    return {track_state.state(track) for track in track_state.tracks_of(item)}
+
+
+def check_is_baked(item: bpy.types.ID) -> None:
+    """A guard for the tests below: there is something to free."""
+    assert all(fcurve.lock for fcurve in fcurves(item))
+    assert any(point.type == "GENERATED" for fcurve in fcurves(item) for point in fcurve.keyframe_points)
+
+
+def check_freed(animation, item: bpy.types.ID, before: list[Any], state: str) -> None:
+    assert differences(before, everything(item)) == []
+    assert states(animation, item) == {"TCB" if state == "OFF" else "HANDLES"}
+
+
+# What comes back
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("mode", MODES)
+def test_every_attribute_of_every_own_key_comes_back(animation, mode: str, state: str, output: str) -> None:
+    item = animated(mode)
+    prepare(animation, item, state)
+    before = everything(item)
+    animation.bake(item, output=output)
+    check_is_baked(item)
+    animation.free(item)
+    check_freed(animation, item, before, state)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_bakes_on_top_of_each_other_are_freed_at_once(animation, state: str) -> None:
+    item = animated()
+    prepare(animation, item, state)
+    before = everything(item)
+    animation.bake(item, step=0.3, extend=(-20, 90))
+    animation.bake(item, output="CURVES")
+    animation.bake(item, step=2.0)
+    animation.free(item)
+    check_freed(animation, item, before, state)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("mode", MODES)
+def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, mode: str, output: str) -> None:
+    item = new_object("Ball", mode)
+    path = rotation_path(mode)
+    values = [0.6, 0.3, -0.2, 0.7][: len(getattr(item, path))]
+    setattr(item, path, values)
+    held = list(getattr(item, path))
+    turns = values_of(mode, rotations_near_each_other(random.Random(9), len(FRAMES), 1.0))
+    key(item, path, list(zip(FRAMES, turns, strict=True)), channels=[0, 1])
+    animation.enable(item)
+    before = everything(item)
+    animation.bake(item, output=output)
+    assert len(fcurves(item)) == len(values)
+    bpy.context.scene.frame_set(13)
+    animation.free(item)
+    check_freed(animation, item, before, "OFF")
+    assert list(getattr(item, path))[2:] == held[2:]
+
+
+def test_only_the_tracks_that_were_asked_for_are_freed(animation) -> None:
+    item = animated()
+    prepare(animation, item, "HANDLES")
+    before = everything(item)
+    animation.bake(item)
+    baked = {(fcurve.data_path, fcurve.array_index): bits(fcurve) for fcurve in fcurves(item)}
+    assert animation.free(item, ["location"]).tracks == 1
+    for fcurve in fcurves(item):
+        place = (fcurve.data_path, fcurve.array_index)
+        was = next(each for each in before if each["path"] == place)
+        assert bits(fcurve) == (was if fcurve.data_path == "location" else baked[place])
+    assert [group.lock for group in bag_of(item).groups] == [False, True]
+
+
+def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
+    """A track that the animator has locked is not baked, and nothing unlocks it."""
+    item = animated()
+    animation.enable(item)
+    curve(item, "scale", 1).lock = True
+    before = everything(item)
+    report = animation.bake(item)
+    assert any("scale" in str(error) and "locked" in str(error) for error in report.errors)
+    animation.free(item)
+    assert differences(before, everything(item)) == []
+
+
+# Where the action goes meanwhile
+
+
+@pytest.fixture(params=STATES)
+def state(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def ball(animation, state: str) -> bpy.types.Object:
+    item = animated()
+    prepare(animation, item, state)
+    return item
+
+
+def obj(name: str = "Ball") -> Any:
+    """By name: undo and files make all objects anew."""
+    return bpy.data.objects[name]
+
+
+def save(folder) -> str:
+    path = str(folder / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    return path
+
+
+def test_undo_and_redo(animation, ball, state: str) -> None:
+    before = everything(ball)
+    bpy.ops.ed.undo_push(message="start")
+    animation.bake(ball)
+    baked = everything(ball)
+    bpy.ops.ed.undo_push(message="bake")
+    animation.free(ball)
+    bpy.ops.ed.undo_push(message="free")
+    for expected in (baked, before):
+        bpy.ops.ed.undo()
+        assert differences(expected, everything(obj())) == []
+    bpy.ops.ed.redo()
+    assert differences(baked, everything(obj())) == []
+    animation.free(obj())
+    check_freed(animation, obj(), before, state)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_save_and_load(animation, ball, state: str, tmp_path, output: str) -> None:
+    before = everything(ball)
+    animation.bake(ball, output=output)
+    bpy.ops.wm.open_mainfile(filepath=save(tmp_path))
+    forget(animation)
+    animation.free(obj())
+    check_freed(animation, obj(), before, state)
+
+
+def test_a_copy_of_the_action(animation, ball, state: str) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    baked, other = everything(ball), new_object("Other", "QUATERNION")
+    other["grip"] = 0.25
+    share(ball.animation_data.action.copy(), other)
+    animation.free(other)
+    check_freed(animation, other, before, state)
+    assert differences(baked, everything(ball)) == []
+    assert states(animation, ball) == {"BAKED"}
+
+
+def test_an_appended_object(animation, ball, state: str, tmp_path) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    path = save(tmp_path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    forget(animation)
+    item = load(path, link=False)
+    assert states(animation, item) == {"BAKED"}
+    animation.free(item)
+    check_freed(animation, item, before, state)
+
+
+def test_an_appended_action(animation, ball, state: str, tmp_path) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    path, name = save(tmp_path), ball.animation_data.action.name
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    forget(animation)
+    with bpy.data.libraries.load(path) as (_, wanted):
+        wanted.actions = [name]
+    other = new_object("Other", "QUATERNION")
+    other["grip"] = 0.25
+    share(wanted.actions[0], other)
+    animation.free(other)
+    check_freed(animation, other, before, state)
+
+
+def test_a_duplicate(animation, ball, state: str) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    baked = everything(ball)
+    activate(ball)
+    bpy.ops.object.duplicate()
+    other = bpy.context.view_layer.objects.active
+    assert other.animation_data.action != ball.animation_data.action
+    animation.free(other)
+    check_freed(animation, other, before, state)
+    assert differences(baked, everything(ball)) == []
+
+
+def test_a_linked_object_is_refused_and_an_override_frees_its_own_copy(animation, ball, state: str, tmp_path) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    baked, path = everything(ball), save(tmp_path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    forget(animation)
+    linked = load(path, link=True)
+    item = linked.override_create()
+    bpy.context.scene.collection.objects.link(item)
+    for each in (linked, item):
+        with pytest.raises(animation.AnimationError, match="linked"):
+            animation.free(each)
+    assert states(animation, item) == {"BAKED"}
+    # A bake gives an override an action of its own.
+    animation.bake(item)
+    assert item.animation_data.action.library is None
+    animation.free(item)
+    check_freed(animation, item, before, state)
+    assert differences(baked, everything(linked)) == []
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_a_renamed_bone(animation, state: str, tmp_path, is_saved: bool) -> None:
+    rig = new_rig("Arm", "Leg", tail=(0, 1, 0))
+    for name in ("Arm", "Leg"):
+        key(rig, f'pose.bones["{name}"].location', list(zip(FRAMES, PLACES, strict=True)), group=name)
+    decorate(rig, 5)
+    enable(animation, rig, state)
+    before = everything(rig)
+    animation.bake(rig)
+    rig.data.bones["Arm"].name = "Limb"
+    if is_saved:
+        bpy.ops.wm.open_mainfile(filepath=save(tmp_path))
+        forget(animation)
+    rig = obj("Rig")
+    animation.free(rig)
+    # The group of the channels is renamed with the bone.
+    after = [{name: renamed_back(value) for name, value in each.items()} for each in everything(rig)]
+    assert differences(before, after) == []
+    assert bone_states(animation, rig) == {"TCB" if state == "OFF" else "HANDLES"}
+
+
+def renamed_back(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(renamed_back(each) for each in value)
+    return value.replace("Limb", "Arm") if isinstance(value, str) else value
+
+
+def bone_states(animation, rig: bpy.types.Object) -> set[str]:
+    track_state = animation.checks.track_state
+    return {
+        track_state.state(track) for bone in rig.pose.bones for track in track_state.tracks_of(rig, bone.path_from_id())
+    }
+
+
+@with_slots
+def test_swapped_slots(animation, ball, state: str) -> None:
+    action, other = ball.animation_data.action, new_object("Other", "QUATERNION")
+    share(action, other, action.slots.new("OBJECT", "Other"))
+    key(other, "location", list(zip(FRAMES, PLACES[::-1], strict=True)))
+    decorate(other, 7)
+    enable(animation, other, state)
+    before = [everything(item) for item in (ball, other)]
+    animation.bake_many([ball, other], animation.Options())
+    first, second = ball.animation_data.action_slot, other.animation_data.action_slot
+    ball.animation_data.action_slot, other.animation_data.action_slot = second, first
+    other["grip"] = 0.25
+    animation.free(ball)
+    animation.free(other)
+    assert differences(before[0], everything(other)) == []
+    assert differences(before[1], everything(ball)) == []
+
+
+@with_slots
+def test_a_slot_that_is_split_off(animation, ball, state: str) -> None:
+    action, other = ball.animation_data.action, new_object("Other")
+    share(action, other, action.slots.new("OBJECT", "Other"))
+    key(other, "location", list(zip(FRAMES, PLACES, strict=True)))
+    before = everything(ball)
+    animation.bake(ball)
+    activate(ball)
+    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
+    assert ball.animation_data.action != other.animation_data.action
+    animation.free(ball)
+    check_freed(animation, ball, before, state)
+
+
+def tweaked(item: bpy.types.Object) -> None:
+    """Push the action down into a strip at a fractional place, stretched, and tweak it.
+
+    Blender's editors show keys where the strip plays them: they move keys and handles there and back, which rounds.
+    """
+    strip = push_down(item)
+    strip.scale, strip.frame_start_ui = 1.7, 17.3
+    tweak(item)
+    moved = False
+    for fcurve in fcurves(item):
+        for name in ("co", "handle_left", "handle_right"):
+            places = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
+            fcurve.keyframe_points.foreach_get(name, places)
+            before = places.copy()
+            there = places[::2] * np.float32(1.7) + np.float32(17.3)
+            places[::2] = (there - np.float32(17.3)) / np.float32(1.7)
+            fcurve.keyframe_points.foreach_set(name, places)
+            moved = moved or bool((places != before).any())
+    assert moved
+
+
+def test_nla_push_down_and_tweak_mode(animation, ball, state: str) -> None:
+    before = everything(ball)
+    animation.bake(ball)
+    tweaked(ball)
+    assert states(animation, ball) == {"BAKED"}
+    animation.free(ball)
+    ball.animation_data.use_tweak_mode = False
+    ball.animation_data.use_tweak_mode = True
+    check_freed(animation, ball, before, state)
+
+
+def test_tweak_mode_that_was_left(animation, ball, state: str) -> None:
+    before, action = everything(ball), ball.animation_data.action
+    animation.bake(ball, output="CURVES")
+    tweaked(ball)
+    ball.animation_data.use_tweak_mode = False
+    share(action, ball)
+    assert states(animation, ball) == {"BAKED"}
+    animation.free(ball)
+    check_freed(animation, ball, before, state)
+
+
+# Own tools meanwhile
+
+
+def set_parameters(animation, item: bpy.types.Object) -> None:
+    animation.key_set(item, "location", FRAMES[2], tension=-0.75, ease_from=0.4)
+
+
+def choose_cycle(animation, item: bpy.types.Object) -> None:
+    animation.choose(item, "location", cycle="LOOP")
+
+
+def move_key(animation, item: bpy.types.Object) -> None:
+    place_keys = importlib.import_module(f"{animation.__name__}.edit.place_keys")
+    keys = animation.track_keys(item, "location")
+    place_keys.move_keys(keys.take(np.array([1])), [9.5])
+
+
+def raise_key(animation, item: bpy.types.Object) -> None:
+    place_keys = importlib.import_module(f"{animation.__name__}.edit.place_keys")
+    keys = animation.track_keys(item, "location")
+    place_keys.set_value(keys.take(np.array([3])), 2, 12.5)
+
+
+def drag_on_path(animation, item: bpy.types.Object) -> None:
+    """In steps, as the mouse makes them: through the world, then in time."""
+    points, move_point = (
+        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "move_point")
+    )
+    followed = points.Followed("ORIGIN", "Z", 1.0)
+    held = move_point.movable_point(points.Spot(bpy.context.scene, item, "", followed, 30.0))
+    for away in ((0.5, 0.0, 0.0), (1.0, 0.25, 0.0), (-0.5, 0.5, 1.0)):
+        assert held.move_to(held.place() + np.array(away)).errors == []
+    for frame in (31.0, 33.5, 32.25):
+        held.track.move_to(frame)
+        assert held.track.play().errors == []
+
+
+TOOLS = {
+    "key_set": set_parameters,
+    "choose": choose_cycle,
+    "move_keys": move_key,
+    "set_value": raise_key,
+    "drag": drag_on_path,
+}
+
+
+def plain_ball(animation, name: str, state: str) -> bpy.types.Object:
+    """Without chosen handles, so that the handles that TCB places follow from keys and parameters alone."""
+    item = new_object(name)
+    key(item, "location", list(zip(FRAMES, PLACES, strict=True)))
+    animation.key_set(item, "location", FRAMES[1], tension=0.5)
+    if state == "HANDLES":
+        animation.bake(item, output="HANDLES")
+    return item
+
+
+def played(item: bpy.types.Object) -> list[list[float]]:
+    return [[fcurve.evaluate(frame / 4) for frame in range(-40, 240)] for fcurve in fcurves(item)]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("names", [*([name] for name in TOOLS), list(TOOLS)], ids="-".join)
+def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: list[str], output: str) -> None:
+    """They are what the same tools make of the same keys without a bake."""
+    item, twin = (plain_ball(animation, name, state) for name in ("Ball", "Twin"))
+    animation.bake(item, output=output)
+    for name in names:
+        for each in (item, twin):
+            TOOLS[name](animation, each)
+        assert states(animation, item) == {"BAKED"}
+    animation.free(item)
+    if state == "HANDLES":
+        animation.bake(twin, output="HANDLES")
+    assert played(item) == played(twin)
+    assert states(animation, item) == {"TCB" if state == "OFF" else "HANDLES"}
+    for name in ("tension", "ease_from"):
+        assert given(animation, item, "location", name) == given(animation, twin, "location", name)
+    frames = co(curve(item, "location"))[:, 0].tolist()
+    moved, dragged = "move_keys" in names, "drag" in names
+    assert frames == [1.0, 9.5 if moved else 7.25, np.float32(12.1), 32.25 if dragged else 30.0, 41.5]
+    if not dragged:
+        assert co(curve(item, "location", 2))[3, 1] == (12.5 if "set_value" in names else -4.0)
+    for each in (item, twin):
+        animation.remove(each)
+    assert differences(snapshot(twin), snapshot(item)) == []

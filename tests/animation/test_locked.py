@@ -1,0 +1,632 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baked tracks are locked: which edits the locks stop, and who locks and unlocks channels and groups.
+
+Each operator edits an object with baked and plain tracks in one action, all keys selected, and a twin that has the
+plain track alone. The operators run without a window. In Blender 4.2 transforms in the viewport crash without one, so
+Auto Keying is tried with other operators; the tests in windows have the transforms. Operators that ignore locks are in
+`test_edited_outside.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+import pytest
+
+from tests.animation.curves import (
+    bag_of,
+    bits,
+    choose_alone,
+    co,
+    curve,
+    differences,
+    fcurves,
+    generated,
+    key,
+    new_object,
+    new_rig,
+)
+from tests.animation.editors import editor, mark_selected
+from tests.animation.live import let_time_pass, live_object, set_value
+
+PLACES = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
+SIZES = [(0, (0, 0.03, 2)), (10.4, (5, 1, 3)), (16, (5, 1.5, 3)), (20, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+FRAME = 13
+LATER = 60
+
+OUTPUTS = ("SAMPLES", "CURVES")
+SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
+
+dope, graph, anim, transform = bpy.ops.action, bpy.ops.graph, bpy.ops.anim, bpy.ops.transform
+
+Run = Callable[[], object]
+
+
+class Operator(NamedTuple):
+    ui_type: str
+    run: Run
+    frames: tuple[float, ...] = ()
+    """Those at which keys of the plain track are selected; none: all."""
+
+
+def in_time(mode: Any, amount: float) -> Run:
+    return lambda: transform.transform(mode=mode, value=(amount, 0, 0, 0))
+
+
+def pasted(operators: Any, **how: Any) -> Run:
+    def run() -> None:
+        operators.copy()
+        bpy.context.scene.frame_set(LATER)
+        operators.paste(**how)
+
+    return run
+
+
+def duplicated_and_moved() -> None:
+    dope.duplicate()
+    in_time("TIME_TRANSLATE", 7)()
+
+
+def at(frame: int, run: Run) -> Run:
+    def there() -> None:
+        bpy.context.scene.frame_set(frame)
+        run()
+
+    return there
+
+
+@contextmanager
+def auto_keying() -> Iterator[None]:
+    settings = bpy.context.scene.tool_settings
+    settings.use_keyframe_insert_auto = True
+    try:
+        yield
+    finally:
+        settings.use_keyframe_insert_auto = False
+
+
+def cleared() -> None:
+    """Clear the transforms of the object while Auto Keying is on."""
+    with auto_keying():
+        bpy.ops.object.location_clear()
+        bpy.ops.object.rotation_clear()
+        bpy.ops.object.scale_clear()
+
+
+SHEET, CURVES, VIEWPORT = "DOPESHEET", "FCURVES", "VIEW_3D"
+
+IN_SHEET: dict[str, Operator] = {
+    "delete": Operator(SHEET, lambda: dope.delete(confirm=False)),
+    "duplicate": Operator(SHEET, lambda: dope.duplicate()),
+    "duplicate and move": Operator(SHEET, duplicated_and_moved),
+    "move": Operator(SHEET, in_time("TIME_TRANSLATE", 7)),
+    "scale": Operator(SHEET, in_time("TIME_SCALE", 2)),
+    "extend": Operator(SHEET, in_time("TIME_EXTEND", 7)),
+    "snap to frames": Operator(SHEET, lambda: dope.snap(type="NEAREST_FRAME")),
+    "snap to the current frame": Operator(SHEET, lambda: dope.snap(type="CFRA")),
+    "mirror": Operator(SHEET, lambda: dope.mirror(type="CFRA")),
+    "clean": Operator(SHEET, lambda: dope.clean(threshold=10)),
+    "clean channels": Operator(SHEET, lambda: dope.clean(threshold=10, channels=True)),
+    "bake keys": Operator(SHEET, lambda: dope.bake_keys()),
+    "paste": Operator(SHEET, pasted(dope)),
+    "paste flipped": Operator(SHEET, pasted(dope, flipped=True)),
+    "paste over all": Operator(SHEET, pasted(dope, merge="OVER_ALL")),
+    "insert": Operator(SHEET, lambda: dope.keyframe_insert(type="ALL")),
+    "interpolation": Operator(SHEET, lambda: dope.interpolation_type(type="SINE")),
+    "easing": Operator(SHEET, lambda: dope.easing_type(type="EASE_IN")),
+    "handle type": Operator(SHEET, lambda: dope.handle_type(type="VECTOR")),
+    "key type": Operator(SHEET, lambda: dope.keyframe_type(type="EXTREME")),
+    "extrapolation": Operator(SHEET, lambda: dope.extrapolation_type(type="LINEAR")),
+    "make cyclic": Operator(SHEET, lambda: dope.extrapolation_type(type="MAKE_CYCLIC")),
+    "delete channels": Operator(SHEET, lambda: anim.channels_delete()),
+}
+IN_TIMELINE: dict[str, Operator] = {
+    "timeline, move": Operator("TIMELINE", in_time("TIME_TRANSLATE", 7)),
+    "timeline, scale": Operator("TIMELINE", in_time("TIME_SCALE", 2)),
+    "timeline, delete": Operator("TIMELINE", lambda: dope.delete(confirm=False)),
+    "timeline, duplicate": Operator("TIMELINE", lambda: dope.duplicate()),
+}
+IN_CURVES: dict[str, Operator] = {
+    "curves, delete": Operator(CURVES, lambda: graph.delete(confirm=False)),
+    "curves, duplicate": Operator(CURVES, lambda: graph.duplicate()),
+    "curves, move": Operator(CURVES, lambda: transform.translate(value=(7, 2, 0))),
+    "curves, scale": Operator(CURVES, lambda: transform.resize(value=(2, 3, 1))),
+    "curves, rotate": Operator(CURVES, lambda: transform.rotate(value=0.5)),
+    "curves, snap frames": Operator(CURVES, lambda: graph.snap(type="NEAREST_FRAME")),
+    "curves, snap values": Operator(CURVES, lambda: graph.snap(type="VALUE")),
+    "curves, flatten handles": Operator(CURVES, lambda: graph.snap(type="HORIZONTAL")),
+    "curves, mirror time": Operator(CURVES, lambda: graph.mirror(type="CFRA")),
+    "curves, mirror values": Operator(CURVES, lambda: graph.mirror(type="VALUE")),
+    "curves, clean": Operator(CURVES, lambda: graph.clean(threshold=10)),
+    "curves, bake keys": Operator(CURVES, lambda: graph.bake_keys()),
+    "curves, paste": Operator(CURVES, pasted(graph)),
+    "curves, insert": Operator(CURVES, lambda: graph.keyframe_insert(type="ALL")),
+    "smooth": Operator(CURVES, lambda: graph.smooth()),
+    "smooth, Gaussian": Operator(CURVES, lambda: graph.gaussian_smooth()),
+    "smooth, Butterworth": Operator(CURVES, lambda: graph.butterworth_smooth()),
+    "decimate by ratio": Operator(CURVES, lambda: graph.decimate(mode="RATIO", factor=0.5)),
+    "decimate by error": Operator(CURVES, lambda: graph.decimate(mode="ERROR", remove_error_margin=10)),
+    "blend to neighbor": Operator(CURVES, lambda: graph.blend_to_neighbor(factor=0.7)),
+    "blend to default": Operator(CURVES, lambda: graph.blend_to_default(factor=0.7)),
+    "blend to ease": Operator(CURVES, lambda: graph.blend_to_ease(factor=0.7), (16, 20)),
+    "blend offset": Operator(CURVES, lambda: graph.blend_offset(factor=0.7), (16, 20)),
+    "breakdown": Operator(CURVES, lambda: graph.breakdown(factor=0.7), (16,)),
+    "ease": Operator(CURVES, lambda: graph.ease(factor=0.7)),
+    "match slope": Operator(CURVES, lambda: graph.match_slope(factor=0.7), (10.4,)),
+    "push and pull": Operator(CURVES, lambda: graph.push_pull(factor=1.7)),
+    "shear": Operator(CURVES, lambda: graph.shear(factor=0.7)),
+    "scale from average": Operator(CURVES, lambda: graph.scale_average(factor=0.7)),
+    "scale from neighbor": Operator(CURVES, lambda: graph.scale_from_neighbor(factor=0.7)),
+    "time offset": Operator(CURVES, lambda: graph.time_offset(frame_offset=7)),
+    "equalize handles": Operator(CURVES, lambda: graph.equalize_handles(side="BOTH", handle_length=2)),
+    "curves, interpolation": Operator(CURVES, lambda: graph.interpolation_type(type="SINE")),
+    "curves, easing": Operator(CURVES, lambda: graph.easing_type(type="EASE_IN")),
+    "curves, handle type": Operator(CURVES, lambda: graph.handle_type(type="VECTOR")),
+    "curves, extrapolation": Operator(CURVES, lambda: graph.extrapolation_type(type="LINEAR")),
+    "curves, make cyclic": Operator(CURVES, lambda: graph.extrapolation_type(type="MAKE_CYCLIC")),
+    "add a modifier": Operator(CURVES, lambda: graph.fmodifier_add(type="NOISE")),
+    "keys to samples": Operator(CURVES, lambda: graph.keys_to_samples()),
+    "curves, delete channels": Operator(CURVES, lambda: anim.channels_delete()),
+}
+KEYING_SET = "LocRotScale"
+IN_VIEWPORT: dict[str, Operator] = {
+    "insert, by name": Operator(VIEWPORT, lambda: anim.keyframe_insert_by_name(type=KEYING_SET)),
+    "insert, by a keying set": Operator(VIEWPORT, lambda: anim.keyframe_insert(type=KEYING_SET)),
+    "delete, by name": Operator(VIEWPORT, at(25, lambda: anim.keyframe_delete_by_name(type=KEYING_SET))),
+    "delete at the frame": Operator(VIEWPORT, at(25, lambda: anim.keyframe_delete_v3d(confirm=False))),
+    "auto key": Operator(VIEWPORT, cleared),
+}
+if bpy.app.version >= (5, 2, 0):
+    # Blender 4.2 ignores locks here.
+    IN_VIEWPORT["clear keyframes"] = Operator(VIEWPORT, lambda: anim.keyframe_clear_v3d(confirm=False))
+OPERATORS = IN_SHEET | IN_TIMELINE | IN_CURVES | IN_VIEWPORT
+
+
+def kept(fcurve: bpy.types.FCurve) -> dict[str, Any]:
+    """All that an F-curve holds, but for what is selected."""
+    state = bits(fcurve)
+    mute, hide, lock, _select, *rest = state["flags"]
+    return {name: state[name] for name in state if name not in SELECTION} | {"flags": (mute, hide, lock, *rest)}
+
+
+def contents(item: bpy.types.ID, *prefixes: str) -> list[dict[str, Any]]:
+    return [kept(fcurve) for fcurve in fcurves(item) if fcurve.data_path.startswith(prefixes)]
+
+
+def states(animation, item: bpy.types.ID) -> dict[str, str]:
+    track_state = animation.checks.track_state
+    return {track.path: track_state.state(track) for track in track_state.tracks_of(item)}
+
+
+def run(operator: Operator, item: bpy.types.Object) -> None:
+    """Run an operator with all channels and keys of the object selected, those of the plain track as it says."""
+    choose_alone(item)
+    for fcurve in fcurves(item):
+        fcurve.select = True
+        for point in fcurve.keyframe_points:
+            is_in = not operator.frames or any(abs(point.co.x - frame) < 0.01 for frame in operator.frames)
+            mark_selected(point, fcurve.data_path != "scale" or is_in)
+    scene: Any = bpy.context.scene
+    scene.frame_set(FRAME)
+    scene.tool_settings.use_snap_anim = False
+    with editor(operator.ui_type) as space:
+        if operator.ui_type != VIEWPORT:
+            space.dopesheet.show_only_selected = True
+        if operator.ui_type == CURVES:
+            # Other pivots depend on all that is selected.
+            space.pivot_point, space.cursor_position_x, space.cursor_position_y = "CURSOR", FRAME, 0.0
+        operator.run()
+
+
+def baked_ball(animation, output: str, again: bool = False, segments: bool = False) -> bpy.types.Object:
+    """An object with baked tracks and a plain one in one action.
+
+    `again`: parameters of the baked tracks were changed. `segments`: Blender plays some segments of them.
+    """
+    item = new_object("Ball", "QUATERNION")
+    key(item, "location", PLACES, group="Baked")
+    key(item, "rotation_quaternion", TURNS, group="Baked")
+    key(item, "scale", SIZES, group="Plain")
+    if segments:
+        curve(item, "rotation_quaternion", 1).keyframe_points[1].interpolation = "SINE"
+        curve(item, "location", 0).keyframe_points[0].interpolation = "LINEAR"
+        curve(item, "location", 2).extrapolation = "LINEAR"
+    tracks = ("location", "rotation_quaternion")
+    animation.enable(item, prefixes=tracks)
+    animation.bake(item, prefixes=tracks, output=output)
+    if again:
+        for path in tracks:
+            animation.key_set(item, path, 10, tension=-0.5, bias=0.75, continuity=0.3)
+    return item
+
+
+def twin() -> bpy.types.Object:
+    item = new_object("Twin", "QUATERNION")
+    key(item, "scale", SIZES, group="Plain")
+    return item
+
+
+BAKED = ("location", "rotation_quaternion")
+
+
+def check(animation, operator: Operator, item: bpy.types.Object) -> None:
+    other = twin()
+    before, plain = contents(item, *BAKED), contents(other, "scale")
+    assert all(state["flags"][2] for state in before)
+    run(operator, other)
+    run(operator, item)
+    assert differences(before, contents(item, *BAKED)) == []
+    assert [group.lock for group in bag_of(item).groups if group.name == "Baked"] == [True]
+    edited = contents(other, "scale")
+    assert differences(plain, edited) != []
+    assert differences(edited, contents(item, "scale")) == []
+    found = states(animation, item)
+    assert {found[path] for path in BAKED} == {"BAKED"}
+
+
+# What editors leave alone
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_edits_all_but_the_baked_tracks(animation, name: str, output: str) -> None:
+    check(animation, OPERATORS[name], baked_ball(animation, output))
+
+
+RECALCULATING = ("move", "scale", "snap to frames", "handle type", "timeline, move", "curves, move", "smooth")
+"""Operators after which Blender places handles anew."""
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", RECALCULATING)
+def test_handles_stay_after_another_bake(animation, name: str, output: str) -> None:
+    check(animation, OPERATORS[name], baked_ball(animation, output, again=True))
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", RECALCULATING)
+def test_handles_of_segments_that_blender_plays_stay(animation, name: str, output: str) -> None:
+    check(animation, OPERATORS[name], baked_ball(animation, output, again=True, segments=True))
+
+
+POSE: dict[str, Run] = {
+    "paste a pose": lambda: (bpy.ops.pose.copy(), bpy.ops.pose.paste()),
+    "breakdown": lambda: bpy.ops.pose.breakdown(factor=0.9),
+    "push": lambda: bpy.ops.pose.push(factor=0.9),
+    "relax": lambda: bpy.ops.pose.relax(factor=0.9),
+    "blend to neighbor": lambda: bpy.ops.pose.blend_to_neighbor(factor=0.9),
+    "clear transforms": lambda: bpy.ops.pose.transforms_clear(),
+    "insert": lambda: anim.keyframe_insert_by_name(type="WholeCharacter"),
+}
+
+
+@pytest.mark.parametrize("name", POSE)
+def test_a_pose_tool_with_auto_keying_keys_only_what_is_not_baked(animation, name: str) -> None:
+    rig = new_rig("Baked", "Plain")
+    for bone in ("Baked", "Plain"):
+        key(rig, f'pose.bones["{bone}"].rotation_quaternion', TURNS, group=bone)
+        key(rig, f'pose.bones["{bone}"].location', PLACES, group=bone)
+    baked, plain = (f'pose.bones["{bone}"]' for bone in ("Baked", "Plain"))
+    channels = [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(rig) if baked in fcurve.data_path]
+    animation.bake(rig, prefixes=[baked])
+    choose_alone(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.context.scene.frame_set(FRAME)
+    before = [kept(curve(rig, *channel)) for channel in channels], contents(rig, plain)
+    for bone in rig.pose.bones:
+        bone.location.x += 3
+    with auto_keying(), editor(VIEWPORT):
+        POSE[name]()
+    # New channels of a baked bone, such as its scale, are no part of what is baked.
+    assert differences(before[0], [kept(curve(rig, *channel)) for channel in channels]) == []
+    assert co(curve(rig, f"{plain}.location"))[:, 0].tolist() == [0, 10, FRAME, 25, 40]
+
+
+def test_a_script_that_keys_a_baked_track_is_refused(animation) -> None:
+    item = baked_ball(animation, "SAMPLES")
+    before = contents(item, "location")
+    item.location = 7, 7, 7
+    assert not item.keyframe_insert("location", frame=12)
+    assert not item.keyframe_delete("location", frame=10)
+    assert contents(item, "location") == before
+
+
+# Locks of groups
+
+
+def locks(item: bpy.types.ID) -> dict[str, bool]:
+    return {group.name: group.lock for group in bag_of(item).groups}
+
+
+def two_groups() -> bpy.types.Object:
+    item = new_object("Ball")
+    key(item, "location", PLACES, group="Places")
+    key(item, "rotation_euler", PLACES, group="Mixed")
+    key(item, "scale", PLACES, group="Mixed")
+    return item
+
+
+def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
+    item = two_groups()
+    animation.bake(item, prefixes=["location", "rotation_euler"])
+    assert locks(item) == {"Places": True, "Mixed": False}
+    animation.enable(item, prefixes=["scale"])
+    animation.bake(item, prefixes=["scale"])
+    assert locks(item) == {"Places": True, "Mixed": True}
+    animation.free(item, ["rotation_euler"])
+    assert locks(item) == {"Places": True, "Mixed": False}
+    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"location", "scale"}
+    animation.free(item)
+    assert locks(item) == {"Places": False, "Mixed": False}
+    assert not any(fcurve.lock for fcurve in fcurves(item))
+
+
+@pytest.mark.parametrize("way", ["restore", "remove", "apply"])
+def test_a_group_is_unlocked_by_all_that_ends_a_bake(animation, way: str) -> None:
+    item = two_groups()
+    animation.bake(item)
+    getattr(animation, way)(item)
+    assert locks(item) == {"Places": False, "Mixed": False}
+    assert not any(fcurve.lock for fcurve in fcurves(item))
+
+
+# What the animator has locked
+
+
+def lock_channel(item: bpy.types.ID) -> None:
+    curve(item, "rotation_euler", 1).lock = True
+
+
+def lock_group(item: bpy.types.ID) -> None:
+    """Lock a group and its channels, as a click on its padlock does."""
+    group = bag_of(item).groups["Mixed"]
+    group.lock = True
+    for fcurve in group.channels:
+        fcurve.lock = True
+
+
+@pytest.mark.parametrize("lock", [lock_channel, lock_group])
+def test_a_lock_of_the_animator_refuses_a_bake(animation, lock) -> None:
+    item = two_groups()
+    animation.enable(item)
+    lock(item)
+    before = contents(item, "rotation_euler")
+    report = animation.bake(item, prefixes=["location", "rotation_euler"])
+    assert [(error.track, error.reason) for error in report.errors] == [("rotation_euler", animation.errors.LOCKED)]
+    assert contents(item, "rotation_euler") == before
+    assert states(animation, item)["location"] == "BAKED"
+
+
+@pytest.mark.parametrize("way", ["free", "restore", "remove", "apply", "bake"])
+def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, way: str) -> None:
+    item = two_groups()
+    animation.bake(item, prefixes=["location", "rotation_euler"])
+    lock_group(item)
+    before = contents(item, "rotation_euler", "scale")
+    report = getattr(animation, way)(item)
+    assert [(error.track, error.reason) for error in report.errors] == [("rotation_euler", animation.errors.LOCKED)]
+    assert contents(item, "rotation_euler", "scale") == before
+    assert locks(item)["Mixed"]
+    assert states(animation, item)["rotation_euler"] == "BAKED"
+    assert (
+        animation.free(item, ["location"]).tracks if way == "bake" else states(animation, item)["location"] != "BAKED"
+    )
+
+
+def test_a_locked_channel_that_joined_a_baked_track_refuses_to_free_it(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", PLACES, channels=[0, 1])
+    animation.bake(item)
+    key(item, "location", PLACES, channels=[2])
+    curve(item, "location", 2).lock = True
+    before = contents(item, "location")
+    report = animation.free(item)
+    assert [error.reason for error in report.errors] == [animation.errors.LOCKED]
+    assert contents(item, "location") == before
+    curve(item, "location", 2).lock = False
+    assert animation.free(item).tracks == 1
+    assert co(curve(item, "location")).tolist() == [[frame, place[0]] for frame, place in PLACES]
+
+
+# Channels that join a locked group
+
+
+def insert_all(rig: bpy.types.Object) -> None:
+    """Press I for location, rotation and scale of all bones."""
+    choose_alone(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.context.scene.frame_set(FRAME)
+    with editor(VIEWPORT):
+        anim.keyframe_insert_by_name(type=KEYING_SET)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def baked_bone(animation) -> bpy.types.Object:
+    rig = new_rig("Bone")
+    key(rig, 'pose.bones["Bone"].location', PLACES, group="Bone")
+    key(rig, 'pose.bones["Bone"].rotation_quaternion', TURNS, group="Bone")
+    animation.enable(rig)
+    animation.bake(rig)
+    assert locks(rig) == {"Bone": True}
+    return rig
+
+
+SCALE = 'pose.bones["Bone"].scale'
+
+
+@pytest.mark.parametrize("way", ["bake", "free", "restore", "remove", "apply"])
+def test_channels_that_were_keyed_in_a_locked_group_hinder_nothing(animation, way: str) -> None:
+    rig = baked_bone(animation)
+    insert_all(rig)
+    # Blender has made the channels, but puts no key into a locked group.
+    assert any(fcurve.data_path == SCALE for fcurve in fcurves(rig))
+    report = getattr(animation, way)(rig)
+    assert (report.tracks, report.errors) == (2, [])
+    assert locks(rig) == {"Bone": False}
+
+
+def test_live_unlocks_a_group_for_new_channels(animation) -> None:
+    rig = baked_bone(animation)
+    watches: dict[Any, Any] = {}
+    animation.live.update.refresh(watches, rig.animation_data.action)
+    insert_all(rig)
+    before = contents(rig, 'pose.bones["Bone"].location', 'pose.bones["Bone"].rotation')
+    assert animation.live.update.refresh(watches, rig.animation_data.action).notes == []
+    assert locks(rig) == {"Bone": False}
+    insert_all(rig)
+    assert co(curve(rig, SCALE)).tolist() == [[FRAME, 1]]
+    assert contents(rig, 'pose.bones["Bone"].location', 'pose.bones["Bone"].rotation') == before
+
+
+@pytest.mark.parametrize("way", ["bake", "free"])
+def test_channels_that_a_script_adds_to_a_locked_group_hinder_nothing(animation, way: str) -> None:
+    rig = baked_bone(animation)
+    key(rig, SCALE, PLACES, group="Bone")
+    report = getattr(animation, way)(rig)
+    assert (report.tracks, report.errors) == (2, [])
+    assert locks(rig) == {"Bone": False}
+    animation.enable(rig)
+    assert animation.bake(rig).errors == []
+    assert locks(rig) == {"Bone": True}
+
+
+def test_a_frame_function_of_a_baked_track_can_be_edited(animation) -> None:
+    rig = baked_bone(animation)
+    animation.retime(rig, "SCALE", track='pose.bones["Bone"].location', scale=2.0)
+    timing = next(fcurve for fcurve in fcurves(rig) if "tcb_tracks" in fcurve.data_path)
+    assert not timing.lock
+    assert timing.group is None or not timing.group.lock
+    assert animation.bake(rig).errors == []
+    assert animation.free(rig).errors == []
+
+
+# Unlocked by hand
+
+
+def unlock_all(item: bpy.types.ID) -> None:
+    for group in bag_of(item).groups:
+        group.lock = False
+    for fcurve in fcurves(item):
+        fcurve.lock = False
+
+
+def tab(item: bpy.types.ID) -> None:
+    """Press Tab over the channels of the Dope Sheet."""
+    choose_alone(item)
+    for fcurve in fcurves(item):
+        fcurve.select = True
+    for group in bag_of(item).groups:
+        group.select = True
+    with editor(SHEET) as space:
+        space.dopesheet.show_only_selected = True
+        anim.channels_expand(all=True)
+        anim.channels_editable_toggle()
+
+
+@pytest.mark.parametrize("is_live", [False, True])
+@pytest.mark.parametrize("unlock", [unlock_all, tab])
+def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, unlock, is_live: bool) -> None:
+    item = two_groups()
+    animation.bake(item)
+    action, update = item.animation_data.action, animation.live.update
+    options = (lambda _users: animation.Options(output="HANDLES")) if is_live else None
+    watches: dict[Any, Any] = {}
+    assert update.refresh(watches, action, options).notes == []
+    before = contents(item, "")
+    unlock(item)
+    assert not any(fcurve.lock for fcurve in fcurves(item))
+    assert set(states(animation, item).values()) == {"BAKED"}
+    report = update.refresh(watches, action, options)
+    assert report.notes == ["3 baked tracks were locked again. Free Bake unlocks them for editing"]
+    assert contents(item, "") == before
+    assert locks(item) == {"Places": True, "Mixed": True}
+    assert update.refresh(watches, action, options).notes == []
+
+
+def test_tab_beside_other_locks_locks_again_only_what_is_baked(animation) -> None:
+    item = two_groups()
+    animation.bake(item, prefixes=["location", "rotation_euler"])
+    watches: dict[Any, Any] = {}
+    animation.live.update.refresh(watches, item.animation_data.action)
+    unlock_all(item)
+    animation.live.update.refresh(watches, item.animation_data.action)
+    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"location", "rotation_euler"}
+    assert locks(item) == {"Places": True, "Mixed": False}
+
+
+def raise_key(item: bpy.types.ID) -> None:
+    curve(item, "location").keyframe_points[3].co_ui.y += 1
+
+
+def hold_key(item: bpy.types.ID) -> None:
+    curve(item, "location").keyframe_points[3].interpolation = "CONSTANT"
+
+
+@pytest.mark.parametrize("edit", [raise_key, hold_key])
+def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> None:
+    item = two_groups()
+    animation.bake(item)
+    watches: dict[Any, Any] = {}
+    action = item.animation_data.action
+    animation.live.update.refresh(watches, action)
+    unlock_all(item)
+    edit(item)
+    report = animation.live.update.refresh(watches, action)
+    assert report.notes == ["2 baked tracks were locked again. Free Bake unlocks them for editing"]
+    assert not any(fcurve.lock for fcurve in fcurves(item) if fcurve.data_path == "location")
+    assert locks(item) == {"Places": False, "Mixed": True}
+
+
+# Our own tools and Live
+
+
+def choose_cycle(animation, item: bpy.types.ID) -> None:
+    animation.choose(item, "location", cycle="LOOP")
+
+
+def set_tension(animation, item: bpy.types.ID) -> None:
+    animation.key_set(item, "location", 10, tension=0.5)
+
+
+def bake_as_curves(animation, item: bpy.types.ID) -> None:
+    animation.bake(item, output="CURVES")
+
+
+def bake_half_frames(animation, item: bpy.types.ID) -> None:
+    animation.bake(item, step=0.5, extend=(-10, 60))
+
+
+@pytest.mark.parametrize("edit", [choose_cycle, set_tension, bake_as_curves, bake_half_frames])
+def test_our_own_tools_leave_all_baked_channels_locked(animation, edit) -> None:
+    item = two_groups()
+    animation.bake(item)
+    before = contents(item, "location")
+    edit(animation, item)
+    assert differences(before, contents(item, "location")) != []
+    assert all(fcurve.lock for fcurve in fcurves(item))
+    assert locks(item) == {"Places": True, "Mixed": True}
+    assert set(states(animation, item).values()) == {"BAKED"}
+
+
+def test_live_updates_handles_beside_a_baked_track_and_leaves_that(animation, bakes) -> None:
+    item = live_object(animation, "Ball")
+    key(item, "scale", SIZES, group="Transform")
+    animation.enable(item, prefixes=["scale"])
+    animation.bake(item, prefixes=["scale"])
+    bpy.ops.tcb.sync()
+    assert states(animation, item) == {"location": "HANDLES", "scale": "BAKED"}
+    before = contents(item, "scale")
+    bakes.clear()
+    set_value(item, 3.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+    assert contents(item, "scale") == before
+    assert states(animation, item) == {"location": "HANDLES", "scale": "BAKED"}
+    assert generated(curve(item, "location")) == []
+    assert locks(item) == {"Transform": False}

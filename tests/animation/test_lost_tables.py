@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baked actions that a Blender without the extension handles, and tables that are damaged, deleted or carried along."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.action_users import with_slots
+from tests.animation.baked_ball import baked_ball
+from tests.animation.curves import (
+    KEYS,
+    MODES,
+    bag_of,
+    co,
+    curve,
+    differences,
+    fcurves,
+    has_table,
+    key,
+    keyed,
+    new_object,
+    rotation_path,
+    seen,
+    snapshot,
+)
+from tests.animation.damage import damaged, forget
+from tests.animation.rotations import rotations_near_each_other, values_of
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTPUTS = ("SAMPLES", "CURVES")
+FRAMES = [frame for frame, _ in KEYS]
+OTHER_BLENDER = ROOT / ".venv-bpy-4.2" / "bin" / "python"
+
+
+def obj(name: str = "Ball") -> Any:
+    """By name: a file makes all objects anew."""
+    return bpy.data.objects[name]
+
+
+def motion(item: bpy.types.ID) -> list[list[float]]:
+    return [[fcurve.evaluate(frame / 4) for frame in range(-20, 200)] for fcurve in fcurves(item)]
+
+
+def states(animation, item: bpy.types.ID) -> set[str]:
+    track_state = animation.checks.track_state
+    return {track_state.state(track) for track in track_state.tracks_of(item)}
+
+
+def is_locked(item: bpy.types.ID) -> bool:
+    """Whether anything is locked."""
+    return any(each.lock for each in [*fcurves(item), *bag_of(item).groups])
+
+
+def refusal_of(animation, change) -> str:
+    """Why nothing was done, raised or reported."""
+    try:
+        report = change()
+    except animation.AnimationError as error:
+        return str(error)
+    assert report.tracks == 0
+    return "; ".join(report.refused)
+
+
+# Without the extension
+
+
+PLAIN = """
+import json, sys
+import bpy
+from tests.animation.clipboard import activate
+from tests.animation.curves import *
+from tests.animation.editors import editor
+
+assert "tcb_frame" not in bpy.types.Object.bl_rna.properties, "the extension is enabled"
+path = sys.argv[1]
+bpy.ops.wm.open_mainfile(filepath=path)
+ball = bpy.data.objects["Ball"]
+"""
+SAVE = """
+bpy.ops.wm.save_as_mainfile(filepath=path)
+"""
+
+
+def in_plain_blender(tmp_path: Path, path: str, code: str) -> str:
+    """Run code in a Blender without the extension, which has opened the file; return what it prints."""
+    user = tmp_path / "plain"
+    user.mkdir(exist_ok=True)
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(user), "PYTHONPATH": str(ROOT)}
+    run = [sys.executable, "-c", PLAIN + code, path]
+    ran = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def saved(animation, tmp_path: Path, output: str = "SAMPLES") -> tuple[str, list[Any], list[Any]]:
+    """A file with the baked ball; its own curves, as handles play them, and its baked ones."""
+    item = baked_ball(animation, output)
+    baked = snapshot(item)
+    animation.free(item)
+    own = snapshot(item)
+    animation.bake(item, output=output)
+    path = str(tmp_path / "ball.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert differences(baked, snapshot(item)) == []
+    return path, own, baked
+
+
+EDITORS = """
+print("MOTION", json.dumps([[c.evaluate(f / 4) for f in range(-20, 200)] for c in fcurves(ball)]))
+activate(ball)
+for fcurve in fcurves(ball):
+    fcurve.keyframe_points.foreach_set("select_control_point", [True] * len(fcurve.keyframe_points))
+with editor("DOPESHEET"):
+    bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(5, 0, 0, 0))
+    for edit in (bpy.ops.action.delete, bpy.ops.action.duplicate):
+        try:
+            edit()
+        except RuntimeError:
+            pass
+ball.keyframe_insert("scale", frame=5)
+"""
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_plain_blender_plays_the_bake_and_its_editors_do_not_edit_it(animation, tmp_path, output: str) -> None:
+    path, own, baked = saved(animation, tmp_path, output)
+    expected = motion(obj())
+    printed = in_plain_blender(tmp_path, path, EDITORS + SAVE)
+    (line,) = [line for line in printed.splitlines() if line.startswith("MOTION")]
+    assert json.loads(line.removeprefix("MOTION")) == expected
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    after, scale = snapshot(obj())[: len(baked)], snapshot(obj())[len(baked) :]
+    assert [each["path"] for each in scale] == [("scale", index) for index in range(3)]
+    assert [[each["co"], each["interpolation"]] for each in after] == [
+        [each["co"], each["interpolation"]] for each in baked
+    ]
+    assert states(animation, obj()) == {"BAKED", "PLAIN"}
+    animation.free(obj())
+    assert differences([*own, *scale], snapshot(obj())) == []
+
+
+def test_what_a_plain_blender_duplicates_is_baked_and_can_be_freed(animation, tmp_path) -> None:
+    path, own, _ = saved(animation, tmp_path)
+    code = """
+activate(ball)
+bpy.ops.object.duplicate()
+other = bpy.context.view_layer.objects.active
+bpy.data.objects.remove(ball)
+bpy.data.orphans_purge()
+other.name = "Ball"
+"""
+    in_plain_blender(tmp_path, path, code + SAVE)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    assert len(bpy.data.actions) == 1
+    assert states(animation, obj()) == {"BAKED"}
+    animation.free(obj())
+    assert differences(own, snapshot(obj())) == []
+
+
+BROUGHT = """
+for is_linked in (False, True):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=is_linked) as (_, wanted):
+        wanted.objects = ["Ball"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    bpy.ops.wm.save_as_mainfile(filepath=path.replace("ball.blend", "linked.blend" if is_linked else "appended.blend"))
+"""
+
+
+def test_what_a_plain_blender_appends_can_be_freed_and_what_it_links_is_refused(animation, tmp_path) -> None:
+    path, own, baked = saved(animation, tmp_path)
+    in_plain_blender(tmp_path, path, BROUGHT)
+    bpy.ops.wm.open_mainfile(filepath=path.replace("ball.blend", "linked.blend"))
+    forget(animation)
+    assert states(animation, obj()) == {"BAKED"}
+    for verb in (animation.bake, animation.free, animation.restore, animation.remove, animation.apply):
+        assert "linked" in refusal_of(animation, lambda verb=verb: verb(obj()))
+    assert differences(baked, snapshot(obj())) == []
+    bpy.ops.wm.open_mainfile(filepath=path.replace("ball.blend", "appended.blend"))
+    forget(animation)
+    assert states(animation, obj()) == {"BAKED"}
+    animation.free(obj())
+    assert differences(own, snapshot(obj())) == []
+
+
+UNLOCKED = """
+for fcurve in fcurves(ball):
+    if fcurve.data_path == "location":
+        fcurve.lock = False
+        fcurve.keyframe_points[5].co.y += 1.0
+        fcurve.update()
+"""
+
+
+def test_what_a_plain_blender_unlocks_and_edits_is_edited_outside(animation, tmp_path) -> None:
+    path, own, _ = saved(animation, tmp_path)
+    in_plain_blender(tmp_path, path, UNLOCKED + SAVE)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    edited = motion(obj())
+    assert states(animation, obj()) == {"EDITED_OUTSIDE", "BAKED"}
+    for verb in (animation.bake, animation.free, animation.restore, animation.remove):
+        refusal = refusal_of(animation, lambda verb=verb: verb(obj(), prefixes=["location"]))
+        assert '"Ball", location: edited outside' in refusal
+        assert "Apply keeps the curves. Free Bake with Discard Edits brings back the saved keys" in refusal
+    assert motion(obj()) == edited
+    animation.apply(obj())
+    assert motion(obj()) == edited
+    assert not is_locked(obj())
+    assert not has_table(obj())
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    animation.free(obj(), discard_edits=True)
+    assert differences(own, snapshot(obj())) == []
+
+
+# A table that is gone, or damaged
+
+
+LOST = ("deleted", "damaged")
+
+
+def lose(animation, item: bpy.types.ID, how: str) -> None:
+    if how == "deleted":
+        del item.animation_data.action["tcb_animation"]
+        forget(animation)
+    else:
+        damaged(animation, item, "another stamp")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("how", LOST)
+def test_all_but_remove_and_apply_are_refused_with_both_ways_on(animation, how: str, output: str) -> None:
+    item = baked_ball(animation, output)
+    lose(animation, item, how)
+    before = snapshot(item)
+    words = "damaged (stamp); Remove TCB" if how == "damaged" else "baked, but its table is gone. Remove TCB keeps"
+    for change in (
+        lambda: animation.bake(item),
+        lambda: animation.bake(item, output="HANDLES"),
+        lambda: animation.free(item),
+        lambda: animation.free(item, discard_edits=True),
+        lambda: animation.restore(item),
+        lambda: animation.enable(item),
+    ):
+        assert words in refusal_of(animation, change)
+    assert differences(before, snapshot(item)) == []
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("how", LOST)
+def test_remove_keeps_the_own_keys_and_says_what_it_could_not(animation, how: str, output: str) -> None:
+    item = baked_ball(animation, output)
+    lose(animation, item, how)
+    report = animation.remove(item)
+    assert report.tracks == 2
+    assert any("its table is gone" in note or "damaged TCB table was removed" in note for note in report.notes)
+    for index in range(3):
+        expected = [(frame, values[index]) for frame, values in KEYS]
+        assert co(curve(item, "location", index)).tolist() == [list(each) for each in expected]
+    assert {point.type for fcurve in fcurves(item) for point in fcurve.keyframe_points} == {"KEYFRAME"}
+    assert not is_locked(item)
+    assert not has_table(item)
+    # It can be made TCB again.
+    assert animation.bake(item).tracks == 2
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("how", LOST)
+def test_apply_keeps_the_motion(animation, how: str, output: str) -> None:
+    item = baked_ball(animation, output)
+    before = motion(item)
+    lose(animation, item, how)
+    report = animation.apply(item)
+    assert report.tracks == 2
+    assert not any("generated ones removed" in note for note in report.notes)
+    assert motion(item) == before
+    assert {point.type for fcurve in fcurves(item) for point in fcurve.keyframe_points} == {"KEYFRAME"}
+    assert not is_locked(item)
+    assert not has_table(item)
+
+
+def orientations(item: bpy.types.Object, frames: list[float]) -> np.ndarray:
+    return np.array([np.array(seen(frame, item).matrix_world.to_3x3()) for frame in frames])
+
+
+@pytest.mark.parametrize("components", ["all", "two"])
+@pytest.mark.parametrize("how", LOST)
+@pytest.mark.parametrize("mode", MODES)
+def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, components: str) -> None:
+    """Baked keys may have equivalent numbers, and a bake makes channels that the animator has not keyed."""
+    item, path = new_object("Ball", mode), rotation_path(mode)
+    turns = values_of(mode, rotations_near_each_other(random.Random(4), len(FRAMES), 2.0))
+    key(item, path, list(zip(FRAMES, turns, strict=True)), channels=[0, 1] if components == "two" else ())
+    expected = orientations(item, FRAMES)
+    animation.bake(item, step=0.5)
+    lose(animation, item, how)
+    animation.remove(item)
+    assert {len(fcurve.keyframe_points) for fcurve in fcurves(item)} == {len(FRAMES)}
+    assert not is_locked(item)
+    np.testing.assert_allclose(orientations(item, FRAMES), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("verb", ["remove", "apply"])
+@pytest.mark.parametrize("how", LOST)
+@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "SINE", "ELASTIC"])
+def test_tracks_without_generated_keys_are_unlocked_too(animation, interpolation: str, how: str, verb: str) -> None:
+    """One that stands still, or that Blender plays."""
+    still = [(frame, (1.0, 1.0, 1.0)) for frame in FRAMES]
+    item = keyed(keys=still if interpolation == "BEZIER" else KEYS, group="Places")
+    animation.enable(item)
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            point.interpolation = interpolation
+    before = [co(fcurve).tolist() for fcurve in fcurves(item)]
+    animation.bake(item)
+    assert all(fcurve.lock for fcurve in fcurves(item))
+    lose(animation, item, how)
+    assert getattr(animation, verb)(item).tracks == 1
+    assert not is_locked(item)
+    assert [co(fcurve).tolist() for fcurve in fcurves(item)] == before
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_a_track_that_the_animator_has_locked_stays_locked(animation, how: str) -> None:
+    item = baked_ball(animation)
+    key(item, "scale", KEYS)
+    for index in range(3):
+        curve(item, "scale", index).lock = True
+    before = [each for each in snapshot(item) if each["path"][0] == "scale"]
+    lose(animation, item, how)
+    animation.remove(item)
+    assert [each for each in snapshot(item) if each["path"][0] == "scale"] == before
+
+
+@with_slots
+def test_a_track_that_lost_its_table_in_a_merge_without_the_extension_is_told(animation, tmp_path) -> None:
+    """Blender keeps the table of one of two actions that are merged."""
+    baked_ball(animation)
+    other = keyed("Other")
+    animation.bake(other)
+    path = str(tmp_path / "ball.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    in_plain_blender(
+        tmp_path,
+        path,
+        """
+activate(ball)
+bpy.data.objects["Other"].select_set(True)
+assert bpy.ops.anim.merge_animation() == {"FINISHED"}
+bpy.data.orphans_purge()
+"""
+        + SAVE,
+    )
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    other = obj("Other")
+    assert other.animation_data.action == obj().animation_data.action
+    assert states(animation, obj()) == {"BAKED"}
+    assert "its table is gone" in refusal_of(animation, lambda: animation.free(other))
+    animation.remove(other)
+    assert [co(curve(other, "location", index)).tolist() for index in range(3)] == [
+        [[frame, values[index]] for frame, values in KEYS] for index in range(3)
+    ]
+    assert not is_locked(other)
+    assert states(animation, obj()) == {"BAKED"}
+
+
+def test_a_table_that_is_put_back_is_the_same_again(animation) -> None:
+    """As an undo does: nothing is to be done while it is away."""
+    item = baked_ball(animation)
+    action: Any = item.animation_data.action
+    table = action["tcb_animation"].to_dict()
+    before = snapshot(item)
+    del action["tcb_animation"]
+    assert states(animation, item) == {"PLAIN"}
+    action["tcb_animation"] = {"schema": table.pop("schema"), "paths": table.pop("paths")}
+    for name, value in table.items():
+        action["tcb_animation"][name] = value
+    assert states(animation, item) == {"BAKED"}
+    assert differences(before, snapshot(item)) == []
+
+
+# A file of the oldest Blender
+
+
+OLDER = """
+import importlib, json, sys
+import bpy
+from tests.animation.curves import *
+from tests.animation.baked_ball import baked_ball
+
+zip, path, output, state = sys.argv[1:]
+bpy.ops.extensions.package_install_files(filepath=zip, repo="user_default", enable_on_install=True)
+animation = importlib.import_module("bl_ext.user_default.tcb_animation.animation")
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+baked_ball(animation, output, state)
+bpy.ops.wm.save_as_mainfile(filepath=path)
+ball = bpy.data.objects["Ball"]
+animation.free(ball)
+print("OWN", json.dumps([{name: repr(value) for name, value in each.items()} for each in snapshot(ball)]))
+import os
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def but_linear_handles(every: Any) -> Any:
+    """Without the handles of linear keys: they play nothing, and Blenders place them differently."""
+    return [
+        each if "BEZIER" in each["interpolation"] else {k: v for k, v in each.items() if not k.startswith("handle_")}
+        for each in every
+    ]
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 0, 0), reason="it is the older Blender")
+@pytest.mark.skipif(not OTHER_BLENDER.exists(), reason="Blender 4.2 is not set up")
+@pytest.mark.parametrize(("output", "state"), [("SAMPLES", "OFF"), ("CURVES", "HANDLES")])
+def test_a_file_of_an_older_blender_is_baked_and_freed(
+    animation, extension_zip, tmp_path, output: str, state: str
+) -> None:
+    path = str(tmp_path / "older.blend")
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user"), "PYTHONPATH": str(ROOT)}
+    run = [str(OTHER_BLENDER), "-c", OLDER, str(extension_zip), path, output, state]
+    ran = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (line,) = [line for line in ran.stdout.splitlines() if line.startswith("OWN")]
+    own = json.loads(line.removeprefix("OWN"))
+    bpy.ops.wm.open_mainfile(filepath=path)
+    forget(animation)
+    assert states(animation, obj()) == {"BAKED"}
+    before = but_linear_handles(snapshot(obj()))
+    animation.bake(obj(), output=output)
+    assert differences(before, but_linear_handles(snapshot(obj()))) == []
+    animation.free(obj())
+    assert [{name: repr(value) for name, value in each.items()} for each in snapshot(obj())] == own

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A baked character by hand: Blender's editors leave it alone, every attempt is explained, and Free Bake is near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES, settle, turns, wait_for
+from .dope_sheet import diamond
+from .rig import RIG, RIG_CURVES
+from .screen import screen
+
+LAYOUT = "next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR')"
+BAKED = """
+from bl_ext.user_default.tcb_animation import animation
+bones = [f'pose.bones["Bone {n}"]' for n in range(2)]
+animation.bake(rig, prefixes=bones)
+rig.animation_data.action.tcb_live = True
+data.bones.active = data.bones['Bone 0']
+bpy.ops.ed.undo_push(message='baked')
+"""
+"""Bones 0 and 1 are baked, handles play bone 2."""
+BITS = f"""{RIG_CURVES}
+def bits(bones):
+    names = [p.identifier for p in bpy.types.Keyframe.bl_rna.properties]
+    names = [name for name in names if name != 'rna_type' and not name.startswith(('select', 'co_ui'))]
+    def plain(value):
+        return value if isinstance(value, (str, float, bool)) else tuple(value)
+    def keys(c):
+        return [[plain(getattr(key, name)) for name in names] for key in c.keyframe_points]
+    def is_asked(c):
+        return any(f'"Bone {{n}}"' in c.data_path for n in bones)
+    return [(c.data_path, c.array_index, c.extrapolation, keys(c)) for c in fcurves() if is_asked(c)]
+"""
+LOCKS = f"""{RIG_CURVES}
+result = []
+for n in range(3):
+    locks = {{c.lock for c in fcurves() if f'"Bone {{n}}"' in c.data_path}}
+    locks |= {{c.group.lock for c in fcurves() if f'"Bone {{n}}"' in c.data_path}}
+    result.append(sorted(locks))
+"""
+LOCKED, FREE = [True], [False]
+MESSAGES = """
+from bl_ext.user_default.tcb_animation.ui.live import messages
+result = messages.notes_of(bpy.data.objects['Rig'].animation_data.action)
+"""
+FORGET = "from bl_ext.user_default.tcb_animation.ui.live import messages; messages.forget_all_notes()"
+EDITOR = """
+def steps():
+    next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'
+    a = max(win().screen.areas, key=lambda a: a.width * a.height)
+    a.type, a.ui_type = {kind!r}, {mode!r}
+    yield from drawn()
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.anim.channels_expand(all=True)
+        (bpy.ops.graph if {kind!r} == 'GRAPH_EDITOR' else bpy.ops.action).view_all()
+    bpy.ops.ed.undo_push(message='editor')
+    yield from drawn()
+    r = region(a, 'WINDOW')
+    return r.x + r.width // 3, win().height - r.y - r.height // 3
+"""
+DOPE_SHEET, GRAPH_EDITOR = ("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "FCURVES")
+VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 350)"
+
+
+@pytest.fixture
+def character(window: Any) -> Any:
+    """The window with a rig in Pose mode, all of its bones selected; two are baked, handles play the third."""
+    made = RIG.replace("range(10)", "range(3)").replace("bpy.ops.tcb.enable()", "bpy.ops.tcb.enable(live=True)")
+    window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}{BAKED}")
+    settle(window)
+    assert window.run(LOCKS) == [LOCKED, LOCKED, FREE]
+    return window
+
+
+def bits(window: Any, *bones: int) -> Any:
+    settle(window)
+    return window.run(f"{BITS}\nresult = bits({bones})")
+
+
+def messages(window: Any) -> Any:
+    settle(window)
+    return window.run(MESSAGES)
+
+
+def choose(window: Any, *bones: int) -> None:
+    window.run(f"""
+for n, bone in enumerate(bpy.data.objects['Rig'].pose.bones):
+    (bone if bpy.app.version >= (5, 0) else bone.bone).select = n in {bones}
+bpy.ops.ed.undo_push(message='chosen')
+""")
+
+
+def open_editor(window: Any, editor: tuple[str, str]) -> Any:
+    kind, mode = editor
+    return window.run(EDITOR.format(kind=kind, mode=mode))
+
+
+def typed(window: Any, at: Any, *keys: str) -> None:
+    window.key(keys[0], at=at)
+    for key in keys[1:]:
+        window.key(key)
+
+
+def drag(window: Any, at: tuple[int, int], dx: int, dy: int = 0) -> None:
+    """Press the mouse there, move it so far in small steps, and let go."""
+    # Soon after another press it would be a double click.
+    window.run("def steps():\n    yield 0.5")
+    window.xdotool("mousemove", *at)
+    turns(window)
+    window.xdotool("mousedown", 1)
+    turns(window)
+    for step in (1, 3, 8, 16, 24):
+        window.xdotool("mousemove", at[0] + dx * step // 24, at[1] + dy * step // 24)
+        turns(window)
+    window.xdotool("mouseup", 1)
+    turns(window)
+
+
+EDITS = {
+    "move": ("g", "3", "Return"),
+    "scale": ("s", "2", "Return"),
+    "duplicate": ("shift+d", "3", "Return"),
+    "delete": ("Delete",),
+    "paste": ("ctrl+c", "ctrl+v"),
+    "interpolation": ("t", "c"),
+}
+
+
+@pytest.mark.parametrize("editor", [DOPE_SHEET, GRAPH_EDITOR], ids=["dope_sheet", "graph_editor"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_all_keys_changes_only_what_is_not_baked(character: Any, editor: Any, edit: str) -> None:
+    at = open_editor(character, editor)
+    baked, free = bits(character, 0, 1), bits(character, 2)
+    character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
+    typed(character, at, "a", *EDITS[edit])
+    assert bits(character, 0, 1) == baked
+    assert bits(character, 2) != free
+    if edit == "move":
+        assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
+        character.shot(PICTURES / f"baked_moved_{editor[1].lower()}.png")
+    elif edit in ("delete", "duplicate"):
+        assert "6 baked tracks did not change. Free Bake to edit" in messages(character)
+    assert character.run(LOCKS)[:2] == [LOCKED, LOCKED]
+    for _step in range(4):
+        if bits(character, 2) == free:
+            break
+        character.key("ctrl+z", at=at)
+    assert bits(character, 2) == free
+    assert bits(character, 0, 1) == baked
+
+
+def test_a_dragged_key_of_baked_tracks_alone_stays_and_the_editor_and_the_status_bar_say_why(character: Any) -> None:
+    choose(character, 0, 1)
+    open_editor(character, DOPE_SHEET)
+    baked = bits(character, 0, 1)
+    before = screen(character, "baked_before_drag.png")
+    drag(character, diamond(character, 13), 60)
+    assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
+    after = screen(character, "baked_dragged.png")
+    assert bits(character, 0, 1) == baked
+    changed = np.abs(after - before).max(axis=2) > 60
+    # The text in the status bar, at the bottom left.
+    assert changed[-20:, :400].sum() > 100
+    # It goes when it could be read.
+    wait_for(
+        character,
+        "from bl_ext.user_default.tcb_animation.ui.live import attempts; result = attempts.text()",
+        "Baked: Free Bake to edit",
+    )
+
+
+def test_a_box_that_is_dragged_is_not_taken_for_keys(character: Any) -> None:
+    choose(character, 0, 1)
+    open_editor(character, DOPE_SHEET)
+    x, y = diamond(character, 13)
+    character.click((x, y))
+    character.run(FORGET)
+    # From below all rows.
+    drag(character, (x - 30, 830), 60, -300)
+    character.shot(PICTURES / "baked_box.png")
+    assert character.run("result = bpy.context.window_manager.operators[-1].bl_idname") == "ACTION_OT_select_box"
+    assert messages(character) == []
+
+
+def test_keys_dragged_in_the_timeline_leave_the_baked_bones_alone(character: Any) -> None:
+    baked, free = bits(character, 0, 1), bits(character, 2)
+    at = character.run("""
+def steps():
+    a = area('DOPESHEET_EDITOR')
+    a.ui_type = 'TIMELINE'
+    yield from drawn()
+    r = region(a, 'WINDOW')
+    with bpy.context.temp_override(window=win(), area=a, region=r):
+        bpy.ops.action.select_all(action='DESELECT')
+        bpy.ops.action.view_all()
+    bpy.ops.ed.undo_push(message='timeline')
+    yield from drawn()
+    x, y = r.view2d.view_to_region(13, 0, clip=False)
+    return r.x + x, win().height - r.y - 14
+""")
+    character.shot(PICTURES / "baked_timeline.png")
+    drag(character, at, 60)
+    assert bits(character, 0, 1) == baked
+    assert bits(character, 2) != free
+    assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
+    character.shot(PICTURES / "baked_timeline_dragged.png")
+
+
+def test_a_pose_changed_on_a_baked_bone_is_explained_and_springs_back(character: Any) -> None:
+    at = character.run(VIEWPORT)
+    choose(character, 1, 2)
+    baked = bits(character, 0, 1, 2)
+    typed(character, at, "g", "x", "1", "Return")
+    assert messages(character) == ["Bone 1: baked, so the new pose will not stay. Free Bake to edit"]
+    character.shot(PICTURES / "baked_posed.png")
+    assert bits(character, 0, 1, 2) == baked
+    # Once.
+    character.run(FORGET)
+    typed(character, at, "alt+a")
+    assert messages(character) == []
+    shown = "result = tuple(bpy.data.objects['Rig'].pose.bones['Bone 1'].location)"
+    posed = character.run(shown)
+    character.run("s = bpy.context.scene; s.frame_set(s.frame_current + 1); s.frame_set(s.frame_current - 1)")
+    assert character.run(shown) != posed
+    assert messages(character) == []
+
+
+def test_a_pose_that_is_taken_back_by_escape_is_none(character: Any) -> None:
+    typed(character, character.run(VIEWPORT), "g", "x", "1", "Escape")
+    assert messages(character) == []
+
+
+def test_an_auto_keyed_pose_keys_the_free_bone_and_explains_the_baked_ones(character: Any) -> None:
+    at = character.run(VIEWPORT)
+    baked, free = bits(character, 0, 1), bits(character, 2)
+    character.run("""
+bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+bpy.context.scene.frame_set(30)
+bpy.ops.ed.undo_push(message='auto')
+""")
+    typed(character, at, "g", "x", "1", "Return")
+    assert "Bone 0, Bone 1: baked, so the new pose will not stay. Free Bake to edit" in messages(character)
+    character.shot(PICTURES / "baked_auto.png")
+    assert bits(character, 0, 1) == baked
+    assert bits(character, 2) != free
+    assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
+
+
+@pytest.mark.parametrize("keys", [("i",), ("k", "l")], ids=["I", "K"])
+def test_a_key_inserted_on_baked_and_free_bones_goes_to_the_free_one(character: Any, keys: tuple[str, ...]) -> None:
+    at = character.run(VIEWPORT)
+    baked, free = bits(character, 0, 1), bits(character, 2)
+    character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
+    typed(character, at, *keys)
+    assert messages(character) == ["Bone 0, Bone 1: baked tracks take no keys. Free Bake to edit"]
+    character.shot(PICTURES / f"baked_keyed_{keys[0]}.png")
+    assert bits(character, 0, 1) == baked
+    assert bits(character, 2) != free
+
+
+def test_a_key_inserted_on_baked_bones_alone_is_explained(character: Any) -> None:
+    at = character.run(VIEWPORT)
+    choose(character, 0)
+    baked = bits(character, 0, 1, 2)
+    typed(character, at, "i")
+    assert messages(character) == ["Bone 0: baked tracks take no keys. Free Bake to edit"]
+    character.shot(PICTURES / "baked_keyed_alone.png")
+    assert bits(character, 0, 1, 2) == baked
+
+
+ROW = """
+a = area('DOPESHEET_EDITOR')
+r = region(a, 'CHANNELS')
+result = (r.x + r.width - 9, win().height - (r.y + r.height) + 30, r.x + 80)
+"""
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["live", "not_live"])
+def test_tab_over_the_channels_unlocks_nothing_and_says_so_once(character: Any, live: bool) -> None:
+    character.run(f"bpy.data.objects['Rig'].animation_data.action.tcb_live = {live}")
+    open_editor(character, DOPE_SHEET)
+    baked = bits(character, 0, 1)
+    _, y, x = character.run(ROW)
+    choose(character, 0, 1)
+    typed(character, (x, y), "a", "Tab")
+    settle(character)
+    character.shot(PICTURES / "baked_tab.png")
+    assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
+    assert messages(character) == ["6 baked tracks were locked again. Free Bake unlocks them for editing"]
+    assert bits(character, 0, 1) == baked
+    # A second time there is nothing to unlock: it locks what is locked.
+    character.run(FORGET)
+    settle(character)
+    assert messages(character) == []
+
+
+def test_clicks_on_padlocks_unlock_nothing(character: Any) -> None:
+    """On those of a bone's group and of its first channel."""
+    character.run(f"""{RIG_CURVES}
+next(c for c in fcurves() if '"Bone 0"' in c.data_path).group.show_expanded = True
+""")
+    open_editor(character, DOPE_SHEET)
+    baked = bits(character, 0)
+    character.shot(PICTURES / "baked_padlocks.png")
+    right, top, _ = character.run(ROW)
+    for row in (3, 3, 4, 4):
+        character.run(FORGET)
+        character.click((right, top + row * 20))
+        said = messages(character)
+        assert character.run(LOCKS) == [LOCKED, LOCKED, FREE], row
+        assert [line for line in said if "locked again" in line], row
+    character.shot(PICTURES / "baked_padlocks_clicked.png")
+    assert bits(character, 0) == baked
+
+
+@pytest.mark.parametrize("kind", ["VIEW_3D", "DOPESHEET_EDITOR", "GRAPH_EDITOR"])
+def test_the_first_line_of_each_tab_frees_what_is_selected(character: Any, kind: str) -> None:
+    choose(character, 0)
+    if kind != "VIEW_3D":
+        open_editor(character, DOPE_SHEET if kind == "DOPESHEET_EDITOR" else GRAPH_EDITOR)
+    character.open_sidebar(kind, "TCB")
+    character.shot(PICTURES / f"baked_tab_{kind.lower()}.png")
+    buttons = character.buttons(kind, height=120)
+    name = next(iter(buttons))
+    assert "tcb.free(" in name, buttons
+    character.click(buttons[name])
+    settle(character)
+    assert character.run(LOCKS) == [FREE, LOCKED, FREE]
+    lengths = character.run(
+        f"{RIG_CURVES}\nresult = sorted({{len(c.keyframe_points) for c in fcurves() if '\"Bone 0\"' in c.data_path}})"
+    )
+    assert lengths == [4]
+
+
+def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) -> None:
+    choose(character, 0)
+    # The tab is short without an active bone.
+    character.run("bpy.data.objects['Rig'].data.bones.active = None; bpy.ops.ed.undo_push(message='none')")
+    typed(character, character.run(VIEWPORT), "g", "x", "1", "Return")
+    assert len(messages(character)) == 1
+    x, y = place(character.buttons("VIEW_3D", across=0.81), "tcb.messages_dismiss")
+    character.shot(PICTURES / "baked_message.png")
+    # The row below the heading.
+    character.click((x - 100, y + 30))
+    settle(character)
+    assert character.run(LOCKS) == [FREE, LOCKED, FREE]
+
+
+def test_baked_and_free_bones_selected_together_do_not_confuse_own_tools(character: Any) -> None:
+    """Jumps, a tension for all selected keys, the Breakdowner, and Make TCB Key."""
+    at = character.run(VIEWPORT)
+    character.run("bpy.context.scene.frame_set(13); bpy.ops.ed.undo_push(message='frame')")
+    character.key("shift+alt+Right", at=at)
+    assert character.run("result = bpy.context.scene.frame_current") == 25
+    character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
+    baked, free = bits(character, 0, 1), bits(character, 2)
+    character.run("""
+bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+a = area('VIEW_3D')
+with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+    bpy.ops.pose.breakdown('INVOKE_DEFAULT')
+""")
+    character.key("Return", at=at)
+    assert bits(character, 0, 1) == baked
+    assert bits(character, 2) != free
+    assert "Bone 0, Bone 1: baked, so the new pose will not stay. Free Bake to edit" in messages(character)
+    character.key("ctrl+z", at=at)
+    assert bits(character, 2) == free
+
+    at = open_editor(character, DOPE_SHEET)
+    character.open_sidebar("DOPESHEET_EDITOR", "TCB")
+    character.key("a", at=at)
+    character.type_value(place(character.buttons("DOPESHEET_EDITOR", height=420, across=0.3), "tcb.tension"), "0.5")
+    settle(character)
+    character.shot(PICTURES / "baked_and_free.png")
+    tensions = character.run(f"""{RIG_CURVES}
+from bl_ext.user_default.tcb_animation.animation import find_track
+from bl_ext.user_default.tcb_animation.animation.store.own_keys import read_own_keys
+from bl_ext.user_default.tcb_animation.animation.store.table.rows import column_of
+result = []
+for n in range(3):
+    own = read_own_keys(find_track(bpy.data.objects['Rig'], f'pose.bones["Bone {{n}}"].location'))
+    result.append(sorted({{tuple(keys.numbers[:, column_of('tension')].tolist()) for keys in own.values()}}))
+""")
+    assert tensions == [[(0.5,) * 4]] * 3
+    assert bits(character, 0, 1) != baked
+    assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
+    character.key("ctrl+z", at=at)
+    assert bits(character, 0, 1) == baked

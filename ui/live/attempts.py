@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attempts to edit what is baked, and the messages that explain them.
+
+The curves of baked tracks are locked, and Blender leaves locked curves alone, mostly without a word: keys beside them
+move, a pose springs back at the next frame. What was tried is found in three ways. An operator on Blender's own
+shortcuts sees attempts of which Blender leaves no trace (`operators/edit_tried.py`). After an edit of keys, the last
+operator and the selected keys tell which baked tracks were meant. After an edit of an object, its pose is compared with
+its baked curves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ...animation.datablocks import action_time, name_of
+from ...animation.edit.selected_keys import baked_tracks_selected
+from ...animation.errors import AnimationError, FreeNote
+from ...animation.fcurves.channels import channels_of
+from ...animation.store.table.custom_property import has_baked_tracks, read_table
+from ...animation.translation import counted, listed, n_, rpt_
+from .. import selection
+from ..redraw import redraw_editors
+from .editing import is_editing
+from .messages import READING, keep_notes
+
+_KEYED = n_("{:s}: baked tracks take no keys. Free Bake to edit")
+_POSED = n_("{:s}: baked, so the new pose will not stay. Free Bake to edit")
+_NOT_MOVED = (
+    n_("{:,} baked track did not move. Free Bake to edit"),
+    n_("{:,} baked tracks did not move. Free Bake to edit"),
+)
+_NOT_CHANGED = (
+    n_("{:,} baked track did not change. Free Bake to edit"),
+    n_("{:,} baked tracks did not change. Free Bake to edit"),
+)
+_POSE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+_SAME_POSE = 1e-6
+"""Largest difference between a property and its curve, relative to values above 1."""
+_LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
+"""Parts of the names of operators of the animation editors that change no key."""
+
+_Selected = list[tuple[bpy.types.ID, bpy.types.Action, int, tuple[str, ...]]]
+"""Datablocks with baked tracks, their actions and slots, and the starts of the selected bones' paths."""
+_Tracks = dict[tuple[int, int, str], bpy.types.Action]
+"""The actions of baked tracks, by the action's `session_uid`, the slot and the path."""
+
+
+class _State:
+    """What has happened since the last look, and the last message."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.objects_changed = False
+        self.keys_changed = False
+        self.keys_transformed = False
+        """Keys changed while a transform was running: it was one in an animation editor."""
+        self.operator = 0
+        """The last operator at the last look."""
+        self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
+        """The values that differed from baked curves at the last look."""
+        self.text = ""
+        self.until = 0.0
+        """Time at which the last message is no longer shown in editors."""
+
+
+_state = _State()
+
+
+def clear() -> None:
+    """Forget what was tried."""
+    _state.clear()
+
+
+def stop() -> None:
+    """Forget what was tried, and show no message any more."""
+    clear()
+    if bpy.app.timers.is_registered(_end_message):
+        bpy.app.timers.unregister(_end_message)
+        _show_in_status_bars(None)
+
+
+def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
+    """Record which kinds of data an update has changed; an operator may hold on to them."""
+    if depsgraph.id_type_updated("ACTION"):
+        _state.keys_changed = True
+        _state.keys_transformed |= is_transforming
+    _state.objects_changed |= depsgraph.id_type_updated("OBJECT")
+
+
+def note_frame_change() -> None:
+    """Forget the pose of the last frame."""
+    _state.pose = frozenset()
+
+
+def is_pending() -> bool:
+    """Check whether something may have been tried since the last look."""
+    return _state.objects_changed or _state.keys_changed
+
+
+def explain() -> None:
+    """Find what was tried since the last look, and explain it."""
+    last = _new_operator()
+    objects, keys, transformed = _state.objects_changed, _state.keys_changed, _state.keys_transformed
+    _state.objects_changed = _state.keys_changed = _state.keys_transformed = False
+    if not any(map(has_baked_tracks, bpy.data.actions)):
+        return
+    if keys and transformed and last.startswith("TRANSFORM_OT_"):
+        _explain_keys(_baked_in_editors(), _NOT_MOVED)
+    elif keys and last.startswith(("ACTION_OT_", "GRAPH_OT_")) and not any(part in last for part in _LEAVE_KEYS):
+        _explain_keys(_baked_in_editors(), _NOT_CHANGED)
+    for context in _windows():
+        if last.startswith("ANIM_OT_keyframe_insert"):
+            explain_keying(context)
+        if objects:
+            _explain_pose(context)
+
+
+def explain_keying(context: bpy.types.Context) -> None:
+    """Explain that no key is inserted into the baked tracks of what is selected."""
+    selected = _selected(context)
+    names = [name for item in selected for name in _names(*item)]
+    if names:
+        _explain({action for _, action, _, _ in selected}, rpt_(_KEYED, listed(names)))
+
+
+def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
+    """Explain that selected keys in the context's editor are locked."""
+    _explain_keys(_tracks_shown(context), _NOT_MOVED if is_moved else _NOT_CHANGED)
+
+
+def explain_drag(context: bpy.types.Context) -> None:
+    """Explain that selected keys in the context's editor are locked, unless it is a box that is dragged."""
+    tracks = _tracks_shown(context)
+    if tracks:
+        bpy.app.timers.register(partial(_explain_dragged, tracks), first_interval=0.0)
+
+
+def _explain_dragged(tracks: _Tracks) -> None:
+    """Explain that keys did not move, unless the drag selects keys by a box, or moves other keys until its end."""
+    if not is_editing():
+        _explain_keys(tracks, _NOT_MOVED)
+
+
+def text() -> str:
+    """Return the last message while it is fresh; else what is true of everything baked."""
+    return _state.text if is_fresh() else rpt_("Baked: Free Bake to edit")
+
+
+def is_fresh() -> bool:
+    """Check whether the last message may not have been read yet."""
+    return time.monotonic() < _state.until
+
+
+def _explain_keys(tracks: _Tracks, texts: tuple[str, str]) -> None:
+    if tracks:
+        _explain(set(tracks.values()), counted(len(tracks), *texts))
+
+
+def _explain(actions: Iterable[bpy.types.Action], message: str) -> None:
+    """Keep the message for the panels, and show it in the editors for the time to read it."""
+    for action in actions:
+        keep_notes(action, [FreeNote(message)])
+    _state.text, _state.until = message, time.monotonic() + READING
+    _show_in_status_bars(message)
+    if not bpy.app.timers.is_registered(_end_message):
+        bpy.app.timers.register(_end_message, first_interval=READING)
+
+
+def _end_message() -> float | None:
+    """Show no message in editors and status bars when the time to read the last one is over."""
+    if is_fresh():
+        return _state.until - time.monotonic()
+    _show_in_status_bars(None)
+    return None
+
+
+def _show_in_status_bars(message: str | None) -> None:
+    for context in _windows():
+        context.workspace.status_text_set(message)
+    redraw_editors()
+
+
+def _new_operator() -> str:
+    """Return the name of the last operator, if it ran since the last look."""
+    operators: Any = bpy.context.window_manager.operators  # type: ignore[union-attr]
+    last = operators[-1] if len(operators) else None
+    before, _state.operator = _state.operator, last.as_pointer() if last is not None else 0
+    return "" if last is None or _state.operator == before else str(last.bl_idname)
+
+
+def _windows() -> Iterator[Any]:
+    """Yield the context of each window."""
+    context: Any = bpy.context
+    for window in context.window_manager.windows:
+        with context.temp_override(window=window):
+            yield context
+
+
+def _baked_in_editors() -> _Tracks:
+    """Return the baked tracks with selected keys in the open animation editors."""
+    tracks: _Tracks = {}
+    for context in _windows():
+        for area in context.window.screen.areas:
+            region = next((region for region in area.regions if region.type == "WINDOW"), None)
+            if area.type in selection.ANIMATION_EDITORS and region is not None:
+                with context.temp_override(area=area, region=region):
+                    tracks |= _tracks_shown(context)
+    return tracks
+
+
+def _tracks_shown(context: bpy.types.Context) -> _Tracks:
+    """Return the baked tracks with selected keys in the context's editor."""
+    return {
+        (action.session_uid, track.slot, track.path): action
+        for action, track in baked_tracks_selected(context.visible_fcurves or ())
+    }
+
+
+def _selected(context: bpy.types.Context) -> _Selected:
+    found: _Selected = []
+    for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
+        animation: Any = getattr(datablock, "animation_data", None)
+        if animation is None or animation.action is None or not has_baked_tracks(animation.action):
+            continue
+        try:
+            slot = channels_of(datablock).slot_handle
+        except AnimationError:
+            continue
+        found.append((datablock, animation.action, slot, tuple(prefixes or ("",))))
+    return found
+
+
+def _names(datablock: bpy.types.ID, action: bpy.types.Action, slot: int, starts: tuple[str, ...]) -> list[str]:
+    """Return the names of the selected bones with baked tracks; of an object its own."""
+    paths = [path for own, path in read_table(action).baked if own == slot]
+    return [_name(datablock, start) for start in starts if any(path.startswith(start) for path in paths)]
+
+
+def _name(datablock: bpy.types.ID, start: str) -> str:
+    return str(getattr(datablock.path_resolve(start), "name", start)) if start else name_of(datablock)
+
+
+def _explain_pose(context: bpy.types.Context) -> None:
+    """Explain that poses which differ from baked curves will not stay, each once."""
+    pose: set[tuple[int, str, int, float]] = set()
+    names: list[str] = []
+    actions = set()
+    for datablock, action, _, starts in _selected(context):
+        differing = _differing(context, datablock, action)
+        pose |= {(datablock.session_uid, *each) for each in differing}
+        chosen = [start for start in starts if any(path.startswith(start) for path, _, _ in differing)]
+        names += [_name(datablock, start) for start in chosen]
+        if chosen:
+            actions.add(action)
+    before, _state.pose = _state.pose, frozenset(pose)
+    if names and _state.pose != before:
+        _explain(actions, rpt_(_POSED, listed(names)))
+
+
+def _differing(
+    context: bpy.types.Context, datablock: bpy.types.ID, action: bpy.types.Action
+) -> list[tuple[str, int, float]]:
+    """Return the paths, components and values of a pose that differ from their baked curves at the current frame."""
+    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every datablock has it
+    scene: Any = context.scene
+    if animation.use_nla and len(animation.nla_tracks):
+        # What is shown is the sum of all strips.
+        return []
+    channels = channels_of(datablock)
+    frame, baked = action_time(datablock, scene.frame_current_final), read_table(action).baked
+    result = []
+    for fcurve in channels:
+        path = fcurve.data_path
+        if not path.endswith(_POSE) or (channels.slot_handle, path) not in baked or fcurve.mute:
+            continue
+        try:
+            value = float(datablock.path_resolve(path)[fcurve.array_index])
+        except (ValueError, IndexError):
+            # The bone is gone.
+            continue
+        if abs(value - fcurve.evaluate(frame)) > _SAME_POSE * max(1.0, abs(value)):
+            result.append((path, fcurve.array_index, value))
+    return result
