@@ -87,12 +87,12 @@ def _reason_not_moved(context: bpy.types.Context) -> str:
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Free Bake, Live for each action of the active object and its data, and what handles need to play tracks."""
     tracks = [track for _, track in selection.active_tracks(context)]
-    is_baked = selection.any_baked(context) or any(track.is_baked for track in tracks)
-    if is_baked or any(track.enabled for track in tracks):
-        # First, since locked keys can't be edited; always there, so that Live never takes its place under the mouse.
-        text = iface_("Baked: Free Bake to edit") if is_baked else iface_("Free Bake")
-        layout.operator("tcb.free", text=text, icon="LOCKED" if is_baked else "UNLOCKED", translate=False)
     actions = selection.active_actions(context)
+    # First, since locked keys can't be edited; always there, so that nothing moves under the mouse.
+    if selection.any_baked(context) or any(track.is_baked for track in tracks):
+        layout.operator("tcb.free", text="Baked: Free Bake to edit", icon="LOCKED")
+    elif actions:
+        layout.label(text="Not baked", icon="UNLOCKED")
     for action in actions:
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
     if any(map(_needs_whole_keys, tracks)):

@@ -144,7 +144,7 @@ def rebake(
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
         before = _played_now(soluble)
-        write_tracks(soluble, baked, report, write_joined, keep=True)
+        write_tracks(soluble, baked, report, write_joined)
         # What is posed and not keyed yet is lost where the action is evaluated: not for a key inserted in that pose.
         if _played_now(soluble) == before:
             channels.action.update_tag()

@@ -148,7 +148,8 @@ def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
 
 def _with_chosen_recorded(channels: Channels, track: Track, kept: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
     """Record new keys whose interpolation or handles the animator chose, which the keys alone don't tell."""
-    if track.state is None or not any((own.chosen[own.identities == identity.NONE] != 0).any() for own in kept.values()):
+    chosen = [own.chosen[own.identities == identity.NONE] for own in kept.values()]
+    if track.state is None or not any(each.any() for each in chosen):
         return kept
     number = track.state.identity
     named, rows = recorded([Part(number, index, own, index in track.state.channels) for index, own in kept.items()])

@@ -21,7 +21,6 @@ from ..fcurves.keyframes import (
     BoolArray,
     Joined,
     Keyframes,
-    Part,
     Write,
     extrapolate,
     read_joined,
@@ -82,11 +81,8 @@ def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
     return report
 
 
-def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write, keep: bool = False) -> None:
-    """Write the channels of all tracks, and their entries in the table.
-
-    `keep`: leave the keys of tracks played by handles in `Track.written`, so that they need not be read again.
-    """
+def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write) -> None:
+    """Write the channels of all tracks, and their entries in the table."""
     by_handles = [number for number, baked in enumerate(every) if baked.is_by_handles]
     to_free = [job.plans[number].track for number in by_handles if job.plans[number].track.is_baked]
     if to_free:
@@ -94,7 +90,7 @@ def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write,
     written: dict[int, State] = {}
     if by_handles:
         members = [(job.plans[number], job.states[number], every[number]) for number in by_handles]
-        written |= zip(by_handles, _write_handles(members, write, keep), strict=True)
+        written |= zip(by_handles, _write_handles(members, write), strict=True)
     others = [number for number in range(len(every)) if number not in written]
     in_world = [number for number in others if _is_in_world(job.plans[number])]
     baking = {n: _Baking(job.plans[n], job.states[n], every[n], job.are_settled[n]) for n in others}
@@ -179,7 +175,7 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Write, keep: bool) -> Iterator[State]:
+def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Write) -> Iterator[State]:
     """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
     records: list[dict[int, Channel]] = [{} for _ in members]
     groups: dict[Hashable, list[tuple[int, HandleKeys]]] = {}
@@ -192,7 +188,7 @@ def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Wri
         count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.plays)))
         for start in range(0, len(group), count):
             some = [(*members[number][:2], keys, records[number]) for number, keys in group[start : start + count]]
-            _write_alike(some, write, keep)
+            _write_alike(some, write)
     for (plan, state, baked), found in zip(members, records, strict=True):
         track, settings = plan.track, plan.settings
         settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
@@ -202,9 +198,7 @@ def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Wri
         yield State(state.identity, track.slot, track.path, settings, channels, error)
 
 
-def _write_alike(
-    members: Sequence[tuple[TrackPlan, State, HandleKeys, dict[int, Channel]]], write: Write, keep: bool
-) -> None:
+def _write_alike(members: Sequence[tuple[TrackPlan, State, HandleKeys, dict[int, Channel]]], write: Write) -> None:
     """Write the keys of channels with one layout, and record their handles."""
     keys = HandleKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
@@ -226,12 +220,6 @@ def _write_alike(
         write_some(curves, {name: getattr(composed.keys, name) for name in differing}, differing)
     else:
         write(curves, Joined(composed.keys, [count] * len(curves)))
-    if keep and keys.chosen is None:
-        start = 0
-        for plan, _, each, _ in members:
-            size = count * len(each.components)
-            plan.track.written.append((each.components, Part(composed.keys, slice(start, start + size))))
-            start += size
     records = as_written(composed.records, every, composed.placed)
     for (_, state, index, found), own_keys, fcurve, extrapolation, written in zip(
         places, own, curves, extrapolations, records, strict=True

@@ -342,8 +342,6 @@ class Joined:
     counts: list[int]
     block: KeyBlock | None = None
     """What has read them."""
-    names: frozenset[str] = frozenset(NAMES)
-    """The attributes that they have; the others are empty."""
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
@@ -386,24 +384,13 @@ Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """The attributes that tell where a key is and which one it is."""
-SELDOM_EDITED = ("interpolation", "easing", *FLAGS)
-"""Attributes that stay where keys are moved or posed, and that place no handle; FLAGS tell which one was dragged."""
 
 
-def read_joined(
-    fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES, known: Sequence[Keyframes] = ()
-) -> Joined:
-    """Read the keys of F-curves; attributes that are not among the names stay empty.
-
-    `known`: the keys of all as they were before, in parts. Where they are as many, SELDOM_EDITED is taken from them.
-    """
+def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
+    """Read the keys of F-curves; attributes that are not among the names stay empty."""
     block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    if known and sum(map(len, known)) == sum(block.counts):
-        together = end_to_end(known)
-        arrays = {name: getattr(together, name) for name in SELDOM_EDITED}
-    arrays |= {name: _shaped(name, block.read(name)) for name in names if name not in arrays}
-    return Joined(NO_KEYS.with_(**arrays), block.counts, block, frozenset(arrays))
+    arrays = {name: _shaped(name, block.read(name)) for name in names}
+    return Joined(NO_KEYS.with_(**arrays), block.counts, block)
 
 
 class KeyBlock:
@@ -458,44 +445,11 @@ def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def read_anew(joined: Joined, names: Iterable[str]) -> Joined:
-    """Read attributes of keys that were just read, as `Joined` has them, once more or for the first time."""
+    """Read further attributes of keys that were just read."""
     block = joined.block
     assert block is not None
     arrays = {name: _shaped(name, block.read(name)) for name in names}
-    return replace(joined, keys=joined.keys.with_(**arrays), names=joined.names.union(arrays))
-
-
-def read_rest(marks: Joined, chosen: BoolArray) -> Joined:
-    """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
-    rest = [name for name in NAMES if name not in marks.names]
-    if not rest:
-        return marks if chosen.all() else Joined(marks.keys.take(chosen), marks.sums(chosen).tolist())
-    if chosen.all():
-        return read_anew(marks, rest)
-    block = marks.block
-    assert block is not None
-    counts = marks.sums(chosen).tolist()
-    arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in rest}
-    columns = [(name, _width(name), array) for name, array in arrays.items()]
-    ends = accumulate(counts)
-    for points, own, count, end in zip(block.every, marks.of_channels(chosen), counts, ends, strict=True):
-        start = end - count
-        if not count:
-            continue
-        rows = np.flatnonzero(own)
-        few = [points[row] for row in rows.tolist()] if count * _FEW_TO_READ < len(own) else None
-        for name, width, array in columns:
-            part = array[width * start : width * end]
-            if few is None or name not in _SLOW:
-                every = np.empty(width * len(own), dtype=array.dtype)
-                points.foreach_get(name, every)
-                part[:] = every.reshape(len(own), -1)[rows].ravel()
-            elif name in _PAIRS:
-                part[:] = [number for point in few for number in getattr(point, name)]
-            else:
-                part[:] = [getattr(point, name) for point in few]
-    known = {name: getattr(marks.keys, name)[chosen] for name in marks.names}
-    return Joined(Keyframes(**known, **{name: _shaped(name, array) for name, array in arrays.items()}), counts)
+    return replace(joined, keys=joined.keys.with_(**arrays))
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
@@ -503,9 +457,6 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
     return read_joined([fcurve]).keys
 
 
-_SLOW = frozenset({*_PAIRS, *FLAGS})
-_FEW_TO_READ = 12
-"""Slow attributes of fewer keys than one in twelve are faster to read one by one than for all keys at once."""
 _FEW = 30
 """Handles of fewer keys than one in thirty are faster to write one by one than for all keys at once."""
 

@@ -33,9 +33,6 @@ from ..fcurves.keyframes import (
     MARKS,
     SIDES,
     KeyBlock,
-    Keyframes,
-    Part,
-    end_to_end,
 )
 from ..fcurves.refused_actions import layered_refusals
 from ..report import Report
@@ -156,7 +153,6 @@ class Watch:
             names = dict(zip(marks, _bake_inputs(played, self.reader), strict=True))
             suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
             self.bake_inputs = names
-            _forget_keys(suspected)
         changed = []
         suspected = self.not_outside(suspected)
         places = [marks[track.path] for track in suspected]
@@ -204,10 +200,9 @@ class Watch:
                 continue
             (rest,) = _other_state([track], _KeyReader([track.path], self._points_of([track])))
             before = self.other_state.get(track.path)
-            if before is None and not _are_handles_as_written(track, rest) or before and not before.is_like(rest):
+            if not (before.is_like(rest) if before is not None else _are_handles_as_written(track, rest)):
                 edited.append(track)
             self.other_state[track.path] = rest
-        _forget_keys(edited)
         return self.not_outside(edited)
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
@@ -216,12 +211,10 @@ class Watch:
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
-        reader, written = _KeyReader([*taken], self._points_of(taken.values())), _written(taken.values())
-        written = written if written is not None and len(written) == reader.count else None
-        self.key_places |= zip(taken, reader.read(("co",), written), strict=True)
-        self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader, written), strict=True)
-        self.other_state |= zip(taken, _other_state(taken.values(), reader, written), strict=True)
-        _remember([*taken.values()], written)
+        reader = _KeyReader([*taken], self._points_of(taken.values()))
+        self.key_places |= zip(taken, reader.read(("co",)), strict=True)
+        self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader), strict=True)
+        self.other_state |= zip(taken, _other_state(taken.values(), reader), strict=True)
         for path in taken:
             self.refused.pop(path, None)
             self.standing[path] = []
@@ -261,7 +254,6 @@ def refresh(
     for channels, watch in _watched(watches, action, anew=False):
         if watch.is_live != (options_for is not None):
             watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
-            _forget_keys(watch.tracks.values())
             watch.is_live = options_for is not None
         report.notes, watch.news = [*report.notes, *watch.news], []
         report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for))
@@ -376,50 +368,12 @@ def _baked_curves(track: Track) -> list[bpy.types.FCurve]:
     return [track.channels[index] for index in bake.channels if index in track.channels] if bake is not None else []
 
 
-def _remember(tracks: Sequence[Track], written: Keyframes | None) -> None:
-    """Keep the keys of tracks, as they were just `written`, where they are played by handles: generated keys are many.
-
-    Each track has a part of the keys of all, so that those can be taken at once.
-    """
-    start, kept = 0, written if all(track.is_played_by_handles for track in tracks) else None
-    for track in tracks:
-        end = start + sum(len(keys) for _, keys in track.written)
-        track.remembered = None if kept is None else Part(kept, slice(start, end))
-        start, track.written = end, []
-
-
-def _forget_keys(tracks: Iterable[Track]) -> None:
-    """Let all attributes of the tracks' keys be read, because other edits than of frames and values were made."""
-    for track in tracks:
-        track.remembered = None
-
-
 def _pointers(channels: Channels) -> list[int]:
     return list(map(bpy.types.FCurve.as_pointer, channels))
 
 
 def _points(track: Track) -> Points:
     return [fcurve.keyframe_points for fcurve in track.channels.values()]
-
-
-def _written(tracks: Iterable[Track]) -> Keyframes | None:
-    """Return all keys of the tracks as a bake has just written them; None where it did not write each channel."""
-    keys = [_written_into(track) for track in tracks]
-    known = [each for each in keys if each is not None]
-    return end_to_end(known) if known and len(known) == len(keys) else None
-
-
-def _written_into(track: Track) -> Keyframes | None:
-    """Return the keys just written into all channels of a track, in their order; None where not into each."""
-    for components, keys in track.written:
-        if components == [*track.channels]:
-            return keys
-    channels: dict[int, Keyframes] = {}
-    for components, keys in track.written:
-        channels |= zip(components, keys.split(len(components)), strict=True)
-    return (
-        end_to_end([channels[index] for index in track.channels]) if channels.keys() == track.channels.keys() else None
-    )
 
 
 class _KeyReader:
@@ -432,18 +386,13 @@ class _KeyReader:
         self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
         """Where the keys of each track start among all, and where the last ones end."""
 
-    @property
-    def count(self) -> int:
-        """Return the number of keys of all tracks."""
-        return self._ends[-1]
-
     def is_of(self, paths: Sequence[str]) -> bool:
         """Return whether it reads these tracks, and these have as many keys as when it was made."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
-    def read(self, names: Sequence[str], written: Keyframes | None = None) -> list[bytes]:
-        """Read attributes, one key after the other, of all keys of each track, or take those `written`."""
-        arrays = [self._block.read(name) if written is None else getattr(written, name) for name in names]
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Read attributes, one key after the other, of all keys of each track."""
+        arrays = [self._block.read(name) for name in names]
         together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
         size, raw = together.shape[1], together.tobytes()
         return [raw[size * start : size * end] for start, end in pairwise(self._ends)]
@@ -454,12 +403,10 @@ def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
 
 
-def _bake_inputs(
-    tracks: Sequence[Track], reader: _KeyReader, written: Keyframes | None = None
-) -> list[tuple[object, ...]]:
+def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
     """Return the identities of each track's keys, its settings and timing: everything else that decides its motion."""
     result: list[tuple[object, ...]] = []
-    marks = reader.read([name for name in MARKS if name != "co"], written)
+    marks = reader.read([name for name in MARKS if name != "co"])
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
         settings = track.settings
         result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
@@ -504,11 +451,11 @@ def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
     return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
 
 
-def _other_state(tracks: Iterable[Track], reader: _KeyReader, written: Keyframes | None = None) -> list[_OtherState]:
+def _other_state(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherState]:
     """Read what an edit of the tracks can change, except frames and values of keys and what `_bake_inputs` reads."""
     result = []
-    kinds = reader.read((*KINDS, "easing"), written)
-    for track, handles, own in zip(tracks, reader.read(SIDES, written), kinds, strict=True):
+    kinds = reader.read((*KINDS, "easing"))
+    for track, handles, own in zip(tracks, reader.read(SIDES), kinds, strict=True):
         states = map(_settings_of, track.channels.values())
         result.append(_OtherState(handles, (*states, zlib.crc32(own))))
     return result

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,7 @@ from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
-    FLAGS,
     INTERPOLATION,
-    MARKS,
-    NAMES,
     NO_KEYS,
     BoolArray,
     EnumArray,
@@ -35,12 +31,7 @@ from ..fcurves.keyframes import (
     Keyframes,
     Part,
     are_consecutive,
-    both,
-    either,
     end_to_end,
-    read_anew,
-    read_joined,
-    read_rest,
     rows_of_parts,
 )
 from ..records import record
@@ -48,10 +39,8 @@ from ..translation import n_, rpt_
 from .own_curves import own_channels, read_own_curves
 from .restored_keys import (
     UNSEEN,
-    chosen_in,
     chosen_of,
     own_values,
-    restored_from,
     without_handles,
     written_of,
 )
@@ -417,91 +406,6 @@ def key_frames(track: Track) -> Float32Array:
     return union([own.keys.frames for own in read_own_keys(track).values()])
 
 
-def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    complete = _read_complete(tracks)
-    others = iter(_read_others([track for number, track in enumerate(tracks) if number not in complete]))
-    return [complete.get(number) or next(others) for number in range(len(tracks))]
-
-
-def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
-    """Read the own keys of those tracks, by number, whose keys are exactly those whose handles were placed, in order.
-
-    Then no edit needs to be recognized, and all are read at once. A fast form of `_read_others`:
-    tools/bench_fast_forms.py measures how much time it saves.
-    """
-    written_by = {number: channels for number, track in enumerate(tracks) if (channels := track.all_written)}
-    curves = [(tracks[number], index) for number in written_by for index in own_channels(tracks[number])]
-    if not curves:
-        return {}
-    channels = [channel for each in written_by.values() for channel in each]
-    joined = _read_marks([tracks[number] for number in written_by], curves)
-    identities = _find_identities(curves, joined)
-    track_of = np.repeat([*written_by], [len(each) for each in written_by.values()])
-    as_many = np.array([len(channel.own) for channel in channels]) == joined.counts
-    as_many &= joined.sums(identities == identity.NONE) == 0
-    written = _own_written(channels, as_many)
-    here = joined.spread(as_many)
-    otherwise = np.zeros(len(identities), dtype=np.bool_)
-    otherwise[here] = identities[here] != written["identity"]
-    others = {*track_of[~(as_many & (joined.sums(otherwise) == 0))].tolist()}
-    complete = np.array([number not in others for number in track_of.tolist()])
-    if not complete.any():
-        return {}
-    is_remembered = not joined.names.isdisjoint(FLAGS) and len(joined.names) < len(NAMES)
-    if is_remembered and others:
-        # Edits of other kinds were made: nothing is taken for what it was.
-        joined, is_remembered = read_joined([track.channels[index] for track, index in curves], MARKS), False
-    own = read_rest(joined, joined.spread(complete))
-    kept = list(compress(channels, complete))
-    written = written if np.array_equal(complete, as_many) else _own_written(channels, complete)
-    if is_remembered and _is_handle_moved(own.keys, written):
-        # Whether it was dragged, the selection tells.
-        own = read_anew(own, FLAGS)
-    own = Joined(own.keys, [len(channel.own) for channel in kept])
-    result: dict[int, dict[int, OwnKeys]] = {}
-    for number, (_, index), keys in zip(
-        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, written, own), strict=True
-    ):
-        result.setdefault(number, {})[index] = keys
-    return result
-
-
-def _read_marks(tracks: Sequence[Track], curves: Sequence[tuple[Track, int]]) -> Joined:
-    """Read of keys on F-curves what tells which they are, and what Live remembers of them; saved keys as a whole."""
-    if any(track.is_baked for track in tracks):
-        return read_own_curves(curves)
-    known = [before for track in tracks if (before := track.remembered) is not None]
-    fcurves = [track.channels[index] for track, index in curves]
-    return read_joined(fcurves, MARKS, known if len(known) == len(tracks) else ())
-
-
-def _is_handle_moved(keys: Keyframes, written: Fields) -> bool:
-    """Return whether a key that is where it was written has a handle that is elsewhere."""
-    stands = both(keys.co == written["co"])
-    moved = (keys.handle_left != written["handle_left"]) | (keys.handle_right != written["handle_right"])
-    return bool((either(moved) & stands).any())
-
-
-def _own_written(channels: Sequence[Channel], chosen: BoolArray) -> Columns:
-    """Return the records of the own keys of the chosen channels."""
-    return Columns(rows_.joined([channel.own for channel in compress(channels, chosen)], OWN))
-
-
-def _as_left(channels: Sequence[Channel], written: Columns, own: Joined) -> list[OwnKeys]:
-    """Return the own keys of channels that have exactly the keys that were `written`, as they are without TCB."""
-    identities = written["identity"]
-    rows = Columns(session.rows[session.rows.find(identities)])
-    before = _with_values(own.keys, own_values(own.keys.values, written))
-    keys, placed = restored_from(own.keys, before, rows, written)
-    chosen = chosen_in(before, keys, rows, written)
-    moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
-    changed = own.sums(_is_retyped(keys, rows, chosen) | moved) > 0
-    edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    places = np.arange(len(identities)) - own.spread(own.starts)
-    every = OwnKeys(keys, identities, numbers_in(rows), places, chosen, placed, as_read=own.keys)
-    return [OwnPart(every, span, otherwise) for span, otherwise in zip(own.spans, edited, strict=True)]
-
-
 def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
     """Return the keys with other values, and their handles moved along."""
     shift = values - keys.values
@@ -516,8 +420,7 @@ def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
     return keys.with_(co=co, handle_left=left, handle_right=right)
 
 
-def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the own keys of tracks whose keys may have been edited."""
+def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     curves = [(track, index) for track in tracks for index in own_channels(track)]
     if not curves:
         return [{} for _ in tracks]

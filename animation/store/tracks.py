@@ -22,7 +22,7 @@ from ..datablocks import animation_data, name_of
 from ..errors import LOCKED, TABLE_LOST, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
-from ..fcurves.keyframes import KEY_TYPE, KeyBlock, Keyframes, Part, read_joined
+from ..fcurves.keyframes import KEY_TYPE, KeyBlock, read_joined
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
@@ -80,16 +80,10 @@ class Track:
     """The datablock's frame function."""
     driven: bool = False
     """True where a driver, not the keys, decides the value of some component."""
-    written: list[tuple[list[int], Part]] = field(default_factory=list)
-    """The keys that `rebake` has just written, and into which channels, one channel after the other, with equally many
-    keys each; without those whose handles Blender placed."""
     baked_paths: set[str] = field(default_factory=set)
     """The paths of the baked tracks among those that were found with it."""
     groups: dict[str, bool] = field(default_factory=dict)
     """For locked groups that were looked at, of the tracks found with it: whether a bake has locked them."""
-    remembered: Keyframes | None = None
-    """The keys of all channels of a track played by handles as Live left them: attributes that are seldom edited need
-    not be read."""
 
     @cached_property
     def is_rotation(self) -> bool:
@@ -373,8 +367,6 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
             track.state = known.state if known and is_its else table.state(channels.slot_handle, track.path)
         except ValueError as error:
             track.table = replace(table, error=str(error))
-        if known is not None and known.state is track.state:
-            track.remembered = known.remembered
     if len(session.rows):
         _follow_keys([track for track in tracks if track.state is None and not track.table.error])
 

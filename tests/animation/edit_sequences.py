@@ -189,8 +189,9 @@ class Stage:
     def reduced(self, seed: int, number: int, result: Result) -> list[int]:
         """Return the fewest steps found that end in a difference of the same kind."""
         kind = result.kinds[0]
-        steps = list(range(len(result.story)))
-        for step in reversed(range(len(result.story))):
+        # An error may come before its step is described.
+        steps = list(range(len(result.story) + (kind == "error")))
+        for step in reversed(steps):
             fewer = [other for other in steps if other != step]
             if kind in self.run(seed, number, fewer).kinds:
                 steps = fewer
@@ -330,8 +331,8 @@ class EditSequence(Edits):
     def _end(self) -> None:
         """Free what is baked and compare once more; then play all by handles twice, and restore."""
         for _ in self._each_pair():
-            if self._baked():
-                self.animation.free(self.live)
+            if self._baked() and (not self._try(self.animation.free, self.live) or self._baked()):
+                self._add("error", f'"{self.pair.live}": {", ".join(self._baked())} can not be freed')
         self._settle()
         self._lock_twins()
         self.check("free at the end")
@@ -638,6 +639,8 @@ class EditSequence(Edits):
                 self._compare_keys(name, own[name], twins[name], signs.get(name))
                 if name in signs and (signs[name] < 0).any():
                     self._negate_twin(name, signs[name])
+            if not track.is_played:
+                self._make_bezier(names)
         self._check_parameters(path, track, names, baked or (is_live and track.is_played and self._is_playable(path)))
 
     def _compare_frames(self, name: Name, own: Keys, twin: Keys) -> bool:
@@ -690,6 +693,19 @@ class EditSequence(Edits):
             points.foreach_get(each, floats)
             floats[1::2] *= signs
             points.foreach_set(each, floats)
+
+    def _make_bezier(self, names: list[Name]) -> None:
+        """Make keys Bezier that may have been made while TCB was off.
+
+        Handles play TCB from such keys, whatever interpolation Blender gave them.
+        """
+        twins = channels(self.plain)
+        for name in names:
+            new = [row for row, back in enumerate(read(twins[name]).back) if number_of(back) == UNKNOWN]
+            for fcurve in (channels(self.live)[name], twins[name]):
+                for row in new:
+                    if fcurve.keyframe_points[row].interpolation != "BEZIER":
+                        fcurve.keyframe_points[row].interpolation = "BEZIER"
 
     def _check_parameters(self, path: str, track: Any, names: list[Name], is_known: bool) -> None:
         """Compare parameters; `is_known`: those that edits imply were derived by now."""
@@ -775,7 +791,8 @@ def _run_all(stage: Stage, arguments: argparse.Namespace, steps: list[int] | Non
         found.update(result.kinds)
         if result.differences and arguments.reduce and steps is None:
             fewer = stage.reduced(arguments.seed, number, result)
-            result = stage.run(arguments.seed, number, fewer)
+            again = stage.run(arguments.seed, number, fewer)
+            result = again if again.differences else result
             tell(f"{result.case} --steps {','.join(map(str, fewer))}")
         if result.differences or arguments.count == 1:
             tell(f"{result.case}  {result.setting}: {', '.join(result.kinds) or 'alike'}")

@@ -196,9 +196,11 @@ class Edits(Selecting):
         return f"{where}: duplicated, {amount} frames on"
 
     def delete(self, dice: random.Random) -> str:
-        if len(self.frames()) < 4:
-            return ""
         where = self.row(dice, "location") if self._may_edit_rows(dice) else self.columns(dice, 2)
+        for fcurve in self.free_curves().values():
+            # Without keys, Blender deletes the F-curve.
+            if sum(not point.select_control_point for point in fcurve.keyframe_points) < 2:
+                return ""
         self.in_editor("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False))
         return f"{where}: deleted"
 
@@ -208,9 +210,14 @@ class Edits(Selecting):
         return min(counts, default=0) > 2 and dice.random() < 0.3
 
     def thin_out(self, dice: random.Random) -> str:
-        frames = self.frames()
-        kept = sorted(dice.sample(frames, min(len(frames), 4)))
-        self.select(lambda _name, at: ~np.isin(at, np.float32(kept)))
+        """Delete all keys of each channel but four, at the same frames in all channels of a track where it can."""
+        kept: dict[Name, list[float]] = {}
+        for name, fcurve in self.free_curves().items():
+            shared = self.full_columns(name[0])
+            frames = shared if len(shared) > 1 else co(fcurve)[:, 0].tolist()
+            beside = [kept[other] for other in kept if other[0] == name[0] and len(shared) > 1]
+            kept[name] = beside[0] if beside else sorted(dice.sample(frames, min(len(frames), 4)))
+        self.select(lambda name, at: ~np.isin(at, np.float32(kept.get(name, ()))))
         self.in_editor("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False))
         return f"deleted all but {kept}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import bits, co, curve, differences, fcurves, key, new_object, snapshot
 from tests.animation.exports import FRAMES, PLACES, complaints, fbx, gltf, rig
+from tests.animation.rotations import rotations_near_each_other
 from tests.cli import tool
 
 OURS = ("tcb_animation", "tcb_tracks", "tcb_live")
@@ -169,6 +172,52 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
     for frame, place in played:
         bpy.context.scene.frame_set(round(frame))
         assert place == pytest.approx(np.array(things[0].matrix_world.translation), abs=1e-6)
+
+
+def rotation_in(file: Path) -> tuple[np.ndarray, np.ndarray, str]:
+    """Seconds, values (x, y, z, w; with tangents where cubic) and interpolation of the rotation in a file."""
+    content = json.loads(file.read_bytes())
+    buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
+    (animation,) = content["animations"]
+    (channel,) = [each for each in animation["channels"] if each["target"]["path"] == "rotation"]
+    sampler = animation["samplers"][channel["sampler"]]
+
+    def array(number: int, width: int) -> np.ndarray:
+        accessor = content["accessors"][number]
+        start = content["bufferViews"][accessor["bufferView"]].get("byteOffset", 0)
+        return np.frombuffer(buffer, np.float32, accessor["count"] * width, start).reshape(-1, width).astype(np.float64)
+
+    return array(sampler["input"], 1)[:, 0], array(sampler["output"], 4), sampler.get("interpolation", "LINEAR")
+
+
+@pytest.mark.parametrize(("output", "most"), [("HANDLES", 10.0), ("CURVES", 0.06)])
+def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str, most: float) -> None:
+    """Degrees between what glTF's cubic splines play, by their definition, and what Blender plays."""
+    item = ball()
+    item.rotation_mode = "QUATERNION"
+    turns = rotations_near_each_other(random.Random(5), 6, 1.5)
+    key(item, "rotation_quaternion", list(zip((1, 9, 22, 30, 47, 60), turns, strict=True)))
+    scene.frame_end = 60
+    animation.enable(item)
+    animation.key_set(item, "rotation_quaternion", 22, tension=0.4, ease_to=0.3)
+    animation.bake(item, output=output)
+    file = gltf(tmp_path / "scene", export_force_sampling=False, export_frame_range=False)
+    seconds, numbers, interpolation = rotation_in(file)
+    assert interpolation == "CUBICSPLINE"
+    arriving, values, leaving = numbers[0::3], numbers[1::3], numbers[2::3]
+    fps, worst = scene.render.fps, 0.0
+    for frame in np.arange(1.0, 60.0, 0.25):
+        row = int(np.clip(np.searchsorted(seconds, frame / fps) - 1, 0, len(seconds) - 2))
+        between = slice(row, row + 2)
+        spline = CubicHermiteSpline(seconds[between], values[between], [leaving[row], arriving[row + 1]])
+        shown = spline(frame / fps)
+        scene.frame_set(int(frame), subframe=frame % 1)
+        seen = np.array(item.matrix_world.to_quaternion())[[1, 2, 3, 0]]
+        shown /= np.linalg.norm(shown)
+        apart = min(np.linalg.norm(shown - seen), np.linalg.norm(shown + seen))
+        worst = max(worst, np.degrees(4.0 * np.arcsin(apart / 2.0)))
+    assert worst <= most
+    assert (worst > 0.5) == (output == "HANDLES"), worst
 
 
 ELSEWHERE = """

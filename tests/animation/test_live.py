@@ -536,15 +536,15 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
         assert noted == dict(zip(watch.tracks, each, strict=True))
 
 
-SELDOM = {
+ANYTHING = {
     "easing": "EASE_OUT",
     "interpolation": "LINEAR",
     "select_control_point": True,
     "select_left_handle": True,
+    "type": "BREAKDOWN",
+    "handle_left_type": "ALIGNED",
+    "handle_right_type": "VECTOR",
 }
-
-
-ANYTHING = SELDOM | {"type": "BREAKDOWN", "handle_left_type": "ALIGNED", "handle_right_type": "VECTOR"}
 
 
 class Looked:
@@ -608,17 +608,6 @@ def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_lo
         animation.restore(each.thing)
         assert getattr(each.points()[1], name) == ANYTHING[name]
     assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
-
-
-def test_what_is_seldom_edited_is_not_read_where_keys_were_moved(animation, monkeypatch) -> None:
-    looked, block = Looked(animation), animation.fcurves.keyframes.KeyBlock
-    names: list[str] = []
-    read = block.read
-    monkeypatch.setattr(block, "read", lambda self, name: names.append(name) or read(self, name))
-    looked.move(1.0)
-    assert looked.look() == 1
-    assert {"co", "handle_left", "handle_right", "amplitude"} <= {*names}
-    assert {*names}.isdisjoint(SELDOM)
 
 
 def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monkeypatch) -> None:

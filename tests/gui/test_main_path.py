@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle
+from .conftest import PICTURES, settle, turns
 from .cube import CURVES, hermite_first_segment
 from .dope_sheet import diamond, drag, open_dope_sheet, own_frames
 
@@ -60,7 +60,15 @@ def steps():
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 
+    # It stands below the window's edge.
+    window.xdotool("mousemove", *place(buttons, "tcb.remove("))
+    for _turn_of_the_wheel in range(4):
+        window.xdotool("click", 5)
+        turns(window)
     window.click(place(window.buttons("VIEW_3D"), "tcb.restore("))
+    for _turn_of_the_wheel in range(4):
+        window.xdotool("click", 4)
+        turns(window)
     assert curves(window, identities=False) == played
     window.key("ctrl+z", at=(500, 500))
     assert curves(window) == baked

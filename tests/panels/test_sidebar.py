@@ -348,22 +348,21 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
     assert not {step, scene_range} & set(drawn("TCB_PT_bake_options"))
 
 
-def test_free_bake_has_its_place_always(cube, drawn):
-    def places():
-        return [
-            [row for row, text in enumerate(drawn(panel)) if text.startswith("bpy.ops.tcb.free(")]
-            for panel in ("TCB_PT_tracks", "TCB_PT_bake")
-        ]
+def test_the_first_line_is_the_state_and_nothing_moves_when_that_changes(cube, drawn):
+    def states():
+        shown = drawn("TCB_PT_tracks")
+        return shown[1], shown.index("Action.tcb_live[0]")
 
+    assert states()[0] == "Not baked"
+    before = states()
     bpy.ops.tcb.enable()
-    before = places()
-    assert [len(rows) for rows in before] == [1, 1]
-    assert "Baked: Free Bake to edit" not in drawn("TCB_PT_tracks")
+    assert states() == before
     bpy.ops.tcb.bake()
-    assert places() == before
-    assert "Baked: Free Bake to edit" in drawn("TCB_PT_tracks")
+    # The text of a button, and what it calls, are one row.
+    assert drawn("TCB_PT_tracks")[1:3] == ["Baked: Free Bake to edit", "bpy.ops.tcb.free()"]
+    assert states()[1] == before[1] + 1
     bpy.ops.tcb.free()
-    assert "Baked: Free Bake to edit" not in drawn("TCB_PT_tracks")
+    assert states() == before
 
 
 def test_edits_from_outside_can_be_discarded_by_a_button(cube, drawn):
