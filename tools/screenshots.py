@@ -29,6 +29,8 @@ PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
 HEADER, TO_HEADER = 26, 32
 """Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
+ROW = 24
+"""Pixels from a button to the one in the next row."""
 TO_CURVE = (30, 36)
 """Pixels from the left of the sidebar, and below the last slider, to the curve that opens the presets."""
 # Blender draws a view eight times to smooth its edges, and a busy machine takes its time for each.
@@ -420,7 +422,9 @@ def bake_options(window: Any, camera: Camera) -> None:
     window.click((x, remove + TO_HEADER))
     # With the key's panel closed Bake stands higher; what is opened last stands above what was opened before.
     _, restore = place(window.buttons("VIEW_3D"), "tcb.restore(")
-    for y in (restore + TO_HEADER + HEADER, restore + TO_HEADER, remove + TO_HEADER + HEADER):
+    # Free Bake is in the row below it.
+    options = restore + ROW + TO_HEADER
+    for y in (options + HEADER, options, remove + TO_HEADER + HEADER):
         window.click((x, y))
     camera.park()
     box = camera.region("VIEW_3D", "UI")
@@ -428,7 +432,7 @@ def bake_options(window: Any, camera: Camera) -> None:
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
-    """Show several keys at once, a parameter dragged, and the keys that a bake writes."""
+    """Show several keys at once, a parameter dragged, and what a bake writes."""
     window.run(SPLIT)
     window.open_sidebar("GRAPH_EDITOR", "TCB")
     window.run(LOCATION.format(output="CURVES", components=(0, 1, 2), start=48, end=86))
@@ -459,7 +463,7 @@ def graph_editor(window: Any, camera: Camera) -> None:
 
 
 def dope_sheet(window: Any, camera: Camera) -> None:
-    """Show keys among generated keys, and the menu."""
+    """Show the keys of a baked track with its padlocks, and the menu."""
     window.run(LOCATION.format(output="SAMPLES", components=(0, 1, 2), start=40, end=65))
     window.run(DOPE_SHEET)
     box = camera.editor("DOPESHEET_EDITOR")

@@ -14,11 +14,14 @@ from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, evaluate_anew
 from ..fcurves.cycles import repeat, repeats_by_us
 from ..fcurves.editable import editable_channels
+from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import (
     BY_NUMBERS,
+    FLAGS,
     INTERPOLATION,
     SIDES,
     BoolArray,
+    IndexArray,
     Joined,
     Keyframes,
     Write,
@@ -342,6 +345,8 @@ def _write_baked(members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedCh
     for fcurve, extrapolation in zip(curves, written, strict=True):
         extrapolate(fcurve, extrapolation)
         repeat(fcurve, wanted=False)
+    if not _has_as_many_linear(curves, keys):
+        _keep_selection([each.state.bake is not None for each, _, _ in places], curves, composed, keys.rows)
     _write_keys(curves, composed, keys, write)
     lock(curves)
     prints = fingerprints(composed, written)
@@ -380,8 +385,7 @@ def _repeats(baking: _Baking, index: int, fcurve: bpy.types.FCurve) -> bool:
 
 def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: ChannelKeys, write: Write) -> None:
     """Write baked keys; where there are as many linear ones already, only what they play."""
-    size, linear = len(keys.frames), keys.incoming is None and keys.holds_outside
-    if linear and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+    if _has_as_many_linear(curves, keys):
         every = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
     else:
@@ -389,3 +393,24 @@ def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: Chan
     for fcurve in curves:
         # Later updates by Blender then leave the handles where they are.
         fcurve.update()
+
+
+def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
+    """Return whether linear keys are to be written, as many as each curve has."""
+    size, linear = len(keys.frames), keys.incoming is None and keys.holds_outside
+    return linear and all(len(fcurve.keyframe_points) == size for fcurve in curves)
+
+
+def _keep_selection(
+    are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
+) -> None:
+    """Give own keys the selection that keys at their frames have on the curves: the saved one is of the first bake."""
+    again = [number for number, is_baked in enumerate(are_baked) if is_baked]
+    if not again or not len(rows):
+        return
+    shown = read_joined([curves[number] for number in again], ("co", *FLAGS))
+    for number, before in zip(again, shown.channels, strict=True):
+        own = composed.spans[number].start + rows
+        here, there = rows_at(before.frames, composed.keys.frames[own])
+        for name in FLAGS:
+            getattr(composed.keys, name)[own[here]] = getattr(before, name)[there]

@@ -70,6 +70,8 @@ UNKNOWN = 0
 """The number of keys whose parameters are not known: new ones, and those whose handle was dragged."""
 FIRST_NUMBER = 1000
 PARAMETER_TOLERANCE = 2e-6
+PUSHED = 0.0015
+"""Frames."""
 
 _KINDS = ("interpolation", "easing", "type")
 _PAIRS = ("co", "handle_left", "handle_right")
@@ -137,6 +139,15 @@ def content(fcurve: Any, names: Sequence[str] = ()) -> dict[str, bytes]:
         points.foreach_get(name, array)
         result[name] = array.tobytes()
     return {**result, "extrapolation": fcurve.extrapolation.encode()}
+
+
+def handles(fcurve: Any) -> Floats:
+    """Return frames and values of the left handles, then of the right ones, shape (2 n, 2)."""
+    points = fcurve.keyframe_points
+    floats = np.empty((2, 2 * len(points)), dtype=np.float32)
+    for row, name in zip(floats, _PAIRS[1:], strict=True):
+        points.foreach_get(name, row)
+    return floats.reshape(-1, 2)
 
 
 def unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
@@ -233,6 +244,8 @@ class EditSequence(Edits):
         self.next_number = FIRST_NUMBER
         self.known: dict[int, list[Numbers]] = {UNKNOWN: [(np.nan,) * 5]}
         """The parameters that keys with each number may have."""
+        self.derived: set[int] = set()
+        """Numbers of keys whose parameters Live has derived from an edit."""
         self.orders: dict[tuple[str, str, int], list[tuple[int, float]]] = {}
         """Numbers and frames of a channel's keys when their parameters were last known."""
         self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
@@ -348,15 +361,14 @@ class EditSequence(Edits):
     def _check_handles(self) -> None:
         """Compare the handles that Live has placed with those of a bake of all."""
         played = [path for path in self.paths if self._track(path).is_played_by_handles]
-        curves = channels(self.live)
-        before = {name: content(curves[name], _PAIRS) for name in curves if name[0] in played}
+        before = {name: handles(fcurve) for name, fcurve in channels(self.live).items() if name[0] in played}
         if self._try(self.animation.bake, self.live, output="HANDLES"):
             curves = channels(self.live)
-            for name, bits in before.items():
-                what = unlike(bits, content(curves[name], _PAIRS))
-                if what:
-                    text = f'"{self.pair.live}", {name[0]}[{name[1]}]: Live left it out of date: {what}'
-                    self._add("changed", text)
+            for name, floats in before.items():
+                frames, values = np.abs(handles(curves[name]) - floats).T
+                # Blender pushes handles off the keys on which they were put.
+                if values.any() or (frames > PUSHED).any():
+                    self._add("changed", f'"{self.pair.live}", {name[0]}[{name[1]}]: Live left handles out of date')
 
     @contextmanager
     def _unseen(self) -> Iterator[None]:
@@ -559,6 +571,11 @@ class EditSequence(Edits):
         self.pushes -= back - on
         self._forget_saved()
         self.orders.clear()
+        for _ in self._each_pair():
+            # An undo leaves the twin as it is where a step did not touch it, with numbers of what Live did since.
+            for point in (point for fcurve in channels(self.plain).values() for point in fcurve.keyframe_points):
+                if number_of(point.back) in self.derived:
+                    point.back = float(UNNUMBERED)
         return f"undone {back}, redone {on}"
 
     def save_and_load(self, _dice: random.Random) -> str:
@@ -727,7 +744,9 @@ class EditSequence(Edits):
                     text = f'"{self.pair.live}", {path}[{name[1]}] at {frame:g}: ({said}), not ({other})'
                     self._add("parameters", text)
                 elif is_known and not is_like(got, self.known[numbers[row]][0], exactly=True):
+                    is_derived = any(number != number for number in self.known[numbers[row]][0])
                     numbers[row] = self._new_number([tuple(got)])
+                    self.derived |= {numbers[row]} if is_derived else set()
             if is_known:
                 back = np.array([number or UNNUMBERED for number in numbers], dtype=np.float32)
                 if not np.array_equal(back, twin.back):

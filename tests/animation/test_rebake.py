@@ -254,3 +254,16 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
 def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> None:
     numbers = animation.Options(step=0.5).numbers()
     assert animation.Options.from_numbers(list(numbers)) is animation.Options.from_numbers(numbers)
+
+
+@pytest.mark.parametrize("options", [{"output": "CURVES"}, {"output": "SAMPLES", "step": 2.0}])
+def test_the_selection_of_baked_keys_outlives_another_number_of_keys(animation, options: dict[str, Any]) -> None:
+    item = new_object()
+    key(item, "location", [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 1))])
+    animation.bake(item)
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.co.x == 11
+    animation.bake(item, **options)
+    for fcurve in fcurves(item):
+        assert [point.co.x for point in fcurve.keyframe_points if point.select_control_point] == [11]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, insert, new_object, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, snapshot
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
@@ -678,6 +678,34 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     assert snapshot(cube) == before
     assert not tcb_animation.animation.find_track(cube, "location").enabled
     assert cube.animation_data.action.tcb_live
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose, editor, output, tcb_animation):
+    edit = tcb_animation.animation.edit
+    cube = keyed("Cube")
+    bpy.ops.tcb.bake(output=output)
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
+
+    def places():
+        return [
+            [tuple(place) for key in each.keyframe_points for place in (key.co, key.handle_left, key.handle_right)]
+            for each in fcurves(cube)
+        ]
+
+    before = places()
+    kept = [edit.parameters.recorded_parameters.RecordedParameters.of(each) for each in keys]
+    for tension in (0.5, 0.75):
+        found = edit.track_keys.found_again(keys)
+        given = [(each, {"tension": tension}) for each in found]
+        assert not edit.parameters.set_parameters.set_parameters_of_each(given, held=True)
+    assert places() != before
+    edit.parameters.recorded_parameters.put_back(kept)
+    assert places() == before
+    track = tcb_animation.animation.find_track(cube, "location")
+    assert tcb_animation.animation.checks.track_state.state(track) == "BAKED"
 
 
 def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,9 +41,15 @@ class RecordedParameters:
         """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
         if track.state is None:
             return
-        if track.is_baked and self.keys.track.state is not None:
-            # The saved keys, and what they belong to, as they were.
-            track.state = self.keys.track.state
+        recorded = self.keys.track.state
+        if track.bake is not None and recorded is not None and recorded.bake is not None:
+            # The saved keys, and what they belong to, as they were; the curves are still those of the last step.
+            channels_now = track.bake.channels
+            saved = {
+                index: replace(channel, written=channels_now[index].written) if index in channels_now else channel
+                for index, channel in recorded.bake.channels.items()
+            }
+            track.state = replace(recorded, bake=replace(recorded.bake, channels=saved))
             track.table = update(channels.action, states=[track.state])
             bake_again(channels, [track])
             return
