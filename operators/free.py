@@ -11,6 +11,7 @@ from bpy.props import BoolProperty
 from .. import animation
 from ..animation.translation import n_, rpt_
 from ..ui import selection
+from ..ui.live import attempts
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish, for_each
 from .on_selection import OnSelection
@@ -40,5 +41,8 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         work = partial(animation.free, discard_edits=self.discard_edits)
-        report = for_each(selection.selected_datablocks(context, self.use_data), work)
+        selected = selection.selected_datablocks(context, self.use_data)
+        report = for_each(selected, work)
+        if report.tracks:
+            attempts.answer(selected)
         return finish(self, report, rpt_(self.done, report.counts))

@@ -26,7 +26,8 @@ from ...animation.translation import counted, listed, n_, rpt_
 from .. import selection
 from ..redraw import redraw_editors
 from .editing import is_editing
-from .messages import READING, keep_notes
+from .messages import READING, forget_free_notes, keep_notes
+from .scenes import shown_scenes
 
 _KEYED = n_("{:s}: baked tracks take no keys. Free Bake to edit")
 _POSED = n_("{:s}: baked, so the new pose will not stay. Free Bake to edit")
@@ -61,13 +62,19 @@ class _State:
         self.keys_changed = False
         self.keys_transformed = False
         """Keys changed while a transform was running: it was one in an animation editor."""
-        self.operator = 0
+        last = _last_operator()
+        self.operator = 0 if last is None else last.as_pointer()
         """The last operator at the last look."""
         self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
         """The values that differed from baked curves at the last look."""
         self.text = ""
         self.until = 0.0
         """Time at which the last message is no longer shown in editors."""
+
+
+def _last_operator() -> Any:
+    manager: Any = getattr(bpy.context, "window_manager", None)
+    return manager.operators[-1] if manager is not None and len(manager.operators) else None
 
 
 _state = _State()
@@ -81,6 +88,21 @@ def clear() -> None:
 def stop() -> None:
     """Forget what was tried, and show no message any more."""
     clear()
+    _take_away()
+
+
+def answer(datablocks: Iterable[bpy.types.ID]) -> None:
+    """Take the messages on the datablocks away, because these were freed."""
+    animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
+    for animation in animations:
+        if animation is not None and animation.action is not None:
+            forget_free_notes(animation.action)
+    _state.until = 0.0
+    _take_away()
+
+
+def _take_away() -> None:
+    """Show no message any more in editors and status bars."""
     if bpy.app.timers.is_registered(_end_message):
         bpy.app.timers.unregister(_end_message)
         _show_in_status_bars(None)
@@ -115,11 +137,11 @@ def explain() -> None:
         _explain_keys(_baked_in_editors(), _NOT_MOVED)
     elif keys and last.startswith(("ACTION_OT_", "GRAPH_OT_")) and not any(part in last for part in _LEAVE_KEYS):
         _explain_keys(_baked_in_editors(), _NOT_CHANGED)
-    for context in _windows():
-        if last.startswith("ANIM_OT_keyframe_insert"):
+    if last.startswith("ANIM_OT_keyframe_insert"):
+        for context in _windows():
             explain_keying(context)
-        if objects:
-            _explain_pose(context)
+    if objects:
+        _explain_poses()
 
 
 def explain_keying(context: bpy.types.Context) -> None:
@@ -189,8 +211,7 @@ def _show_in_status_bars(message: str | None) -> None:
 
 def _new_operator() -> str:
     """Return the name of the last operator, if it ran since the last look."""
-    operators: Any = bpy.context.window_manager.operators  # type: ignore[union-attr]
-    last = operators[-1] if len(operators) else None
+    last = _last_operator()
     before, _state.operator = _state.operator, last.as_pointer() if last is not None else 0
     return "" if last is None or _state.operator == before else str(last.bl_idname)
 
@@ -247,21 +268,20 @@ def _name(datablock: bpy.types.ID, start: str) -> str:
     return str(getattr(datablock.path_resolve(start), "name", start)) if start else name_of(datablock)
 
 
-def _explain_pose(context: bpy.types.Context) -> None:
+def _explain_poses() -> None:
     """Explain that poses which differ from baked curves will not stay, each once."""
     pose: set[tuple[int, str, int, float]] = set()
-    names: list[str] = []
-    actions = set()
-    for datablock, action, _, starts in _selected(context):
-        differing = _differing(context, datablock, action)
-        pose |= {(datablock.session_uid, *each) for each in differing}
-        chosen = [start for start in starts if any(path.startswith(start) for path, _, _ in differing)]
-        names += [_name(datablock, start) for start in chosen]
-        if chosen:
-            actions.add(action)
+    names: dict[str, bpy.types.Action] = {}
+    for context in _windows():
+        for datablock, action, _, starts in _selected(context):
+            differing = _differing(context, datablock, action)
+            pose |= {(datablock.session_uid, *each) for each in differing}
+            for start in starts:
+                if any(path.startswith(start) for path, _, _ in differing):
+                    names[_name(datablock, start)] = action
     before, _state.pose = _state.pose, frozenset(pose)
     if names and _state.pose != before:
-        _explain(actions, rpt_(_POSED, listed(names)))
+        _explain(set(names.values()), rpt_(_POSED, listed(list(names))))
 
 
 def _differing(
@@ -273,12 +293,15 @@ def _differing(
     if animation.use_nla and len(animation.nla_tracks):
         # What is shown is the sum of all strips.
         return []
+    if sum(datablock.name in shown.objects for shown in shown_scenes()) > 1:
+        # Its pose is that of one scene's frame, and nothing says of which.
+        return []
     channels = channels_of(datablock)
     frame, baked = action_time(datablock, scene.frame_current_final), read_table(action).baked
     result = []
     for fcurve in channels:
         path = fcurve.data_path
-        if not path.endswith(_POSE) or (channels.slot_handle, path) not in baked or fcurve.mute:
+        if not path.endswith(_POSE) or (channels.slot_handle, path) not in baked or _is_muted(fcurve):
             continue
         try:
             value = float(datablock.path_resolve(path)[fcurve.array_index])
@@ -288,3 +311,7 @@ def _differing(
         if abs(value - fcurve.evaluate(frame)) > _SAME_POSE * max(1.0, abs(value)):
             result.append((path, fcurve.array_index, value))
     return result
+
+
+def _is_muted(fcurve: bpy.types.FCurve) -> bool:
+    return fcurve.mute or (fcurve.group is not None and fcurve.group.mute)

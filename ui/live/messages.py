@@ -70,6 +70,11 @@ def forget_notes(action: bpy.types.Action) -> None:
     _notes.pop(action.session_uid, None)
 
 
+def forget_free_notes(action: bpy.types.Action) -> None:
+    """Forget the action's notes to which Free Bake is the answer."""
+    _notes[action.session_uid] = [line for line in _notes.get(action.session_uid, ()) if not isinstance(line, FreeNote)]
+
+
 def forget_all_notes() -> None:
     """Forget the notes of all actions."""
     _notes.clear()
