@@ -67,7 +67,7 @@ class PlayedKeys:
 
     @property
     def records(self) -> Arrays:
-        """Return what the table records of the keys."""
+        """Return the records of the keys for the table."""
         return {name: self.arrays[name] for name in WRITTEN}
 
 

@@ -62,7 +62,7 @@ class ComponentKeys:
 
     @property
     def gaps(self) -> BoolArray:
-        """Return which of the animator's keys begin a segment that Blender plays; False for the last one."""
+        """Return a mask of the animator's keys that begin a segment played by Blender; False for the last one."""
         if not self.spline.is_broken or not len(self.own):
             return np.zeros(len(self.own), dtype=np.bool_)
         gaps: BoolArray = self.spline.between[rows_of(self.own, self.spline.frames)].copy()

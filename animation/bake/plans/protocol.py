@@ -52,7 +52,7 @@ class ChannelKeys:
     rows: IndexArray
     """The rows of the animator's keys, shape (k,)."""
     gaps: BoolArray
-    """Which of the animator's keys begin a segment that Blender plays, shape (k,); False for the last one."""
+    """A mask of the animator's keys that begin a segment played by Blender, shape (k,); False for the last one."""
     incoming: Float64Array | None = None
     """Derivatives per frame before each key, shape (components, n); None: the keys are linear."""
     outgoing: Float64Array | None = None
@@ -67,7 +67,7 @@ class ChannelKeys:
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return what must be equal for keys of several tracks to be composed together."""
+        """Return the key by which tracks are grouped: keys with the same layout are composed together."""
         arrays = (self.frames, self.rows, self.gaps)
         return *(each.tobytes() for each in arrays), self.incoming is None, self.maps is None
 
@@ -108,11 +108,11 @@ class HandleKeys:
     repeats: bool = False
     """True where a Cycles modifier repeats them before the first key and after the last."""
     rests: tuple[bool, bool] = (False, False)
-    """Whether an ease brings the motion to rest at the first key, and at the last."""
+    """True at the first and at the last key where an ease brings the motion to rest."""
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return what must be equal for keys of several tracks to be composed together."""
+        """Return the key by which tracks are grouped: keys with the same layout are composed together."""
         return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
 
     @classmethod

@@ -69,7 +69,7 @@ class Places:
     """Frames of a spline's samples."""
 
     needed: BoolArray
-    """Which frames of all need a sample."""
+    """A mask of the frames that need a sample."""
     frames: Float32Array
     """These frames."""
     at: Float64Array
@@ -126,7 +126,7 @@ class RetimedCurves(RetimedSamples):
     """Curves fitted through close samples of a track as its frame function plays it."""
 
     jumps: BoolArray
-    """Which of all frames are close before a jump of the function."""
+    """A mask of the frames close before a jump of the function."""
     tolerance: float
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
