@@ -592,7 +592,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
     """Mark in `chosen` the new keys of channels that have got another interpolation than Bezier from the animator.
 
     Blender gives a new key that of the key before it, or of the next one where it is the first: it is chosen where that
-    one's is. Linear keys beside others are only so by the preferences.
+    one's is. Another one was chosen for it: Blender's preference is not used where other keys are.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
@@ -602,7 +602,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
         beside = row - 1 if row > first[row] else row + 1
         if beside < end[row] and own.keys.interpolation[beside] == interpolation[row]:
             chosen[row] |= chosen[beside] & rows_.CHOSEN_INTERPOLATION
-        elif interpolation[row] != INTERPOLATION["LINEAR"]:
+        else:
             chosen[row] |= rows_.CHOSEN_INTERPOLATION
 
 

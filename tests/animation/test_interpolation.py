@@ -504,6 +504,24 @@ def test_a_key_after_one_that_only_shows_what_it_was_before_tcb_is_bezier(animat
         assert [point.interpolation for point in fcurve.keyframe_points] == ["LINEAR", "CONSTANT", "LINEAR", "BEZIER"]
 
 
+@pytest.mark.parametrize("kind", ["LINEAR", "BACK", "CONSTANT"])
+@pytest.mark.parametrize("every", [False, True])
+def test_what_is_chosen_for_a_key_inserted_under_handles_is_restored(animation, kind: str, every: bool) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    thing.keyframe_insert("location", frame=20)
+    for fcurve in fcurves(thing):
+        for point in fcurve.keyframe_points:
+            if every or point.co.x == 20:
+                point.interpolation = kind
+    animation.restore(thing)
+    expected = [kind] * 4 if every else ["BEZIER", "BEZIER", kind, "BEZIER"]
+    for fcurve in fcurves(thing):
+        assert [point.interpolation for point in fcurve.keyframe_points] == expected
+
+
 def test_an_interpolation_that_is_set_on_a_new_key_stays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
