@@ -434,7 +434,7 @@ def _make_generated_plain(fcurve: bpy.types.FCurve) -> None:
 
 
 def _are_generated(keys: Keyframes) -> BoolArray:
-    """Return which keys of a baked curve the bake has generated."""
+    """Return a mask of the generated keys of a baked curve."""
     generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~identity.carry_identities(keys)
     return generated
 

@@ -65,11 +65,11 @@ class Watch:
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
     reader: _KeyReader | None = None
-    """What reads the keys of all played tracks, in the order of their paths."""
+    """Reads the keys of all played tracks, in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each played track's keys at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """What else decides whether a played track is up to date: identities of keys, settings, timing."""
+    """Identities of keys, settings and timing of each played track, which also decide whether it is up to date."""
     table: int = 0
     """The stamp of the table at the last check."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Watch:
     lost: list[Track] = field(default_factory=list)
     """Baked tracks whose F-curves are gone, which is an edit outside, too."""
     is_live: bool = False
-    """Whether the last check updated the tracks: where it did not, edits may be waiting."""
+    """True where the last check updated the tracks; else edits may be waiting."""
     has_new_curves: bool = False
     """True where F-curves were added or removed since the locks of groups were looked after."""
 

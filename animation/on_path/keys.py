@@ -78,6 +78,6 @@ def delete_key(spot: Spot) -> None:
 
 
 def _are_at(frames: Float32Array, frame: float) -> BoolArray:
-    """Return which of the frames are the same as another."""
+    """Return a mask of the frames that are the same as another."""
     same: BoolArray = np.abs(frames - np.float32(frame)) <= SAME_FRAME
     return same

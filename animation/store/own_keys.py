@@ -592,18 +592,23 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
     """Mark in `chosen` the new keys of channels that have got another interpolation than Bezier from the animator.
 
     Blender gives a new key that of the key before it, or of the next one where it is the first: it is chosen where that
-    one's is. Another one was chosen for it: Blender's preference is not used where other keys are.
+    one's is. The only key of a channel is linear where the preferences say so.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
         return
-    first, end = own.spread(own.starts), own.spread(own.starts + own.counts)
-    for row in rows.tolist():
-        beside = row - 1 if row > first[row] else row + 1
-        if beside < end[row] and own.keys.interpolation[beside] == interpolation[row]:
-            chosen[row] |= chosen[beside] & rows_.CHOSEN_INTERPOLATION
+    # New keys before all others were made from the last one to the first.
+    known, end = np.concatenate(([0], np.cumsum(~new))), own.spread(own.starts + own.counts)
+    leads = known[1:] == own.spread(known[own.starts])
+    for row in [*rows[leads[rows]][::-1].tolist(), *rows[~leads[rows]].tolist()]:
+        beside = row + 1 if leads[row] else row - 1
+        if beside == end[row]:
+            is_chosen = interpolation[row] != INTERPOLATION["LINEAR"]
+        elif own.keys.interpolation[beside] == interpolation[row]:
+            is_chosen = bool(chosen[beside] & rows_.CHOSEN_INTERPOLATION)
         else:
-            chosen[row] |= rows_.CHOSEN_INTERPOLATION
+            is_chosen = True
+        chosen[row] |= rows_.CHOSEN_INTERPOLATION * is_chosen
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:

@@ -522,6 +522,20 @@ def test_what_is_chosen_for_a_key_inserted_under_handles_is_restored(animation, 
         assert [point.interpolation for point in fcurve.keyframe_points] == expected
 
 
+def test_new_keys_before_the_first_take_over_what_was_chosen_for_it(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(10, (1, 2, 3)), (30, (7, 5, 3))])
+    animation.enable(thing)
+    animation.bake(thing, output="HANDLES")
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points[0].interpolation = "LINEAR"
+    for frame in (5, 2):
+        thing.keyframe_insert("location", frame=frame)
+    animation.restore(thing)
+    for fcurve in fcurves(thing):
+        assert [point.interpolation for point in fcurve.keyframe_points] == ["LINEAR", "LINEAR", "LINEAR", "BEZIER"]
+
+
 def test_an_interpolation_that_is_set_on_a_new_key_stays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])

@@ -115,7 +115,7 @@ def component_keys(
 
 @memoized
 def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return which of the keys are exactly at a frame, and their rows among the frames."""
+    """Return the indices of keys exactly at a frame, and their rows among the frames."""
     rows = nearest_rows(keys, frames)
     exact = np.flatnonzero(frames[rows] == keys)
     return exact, rows[exact]
