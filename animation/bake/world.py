@@ -152,7 +152,7 @@ def bone_of(item: Any, track: Track) -> str:
 
 
 def depth(item: Any, track: Track) -> int:
-    """Return the number of bones above the bone of a track: parents are baked first, as their children depend on them."""
+    """Return the number of parents of a track's bone: parents are baked first, as their children depend on them."""
     bone = bone_of(item, track)
     return len(item.pose.bones[bone].parent_recursive) if bone else 0
 

@@ -121,7 +121,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
 
 
 def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
-    """Return which keys may have another handle than was placed: all of them where they were not read together."""
+    """Return a mask of keys whose handles may have moved since they were placed; all where their places are unknown."""
     now = together.as_read
     if now is None:
         return np.ones(len(written), dtype=np.bool_)
