@@ -189,35 +189,3 @@ def test_the_parameters_of_a_session_outlive_its_table(animation, ball) -> None:
     animation.bake(ball)
     animation.bake(twin)
     assert co(curve(ball, "location")).tolist() == co(curve(twin, "location")).tolist()
-
-
-@pytest.mark.parametrize("method", ["TCB", "CATMULL_ROM"])
-@pytest.mark.parametrize("interpolation", ["BEZIER", "BACK", "ELASTIC", "CONSTANT"])
-def test_keys_that_stand_as_written_are_read_as_all_others_are(
-    animation, monkeypatch, method: str, interpolation: str
-) -> None:
-    item = new_object()
-    key(item, "location", [(0, (0, -0.0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))])
-    for fcurve in fcurves(item):
-        fcurve.keyframe_points[1].interpolation = interpolation
-        fcurve.keyframe_points[2].handle_left_type = "VECTOR"
-        fcurve.keyframe_points[2].select_control_point = True
-        fcurve.update()
-    animation.enable(item)
-    animation.key_set(item, "location", 10, tension=0.5)
-    animation.choose(item, "location", method=method)
-    animation.bake(item, output="HANDLES")
-    own_keys = animation.store.own_keys
-    track = animation.find_track(item, "location")
-    standing = own_keys.read_own_keys(track)
-    assert own_keys._read_complete([track])
-    monkeypatch.setattr(own_keys, "_read_complete", lambda _tracks: {})
-    others = own_keys.read_own_keys(track)
-    assert standing.keys() == others.keys()
-    for index, own in standing.items():
-        other = others[index]
-        for name, array in own.keys.arrays.items():
-            assert array.tobytes() == getattr(other.keys, name).tobytes(), (index, name)
-        for name in ("identities", "numbers", "rows", "chosen", "placed"):
-            assert getattr(own, name).tobytes() == getattr(other, name).tobytes(), (index, name)
-        assert own.edited == other.edited
