@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension's page in the preferences: how numbers and paths are shown, and shortcuts."""
+"""The extension's page in the preferences: how numbers and paths are shown, what Live completes, and shortcuts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from . import keymaps
 
@@ -23,7 +23,7 @@ PATH_WIDTH = 2.0
 
 
 class TCBPreferences(bpy.types.AddonPreferences):
-    """Preferences: the numbers of parameters, how wide paths are drawn, and shortcuts."""
+    """Preferences: the numbers of parameters, the width of paths, whether Live completes rotations, and shortcuts."""
 
     bl_idname = PACKAGE
 
@@ -38,6 +38,12 @@ class TCBPreferences(bpy.types.AddonPreferences):
         precision=1,
     )
 
+    complete_rotations: BoolProperty(
+        name="Key All Rotation Channels",
+        description="Live keys the other channels where only part of a rotation was keyed",
+        default=True,
+    )
+
     def draw(self, context: bpy.types.Context) -> None:
         layout: bpy.types.UILayout = self.layout
         row = layout.row()
@@ -46,6 +52,9 @@ class TCBPreferences(bpy.types.AddonPreferences):
         row = layout.row()
         row.label(text="Path Width:")
         row.prop(self, "path_width", text="")
+        row = layout.row()
+        row.label(text="Live:")
+        row.prop(self, "complete_rotations")
         keymaps.draw(layout, context)
 
 
@@ -57,6 +66,11 @@ def shows_numbers_of_50(context: bpy.types.Context) -> bool:
 def path_width(context: bpy.types.Context) -> float:
     """Return how wide paths are drawn, in pixels at a resolution scale of 1."""
     return float(getattr(_preferences(context), "path_width", PATH_WIDTH))
+
+
+def completes_rotations() -> bool:
+    """Return whether Live keys a rotation in all channels where only some were keyed."""
+    return bool(getattr(_preferences(bpy.context), "complete_rotations", True))
 
 
 def _preferences(context: bpy.types.Context) -> Any:

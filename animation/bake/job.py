@@ -24,12 +24,15 @@ from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
-from ..translation import rpt_, translated
+from ..translation import n_, rpt_, translated
 from .plans.handles import UnplayableError
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
 from .sample_limit import count_samples, too_many
+from .whole_rotations import completed
+
+_COMPLETED = n_("keyed all its rotation channels at the same frames")
 
 
 @dataclass
@@ -43,6 +46,8 @@ class Job:
     """The tracks to bake, with the animator's keys and the options."""
     notes: list[str]
     plans: list[TrackPlan] = field(default_factory=list)
+    completed: list[Track] = field(default_factory=list)
+    """Rotations that get keys in all channels."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[State] = field(default_factory=list)
@@ -148,6 +153,7 @@ def _collect(
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += map(_why_left, left)
     left_alone = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
+    job.notes += [track.note(rpt_(_COMPLETED)) for track in job.completed]
     if not to_bake:
         raise AnimationError(
             name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
@@ -176,11 +182,12 @@ def job_of_edited(
     otherwise: Options,
     report: Report,
     anew: bool = False,
+    complete: bool = True,
 ) -> Job:
     """Make one job for edited tracks of these channels, each with its present options, or else `otherwise`.
 
-    `anew`: all with `otherwise`. A track that can't be baked, or would get more samples than `otherwise` allows, is
-    reported and left out.
+    `anew`: all with `otherwise`. `complete`: key rotations that handles play in all their channels. A track that can't
+    be baked, or would get more samples than `otherwise` allows, is reported and left out.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
     job = Job(list(datablocks), channels, [], [])
@@ -189,6 +196,7 @@ def job_of_edited(
         to_bake,
         list(_own_keys(to_bake)),
         lambda track: (None if anew else track.settings.options) or otherwise.as_kept(),
+        complete,
     )
     report.errors += [error for _, error in left_out]
     counts = zip(job.kept, count_samples(job.kept), strict=True)
@@ -203,8 +211,12 @@ def _add_tracks(
     to_bake: Sequence[tuple[Track, str]],
     own_keys: Sequence[OwnChannels],
     options_of: Callable[[Track], Options],
+    complete: bool = True,
 ) -> list[tuple[Track, AnimationError]]:
-    """Add the tracks that have keys to the job, with the parameters that edits imply; return the others, and why."""
+    """Add the tracks that have keys to the job, with the parameters that edits imply; return the others, and why.
+
+    `complete`: key rotations that handles play in all their channels.
+    """
     left_out = []
     implied = may_imply([track for track, _ in to_bake], own_keys)
     for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
@@ -212,7 +224,10 @@ def _add_tracks(
             if not own:
                 raise track.error(reason or rpt_("it has no keys"))
             options = options_of(track)
-            kept, notes = with_implied(track, own, options.defaults) if implies else (own, [])
+            whole = completed(track, own) if complete and options.output == "HANDLES" else own
+            if whole is not own:
+                job.completed.append(track)
+            kept, notes = with_implied(track, whole, options.defaults) if implies or whole is not own else (own, [])
             job.notes += notes
             job.kept.append((track, kept, options))
         except AnimationError as error:

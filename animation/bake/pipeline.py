@@ -126,15 +126,16 @@ def rebake(
     tracks: Sequence[Track],
     otherwise: Options,
     anew: bool = False,
+    complete: bool = True,
 ) -> Report:
     """Bake these tracks of editable channels again, each with its present options, or else with `otherwise`.
 
-    `anew`: all with `otherwise`.
+    `anew`: all with `otherwise`. `complete`: key rotations that handles play in all their channels.
 
     `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
     """
     report = Report()
-    job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew)
+    job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
     with scratch_curves.kept():
         is_planned = plan_tracks(job, report, whole=False)
     _put_unplayable_back(job)

@@ -93,7 +93,7 @@ def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write)
     written: dict[int, State] = {}
     if by_handles:
         members = [(job.plans[number], job.states[number], every[number]) for number in by_handles]
-        written |= zip(by_handles, _write_handles(members, write), strict=True)
+        written |= zip(by_handles, _write_handles(job.channels, members, write), strict=True)
     others = [number for number in range(len(every)) if number not in written]
     in_world = [number for number in others if _is_in_world(job.plans[number])]
     baking = {n: _Baking(job.plans[n], job.states[n], every[n], job.are_settled[n]) for n in others}
@@ -178,8 +178,13 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Write) -> Iterator[State]:
+def _write_handles(
+    channels: Channels, members: Sequence[tuple[TrackPlan, State, Baked]], write: Write
+) -> Iterator[State]:
     """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
+    for plan, _, _ in members:
+        for index in sorted(plan.own.keys() - plan.track.channels.keys()):
+            plan.track.channels[index] = channels.new(plan.track.path, index, plan.track.group)
     records: list[dict[int, Channel]] = [{} for _ in members]
     groups: dict[Hashable, list[tuple[int, HandleKeys]]] = {}
     for number, (plan, _, baked) in enumerate(members):
@@ -197,8 +202,8 @@ def _write_handles(members: Sequence[tuple[TrackPlan, State, Baked]], write: Wri
         settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
         # In the order of the own keys, so that the same bake gives the same table.
-        channels = {index: found[index] for index in plan.own}
-        yield State(state.identity, track.slot, track.path, settings, channels, error)
+        placed = {index: found[index] for index in plan.own}
+        yield State(state.identity, track.slot, track.path, settings, placed, error)
 
 
 def _write_alike(members: Sequence[tuple[TrackPlan, State, HandleKeys, dict[int, Channel]]], write: Write) -> None:

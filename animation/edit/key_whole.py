@@ -11,11 +11,11 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
-from ..bake.plans.sample_frames import APART
-from ..bake.plans.splines import values_at
+from ..bake.whole_rotations import key_frames_of_all, whole_values
+from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import is_among, union
+from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
 from ..records import record
 from ..report import Report
@@ -24,7 +24,6 @@ from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
 from ..store.tracks import Track, find_tracks
-from ..translation import rpt_
 from .parameters.set_parameters import set_parameters
 from .restore import put_back
 from .track_keys import TrackKeys
@@ -36,7 +35,7 @@ class _Whole:
 
     frames: Float32Array
     values: dict[int, Float64Array]
-    """Values of each component on the animator's own curves: the motion passes through these already."""
+    """Values of each component: the motion passes through these already."""
     numbers: Float32Array
     """Parameters and velocities, one row a key, NaN where none was set."""
 
@@ -45,7 +44,7 @@ class _Whole:
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Insert keys into the datablock's rotations, in all channels at every frame at which any channel has a key.
 
-    The new keys have the values of the animator's curves there, and the parameters of the other channels' keys: the
+    The new keys have the values that the motion has there, and the parameters of the other channels' keys: the
     motion is the same. Baked tracks are baked again.
 
     Parameters
@@ -82,29 +81,24 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         if not own or is_keyed_whole(track, own):
             continue
         reason = blocking_reasons([track])[0] or track.table.error
-        frames = union([each.keys.frames for each in own.values()])
-        near = np.flatnonzero(np.diff(frames) <= APART)
-        if reason or len(near):
-            near_keys = rpt_(
-                "keys of its channels stand nearer than {:g} frames to each other; move them to one", APART
-            )
-            frame = None if reason else float(frames[near[0]])
-            report.errors.append(track.error(reason or near_keys, frame))
-            continue
-        report.keys += _key(datablock, channels, track, own, report)
-        report.tracks += 1
+        try:
+            if reason:
+                raise track.error(reason)
+            report.keys += _key(datablock, channels, track, own, report)
+            report.tracks += 1
+        except AnimationError as error:
+            report.errors.append(error)
     evaluate_anew(channels.action)
     return report
 
 
 def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys], report: Report) -> int:
-    """Key one track; return the number of frames at which keys were missing."""
-    frames = union([each.keys.frames for each in own.values()])
-    values = {
-        index: values_at(track, index, own[index], frames) if index in own else np.full(len(frames), number)
-        for index, number in ((index, track.component(index)) for index in range(len(track.rest)))
-    }
-    whole = _Whole(frames, values, given_numbers(own, frames))
+    """Key one track; return the number of frames at which keys were missing.
+
+    Raises AnimationError, before it changes anything, where keys of different channels are too near to each other.
+    """
+    frames = key_frames_of_all(track, own)
+    whole = _Whole(frames, whole_values(track, own, frames), given_numbers(own, frames))
     played = track.settings.options
     put_back(channels, track)
     made = _insert(channels, track, own, whole)

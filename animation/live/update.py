@@ -230,6 +230,7 @@ def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
+    complete: bool = True,
 ) -> Report:
     """Update played tracks of the action whose keys were edited since the last check, as found by a fast check.
 
@@ -244,6 +245,8 @@ def refresh(
     options_for
         Returns the options for TCB tracks that nothing plays, for the datablocks that use them. None: the action is not
         live, so that only the locks of baked tracks are looked after.
+    complete
+        Key rotations in all their channels where one was keyed, as handles need it.
 
     Returns
     -------
@@ -256,7 +259,7 @@ def refresh(
             watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
             watch.is_live = options_for is not None
         report.notes, watch.news = [*report.notes, *watch.news], []
-        report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for))
+        report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for, complete))
         report.add(_locked_again(watch, channels))
     return report
 
@@ -265,6 +268,7 @@ def check_remaining(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
+    complete: bool = True,
     seconds: float = math.inf,
 ) -> Report:
     """Update tracks whose handles, interpolation or channels (extrapolation, mute, lock, modifiers) were edited.
@@ -275,7 +279,7 @@ def check_remaining(
     checked = []
     for channels, watch in _watched(watches, action, anew=False):
         if options_for is not None:
-            report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for))
+            report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for, complete))
         else:
             watch.unsure.clear()
         checked.append(watch)
@@ -306,14 +310,15 @@ def refresh_all(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
+    complete: bool = True,
 ) -> Report:
     """Check all tracks of the action for edits of any kind and update them; repeat all notes on rotation modes."""
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
         watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
-    report = refresh(watches, action, options_for)
-    report.add(check_remaining(watches, action, options_for))
+    report = refresh(watches, action, options_for, complete)
+    report.add(check_remaining(watches, action, options_for, complete))
     return report
 
 
@@ -327,7 +332,9 @@ def _watched(
 
 
 @collector_paused()
-def _update_tracks(watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None) -> Report:
+def _update_tracks(
+    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete: bool
+) -> Report:
     """Play edited tracks of a live action anew, each as it is played now, and those that nothing plays yet."""
     tracks = [] if options_for is None else [*tracks, *watch.not_played()]
     if not tracks or options_for is None:
@@ -335,7 +342,8 @@ def _update_tracks(watch: Watch, channels: Channels, tracks: list[Track], option
     present = refreshed(watch.users[0], channels, tracks)
     is_first = not all(track.is_played for track in present)
     options = options_for(watch.users) if is_first else _OPTIONS
-    report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
+    used = [track for track in present if track.in_use]
+    report = rebake(watch.users, channels, used, options, complete=complete)
     refused = {error.track for error in report.errors}
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report

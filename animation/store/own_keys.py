@@ -440,7 +440,7 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     for track in tracks:
         own = {index: next(found) for index in own_channels(track)}
         own = {index: keys for index, keys in own.items() if len(keys.identities)}
-        result.append(_with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
+        result.append(with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
     return result
 
 
@@ -455,7 +455,8 @@ class _Without(NamedTuple):
 def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
     """Return records in which keys of quaternions are negated only where those of all channels at their frame are.
 
-    Where the key of one channel was replaced, the animator's orientation is the one that the curves show.
+    Where the key of one channel was replaced, moved or deleted, the animator's orientation is the one that the curves
+    show.
     """
     negated = (written["placed"] & NEGATED) != 0
     if not np.count_nonzero(negated):
@@ -465,9 +466,10 @@ def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: 
     for (track, _), span in zip(curves, joined.spans, strict=True):
         spans.setdefault(id(track), []).append(span)
     for channels in spans.values():
-        plain = np.sort(np.concatenate([joined.keys.frames[span][~negated[span]] for span in channels]))
+        frames = [joined.keys.frames[span][negated[span]] for span in channels]
         for span in channels:
-            torn[span] = negated[span] & is_among(joined.keys.frames[span], plain)
+            whole = [is_among(joined.keys.frames[span], np.sort(each)) for each in frames]
+            torn[span] = negated[span] & ~np.logical_and.reduce(whole)
     if not torn.any():
         return written
     written = written.copy()
@@ -533,7 +535,7 @@ def numbers_in(rows: Fields) -> Float32Array:
     return numbers
 
 
-def _with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
+def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
     """Give a rotation's keys that have no identity yet the numbers of the keys beside them in its other channels."""
     result = dict(every)
     for index, own in every.items():

@@ -39,7 +39,7 @@ def bakes(animation, monkeypatch) -> list[str]:
     done: list[str] = []
     original = animation.live.update.rebake
 
-    def rebake(datablocks, channels, tracks, otherwise):
+    def rebake(datablocks, channels, tracks, otherwise, **options):
         tracks = list(tracks)
         done.extend(track.path for track in tracks)
         return original(datablocks, channels, tracks, otherwise)

@@ -11,7 +11,8 @@ twin's keys, and the parameters that they were given. Exit status 1: they differ
 
 The twin's keys carry a number each in `back`, as own keys carry their identities; the parameters of each number are
 known. Where Live may derive parameters, from a dragged handle or a key inserted on the curve, they are taken from the
-own key at the next comparison. A mirror in time may reverse parameters.
+own key at the next comparison. A mirror in time may reverse parameters. Where handles play a rotation keyed in some
+channels only, it gets keys in the others; the twin then takes these, and only these, from the own keys.
 
 Kinds of differences:
 
@@ -550,6 +551,12 @@ class EditSequence(Edits):
         self._forget_saved()
         if not self._try(self.animation.remove, self.live, prefixes=[path]):
             return ""
+        twins = [fcurve for name, fcurve in channels(self.plain).items() if name[0] == path]
+        points = [point for fcurve in twins for point in fcurve.keyframe_points]
+        if all(point.interpolation == "LINEAR" for fcurve in twins for point in fcurve.keyframe_points[:-1]):
+            # Enable takes lines everywhere for an exporter's, and plays TCB.
+            for point in points:
+                point.interpolation = "BEZIER"
         self._set_all_known(path, (0.0,) * 5)
         # Of keys that are not Bezier keys none would stay so.
         self._try(self.animation.enable, self.live, prefixes=[path], keep_look=True)
@@ -643,6 +650,9 @@ class EditSequence(Edits):
         live, plain = channels(self.live), channels(self.plain)
         names = sorted({name for name in (*live, *plain) if name[0] == path})
         twins = {name: read(plain.get(name)) for name in names}
+        if path != "location" and not baked:
+            self._complete_twin(names)
+            twins = {name: read(plain.get(name)) for name in names}
         if baked:
             if not all(live[name].lock for name in names if name in live):
                 self._add("changed", f'"{self.pair.live}", {path}: baked, and not locked')
@@ -659,6 +669,30 @@ class EditSequence(Edits):
             if not track.is_played:
                 self._make_bezier(names)
         self._check_parameters(path, track, names, baked or (is_live and track.is_played and self._is_playable(path)))
+
+    def _complete_twin(self, names: list[Name]) -> None:
+        """Give the twin the keys that a rotation has got in channels that were not keyed, where it has got them all."""
+        live, plain = channels(self.live), channels(self.plain)
+        if not all(name in live and name in plain for name in names):
+            return
+        every = np.unique(np.concatenate([co(plain[name])[:, 0] for name in names]))
+        if not all(np.array_equal(co(live[name])[:, 0], every) for name in names):
+            return
+        frames = [co(plain[name])[:, 0] for name in names]
+        whole = [frame for frame in every.tolist() if all(frame in each for each in frames)]
+        for name in names:
+            there, own = co(plain[name])[:, 0].tolist(), live[name].keyframe_points
+            for point, twin in zip(
+                [each for each in own if each.co.x in there], plain[name].keyframe_points, strict=True
+            ):
+                if "quaternion" in name[0] and twin.co.x not in whole and twin.co.y == -point.co.y:
+                    # The orientation is the one that the curves have shown.
+                    twin.co.y = point.co.y
+            for point in [each for each in own if each.co.x not in there]:
+                made = plain[name].keyframe_points.insert(*point.co)
+                for kind in ("interpolation", "easing", "type"):
+                    setattr(made, kind, getattr(point, kind))
+                made.back = float(UNNUMBERED)
 
     def _compare_frames(self, name: Name, own: Keys, twin: Keys) -> bool:
         where = f'"{self.pair.live}", {name[0]}[{name[1]}]'

@@ -242,7 +242,7 @@ class Edits(Selecting):
         if on_curve:
             curves = channels(self.live)
             values = [curves[path, n].evaluate(frame) if (path, n) in curves else 0.0 for n in range(width)]
-        index = dice.randrange(3) if path == "location" and dice.random() < 0.2 else -1
+        index = dice.randrange(width) if dice.random() < 0.2 else -1
         for obj in self.twins:
             setattr(obj, path, values)
             try:

@@ -326,23 +326,30 @@ def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_handles_play_
     assert animation.store.up_to_date.is_up_to_date(track)
 
 
-def test_what_handles_cannot_play_is_said_once_and_played_when_it_can_be(animation, scene) -> None:
+def test_without_the_preference_a_partly_keyed_rotation_is_reported_once_and_played_when_it_can_be(
+    animation, tcb_animation, scene
+) -> None:
     item = new_object("Ball")
     key(item, "rotation_euler", [(0, (0, 1, 2)), (10, (1, -1, 2)), (25, (1, 1, 2.5))])
     key(item, "location", [(0, (0, 1, 2)), (10, (1, -1, 2))])
     points = curve(item, "rotation_euler", 1).keyframe_points
     points.remove(points[1])
-    item.animation_data.action.tcb_live = True
-    let_time_pass(animation)
-    assert animation.find_track(item, "location").is_played
-    assert not animation.find_track(item, "rotation_euler").is_played
-    (line,) = messages_of(animation).notes_of(item.animation_data.action)
-    assert "rotation_euler" in line
-    assert "Key all rotation channels" in line
-    animation.key_whole(item)
-    let_time_pass(animation)
-    assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
-    assert messages_of(animation).notes_of(item.animation_data.action) == []
+    preferences = bpy.context.preferences.addons[tcb_animation.__name__].preferences
+    preferences.complete_rotations = False
+    try:
+        item.animation_data.action.tcb_live = True
+        let_time_pass(animation)
+        assert animation.find_track(item, "location").is_played
+        assert not animation.find_track(item, "rotation_euler").is_played
+        (line,) = messages_of(animation).notes_of(item.animation_data.action)
+        assert "rotation_euler" in line
+        assert "Key all rotation channels" in line
+        animation.key_whole(item)
+        let_time_pass(animation)
+        assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
+        assert messages_of(animation).notes_of(item.animation_data.action) == []
+    finally:
+        preferences.complete_rotations = True
 
 
 def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thing) -> None:

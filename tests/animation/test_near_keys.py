@@ -242,7 +242,7 @@ def test_whole_rotations_are_not_keyed_beside_keys(animation) -> None:
     before = keys(item)
     report = animation.key_whole(item)
     (error,) = report.errors
-    assert "frame 10: keys of its channels stand nearer than" in str(error)
+    assert "frame 10: keys of its channels are less than" in str(error)
     assert all(has(own, before[channel]) and len(own) == 4 for channel, own in keys(item).items())
 
 

@@ -36,6 +36,7 @@ from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
+from ..preferences import completes_rotations
 from ..redraw import redraw_editors
 from . import attempts
 from .editing import is_editing
@@ -97,19 +98,19 @@ def _tick_soon() -> None:
 def flush() -> Report:
     """Update all marked actions that were edited, comparing them in full."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    return _update_each(numbers, lambda action: refresh_all(watches, action, _options_if_live(action)))
+    return _update_each(numbers, lambda action: refresh_all(watches, action, *_options_if_live(action)))
 
 
-def _options_if_live(action: bpy.types.Action) -> Callable[[list[bpy.types.ID]], Options] | None:
-    """Return what gives the options of tracks that nothing plays yet, where the action is live."""
-    return _options_for if is_live(action) else None
+def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
+    """Return what gives the options of tracks that nothing plays yet, where the action is live, and the preference."""
+    return _options_for if is_live(action) else None, completes_rotations()
 
 
 def _flush_soon() -> None:
     """Update marked actions by a fast comparison, and leave the full one for later."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
-    _update_each(numbers, lambda action: refresh(watches, action, _options_if_live(action)))
+    _update_each(numbers, lambda action: refresh(watches, action, *_options_if_live(action)))
 
 
 def _continue_comparison() -> None:
@@ -119,7 +120,7 @@ def _continue_comparison() -> None:
 
 
 def _compare_on(action: bpy.types.Action) -> Report:
-    return check_remaining(watches, action, _options_if_live(action), _SLICE)
+    return check_remaining(watches, action, *_options_if_live(action), _SLICE)
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
@@ -293,8 +294,8 @@ def _update_now(actions: list[bpy.types.Action]) -> None:
 
 
 def _compare_in_full(action: bpy.types.Action) -> Report:
-    report = refresh(watches, action, _options_if_live(action))
-    report.add(check_remaining(watches, action, _options_if_live(action)))
+    report = refresh(watches, action, *_options_if_live(action))
+    report.add(check_remaining(watches, action, *_options_if_live(action)))
     return report
 
 

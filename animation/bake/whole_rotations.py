@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotations keyed in all channels: handles play a rotation only where each of its keys is a whole pose.
+
+Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys with the
+values that the motion has there, so the pose and the motion stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..fcurves.frames import is_among, rows_at, union
+from ..fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    EASING,
+    FLAGS,
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+)
+from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
+from ..store.table import identity
+from ..store.table import rows as rows_
+from ..store.tracks import Track
+from ..translation import n_, rpt_
+from .plans.handles import is_keyed_whole
+from .plans.protocol import OwnChannels
+from .plans.sample_frames import APART
+from .plans.splines import values_at
+
+_NEAR_KEYS = n_("keys of its channels are less than {:g} frames apart. Move them to one frame")
+_FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+"""The floats of new keys, as Blender makes them."""
+
+
+def whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
+    """Return the value of each component at each frame: that of its key, or the one that the motion has there."""
+    return {
+        index: _values(track, index, own[index], frames)
+        if index in own
+        else np.full(len(frames), track.component(index))
+        for index in range(len(track.rest))
+    }
+
+
+def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Float64Array:
+    if not track.is_played_by_handles:
+        return values_at(track, index, own, frames)
+    fcurve = track.channels[index]
+    values = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
+    keyed, rows = rows_at(own.keys.frames, frames)
+    values[keyed] = own.keys.values[rows]
+    return values
+
+
+def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
+    """Return the frames at which any channel has a key; raise AnimationError where two of them are too near."""
+    frames = union([each.keys.frames for each in own.values()])
+    near = np.flatnonzero(np.diff(frames) <= APART)
+    if len(near):
+        raise track.error(rpt_(_NEAR_KEYS, APART), float(frames[near[0]]))
+    return frames
+
+
+def completed(track: Track, own: OwnChannels) -> OwnChannels:
+    """Return the own keys of a track with those that are missing in channels of a rotation; the same if none is.
+
+    New keys have no identity yet. Raises AnimationError where keys of different channels are too near to each other.
+    """
+    if not track.is_rotation or is_keyed_whole(track, own):
+        return own
+    frames = key_frames_of_all(track, own)
+    values = whole_values(track, own, frames)
+    selected = _selected(own, frames)
+    pattern = next(iter(own.values()))
+    whole = {
+        index: _with_missing(own.get(index), _fresh(track, own.get(index, pattern), co, selected))
+        for index, co in ((i, np.stack((frames, values[i]), axis=1).astype(np.float32)) for i in sorted(values))
+    }
+    return with_numbers_beside(whole)
+
+
+def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
+    """Return which flags of the selection any key at each frame has: a pose is selected as a whole."""
+    flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
+    for each in own.values():
+        rows, places = rows_at(each.keys.frames, frames)
+        for name, flag in flags.items():
+            flag[rows] |= getattr(each.keys, name)[places]
+    return flags
+
+
+def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[str, BoolArray]) -> OwnKeys:
+    """Return new keys, which continue the interpolation of the keys before them as Blender's new keys do."""
+    count = len(co)
+    before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
+    continues = before.ends_spline | (not track.is_played_by_handles)
+    around = np.array([[-1.0, 0.0], [1.0, 0.0]], dtype=np.float32)
+    floats: dict[str, Any] = {name: np.full(count, value, dtype=np.float32) for name, value in _FLOATS.items()}
+    flags: dict[str, Any] = dict(selected)
+    automatic = np.full(count, HANDLE["AUTO_CLAMPED"], dtype=np.uint8)
+    keys = Keyframes(
+        co=co,
+        handle_left=co + around[0],
+        handle_right=co + around[1],
+        handle_left_type=automatic,
+        handle_right_type=automatic,
+        interpolation=np.where(continues, before.keys.interpolation, np.uint8(INTERPOLATION["BEZIER"])),
+        easing=np.where(continues, before.keys.easing, np.uint8(EASING["AUTO"])),
+        type=np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8),
+        **floats,
+        **flags,
+    )
+    return before.with_(
+        keys=keys,
+        identities=np.full(count, identity.NONE, dtype=np.uint32),
+        numbers=np.full((count, rows_.NUMBERS), np.nan, dtype=np.float32),
+        chosen=before.chosen & np.uint8(rows_.CHOSEN_INTERPOLATION),
+        placed=np.zeros(count, dtype=np.uint8),
+    )
+
+
+def _with_missing(own: OwnKeys | None, fresh: OwnKeys) -> OwnKeys:
+    """Return the keys of a channel with those of the new ones that are at frames where it has none."""
+    if own is not None:
+        fresh = fresh.take(~is_among(fresh.keys.frames, own.keys.frames))
+    every = fresh if own is None else own_end_to_end([own, fresh])
+    order = np.argsort(every.keys.frames, kind="stable")
+    return every.take(order).with_(rows=np.arange(len(order)), as_read=None)
