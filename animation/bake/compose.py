@@ -27,7 +27,7 @@ from ..fcurves.keyframes import (
 )
 from ..records import record
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
-from ..store.table.custom_property import NEGATED, WRITTEN
+from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from .plans.protocol import ChannelKeys, HandleKeys
 
@@ -106,10 +106,8 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
             types[name] = np.where(chosen, getattr(own.keys, name).reshape(shape), _FREE)
         placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
     placed = _continued(arrays, own, keys, placed, goes_on)
-    if keys.shown is not None:
-        # Of zeros the signs tell, too.
-        negated = np.signbit(keys.shown) != np.signbit(own_values)
-        placed = np.where(negated, placed | NEGATED, placed)
+    if keys.other_numbers is not None:
+        placed = placed | keys.other_numbers
     return PlayedKeys(arrays | types, placed)
 
 

@@ -94,7 +94,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         standing = rows[there]
         shown = points.values[standing]
         negated = np.zeros(len(standing), dtype=np.bool_) if track.is_baked else (own.placed[standing] & NEGATED) != 0
-        after = values_shown(wanted[there], negated)
+        after = values_shown(wanted[there], own.keys.values[standing], shown, negated)
         co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
         left[standing, 1] += after - shown
         right[standing, 1] += after - shown

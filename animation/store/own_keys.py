@@ -46,7 +46,7 @@ from .restored_keys import (
 )
 from .table import identity
 from .table import rows as rows_
-from .table.custom_property import NEGATED, OWN, Channel, Written
+from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Columns, Fields
 from .table.session import session
@@ -76,8 +76,8 @@ class OwnKeys:
     chosen : array of uint8, shape (n,)
         What the animator changed after they became TCB keys: the bits `rows.CHOSEN_…`.
     placed : array of uint8, shape (n,)
-        Which handles were placed to play the track, and which keys are played negated, by the bits in the table and in
-        `restored_keys.py`.
+        Which handles were placed to play the track, and which keys are played by other numbers, by the bits in the
+        table and in `restored_keys.py`.
     edited : bool
         Keys were added, deleted or moved since their records were made: Blender must place automatic handles anew.
     """
@@ -453,27 +453,27 @@ class _Without(NamedTuple):
 
 
 def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
-    """Return records in which keys of quaternions are negated only where those of all channels at their frame are.
+    """Return records in which keys have coupled numbers only where those of all channels at their frame have them.
 
     Where the key of one channel was replaced, moved or deleted, the animator's orientation is the one that the curves
     show.
     """
-    negated = (written["placed"] & NEGATED) != 0
-    if not np.count_nonzero(negated):
+    coupled = (written["placed"] & COUPLED) != 0
+    if not np.count_nonzero(coupled):
         return written
     torn = np.zeros(len(written), dtype=np.bool_)
     spans: dict[int, list[slice]] = {}
     for (track, _), span in zip(curves, joined.spans, strict=True):
         spans.setdefault(id(track), []).append(span)
     for channels in spans.values():
-        frames = [joined.keys.frames[span][negated[span]] for span in channels]
+        frames = [joined.keys.frames[span][coupled[span]] for span in channels]
         for span in channels:
             whole = [is_among(joined.keys.frames[span], np.sort(each)) for each in frames]
-            torn[span] = negated[span] & ~np.logical_and.reduce(whole)
+            torn[span] = coupled[span] & ~np.logical_and.reduce(whole)
     if not torn.any():
         return written
     written = written.copy()
-    written["placed"][torn] &= ~NEGATED
+    written["placed"][torn] &= ~(NEGATED | COUPLED)
     written["value"][torn] = written["co"][torn, 1]
     return written
 

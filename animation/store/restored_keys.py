@@ -26,7 +26,7 @@ from ..fcurves.keyframes import (
 )
 from .table import identity
 from .table import rows as rows_
-from .table.custom_property import NEGATED, OWN, Channel, Written
+from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
 from .table.identity import Identities
 from .table.rows import Columns, Fields, Rows
 from .table.session import session
@@ -38,7 +38,7 @@ _HANDLE_MOVED = 1e-4
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
 """These bits, shifted to the left by so much: handles that were placed before the first key or after the last."""
-UNSEEN = 32
+UNSEEN = 64
 """A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
 _HANDLES = np.uint8(15)
 """The bits of handles in the table."""
@@ -48,6 +48,7 @@ _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(16)], 
 """Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
+_TURN = 2.0 * np.pi
 
 
 def keys_of_rows(rows: Rows) -> Keyframes:
@@ -99,20 +100,40 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
 
 
 def is_negated(written: Fields) -> BoolArray:
-    """Return which keys of a quaternion are negated on the curve, value and handles, as handles play it."""
+    """Return which keys fall on the curve where their own values rise."""
     negated: BoolArray = (written["placed"] & NEGATED) != 0
     return negated
 
 
-def values_shown(wanted: Float32Array, negated: BoolArray) -> Float32Array:
-    """Return the values that keys get on the curve with the `wanted` own values; the inverse of the next."""
-    return np.where(negated, -wanted, wanted)
+def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
+    """Return the values that keys with these own and shown values get on the curve for the `wanted` own values."""
+    terms = _terms(own, shown, negated)
+    turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
+    values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
+    return values
 
 
 def own_values(now: Float32Array, written: Fields) -> Float32Array:
-    """Return the own values of keys that have the values `now` on the curve."""
-    own = np.where(now == written["co"][:, 1], written["value"], np.where(is_negated(written), -now, now))
+    """Return the own values of keys that have the values `now` on the curve.
+
+    A key that has moved since it was written keeps its number of whole turns nearest to what it was.
+    """
+    before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
+    terms = _terms(before, shown, negated)
+    own = np.where(negated, -now, now)
+    if (turned := terms != 0.0).any():
+        moved = np.where(negated, terms - now, now - terms)
+        moved += _TURN * np.rint((before - moved) / _TURN)
+        own = np.where(turned, moved, own)
+    own = np.where(now == shown, before, own)
     return own.astype(np.float32)
+
+
+def _terms(own: Float32Array, shown: Float32Array, negated: BoolArray) -> npt.NDArray[np.float64]:
+    """Return the multiples of half a turn that keys have on the curve beyond their own values, or these negated."""
+    away = shown.astype(np.float64) - np.where(negated, -own, own)
+    # Keys that are not written have no numbers.
+    return np.nan_to_num(np.pi * np.rint(away / np.pi))
 
 
 def written_of(identities: Identities, channel: Channel | None) -> Written:
@@ -150,8 +171,9 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
     interpolation = np.where(changed, own.interpolation, rows["interpolation"])
     same, mirrored = _same_and_mirrored(own, written, here)
     # A mirror in time has swapped the handles of each key.
-    placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & NEGATED
+    placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & (NEGATED | COUPLED)
     negated = here & is_negated(written)
+    terms = _terms(written["value"], written["co"][:, 1], negated)
     sides: dict[str, npt.NDArray[Any]] = {}
     dragged: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
@@ -160,7 +182,11 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
         dragged[side] = edited.dragged
         placed[edited.unseen] |= UNSEEN
         if negated.any():
-            now = np.where(negated[:, np.newaxis], getattr(read, side) * _NEGATED, now)
+            opposite = getattr(read, side) * _NEGATED
+            # Of an Euler angle, which has a term, too.
+            turned = negated & (terms != 0.0)
+            opposite[turned, 1] += terms[turned].astype(np.float32)
+            now = np.where(negated[:, np.newaxis], opposite, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(edited.are_placed[:, np.newaxis], recorded, now)
         sides |= {side: handle, f"{side}_type": edited.kinds.astype(np.uint8)}

@@ -67,6 +67,8 @@ DOUBT = re.compile(r"can't be told|doubt|\blost\b|edited outside|Live failed|no 
 MOST_KEYS, FARTHEST = 9, 300.0
 """More keys in a channel are thinned out; keys farther away are brought back."""
 LEAST = {"tension": -1.0, "continuity": -1.0, "bias": -1.0, "ease_to": 0.0, "ease_from": 0.0}
+_SAME_ANGLE = 2e-5
+"""Radians. Angles of some turns are rounded to float32."""
 UNKNOWN = 0
 """The number of keys whose parameters are not known: new ones, and those whose handle was dragged."""
 FIRST_NUMBER = 1000
@@ -479,9 +481,14 @@ class EditSequence(Edits):
     def choose(self, dice: random.Random) -> str:
         path = dice.choice(self.paths)
         name, values = dice.choice(
-            (("cycle", ("SINGLE", "REPEAT", "LOOP")), ("ends", ("3DS", "TANGENT")), ("method", ("TCB", "CATMULL_ROM")))
+            (
+                ("cycle", ("SINGLE", "REPEAT", "LOOP")),
+                ("ends", ("3DS", "TANGENT")),
+                ("method", ("TCB", "CATMULL_ROM")),
+                ("path", ("SHORTEST", "AS_KEYED")),
+            )
         )
-        if name == "ends" and path == "location":
+        if name in ("ends", "path") and path == "location":
             return ""
         value = dice.choice(values)
         self._try(self.animation.choose, self.live, path, **{name: value})
@@ -661,6 +668,9 @@ class EditSequence(Edits):
             same = [self._compare_frames(name, own[name], twins[name]) for name in names]
             if not all(same):
                 return
+            if path == "rotation_euler":
+                self._turn_twin(own, twins)
+                twins = {name: read(plain.get(name)) for name in names}
             signs = self._signs(own, twins) if "quaternion" in path else {}
             for name in names:
                 self._compare_keys(name, own[name], twins[name], signs.get(name))
@@ -735,6 +745,31 @@ class EditSequence(Edits):
             mine, other = (_spelled(_KINDS[column], number) for number in numbers)
             self._add("lost", f"{where} at {own.frames[row]:g}: {_KINDS[column]} {mine}, not {other}")
 
+    def _turn_twin(self, own: dict[Name, Keys], twins: dict[Name, Keys]) -> None:
+        """Give the twin the angles of own keys that mean the same orientation: the next edit works on these."""
+        if len(own) < 3:
+            return
+        frames = [keys.frames.tolist() for keys in own.values()]
+        middle = "XYZ".index(self.mode[1])
+        for frame in set.intersection(*map(set, frames)):
+            if any(each.count(frame) > 1 for each in frames):
+                continue
+            rows = [each.index(frame) for each in frames]
+            mine, theirs = (
+                np.array([keys.co[row, 1] for keys, row in zip(each.values(), rows, strict=True)], dtype=np.float64)
+                for each in (own, twins)
+            )
+            other = theirs + np.pi
+            other[middle] = np.pi - theirs[middle]
+            if (mine == theirs).all() or min(_turns_apart(mine, theirs), _turns_apart(mine, other)) > _SAME_ANGLE:
+                continue
+            for name, row, angle in zip(own, rows, mine.tolist(), strict=True):
+                point = channels(self.plain)[name].keyframe_points[row]
+                shift = angle - point.co.y
+                point.co.y = angle
+                point.handle_left.y += shift
+                point.handle_right.y += shift
+
     def _negate_twin(self, name: Name, signs: Floats) -> None:
         """Give the twin's keys the signs of the own keys, on which the next edit works."""
         fcurve = channels(self.plain)[name]
@@ -786,6 +821,12 @@ class EditSequence(Edits):
                 if not np.array_equal(back, twin.back):
                     curves[name].keyframe_points.foreach_set("back", back)
                 self.orders[self.pair.live, *name] = list(zip(numbers, twin.frames.tolist(), strict=True))
+
+
+def _turns_apart(angles: Floats, others: Floats) -> float:
+    """Return the largest difference of angles but for whole turns."""
+    apart = (angles - others + np.pi) % (2 * np.pi) - np.pi
+    return float(np.abs(apart).max())
 
 
 def _is_baked(track: Any) -> bool:

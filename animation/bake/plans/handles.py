@@ -12,14 +12,15 @@ import numpy as np
 from ....interp.fitting.handles import Handles, Request
 from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
-from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array
+from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
+from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
-from ...translation import n_, rpt_
+from ...translation import counted, n_, rpt_
 from .component_keys import rests_at_ends
-from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
-from .rotation_channels import other_turns
+from .protocol import STILL, Baked, HandleKeys, Maps, OwnChannels, Plan, Results, Scope
+from .rotation_channels import is_unchanged, mapped, maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
 from .tolerance import tolerance_of
 
@@ -29,6 +30,9 @@ _RAGGED = n_(
     "handles cannot play a rotation whose channels are keyed at different frames. Key all rotation channels, or bake it"
 )
 _CYCLES = n_("handles do not repeat its cycle, because its F-curves have other modifiers")
+
+_TURNED_ONE = n_("turned {:,} key to the short way. Choose Turns: As Keyed for the keyed turns")
+_TURNED = n_("turned {:,} keys to the short way. Choose Turns: As Keyed for the keyed turns")
 
 
 class UnplayableError(AnimationError):
@@ -51,7 +55,12 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
         raise scope.track.error(rpt_(_RAGGED))
     plays = ~spline.between
     plays[-1:] = False
-    return OwnHandles(scope, spline, plays, tolerance)
+    maps = maps_to_short_way(scope.track, spline) if scope.is_short else None
+    is_own = [component in scope.own for component in spline.components]
+    if maps is not None and not (is_unchanged(maps) | is_own).all():
+        # A channel without keys can't have other numbers.
+        maps = None
+    return OwnHandles(scope, spline, plays, tolerance, maps)
 
 
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
@@ -74,6 +83,8 @@ class OwnHandles(Plan):
     plays: BoolArray
     """For each of the keys: whether handles play the spline after it."""
     tolerance: float
+    maps: Maps | None = None
+    """Factors and terms that bring the keys' angles to those on the curves, which go the short way."""
 
     @property
     def handles(self) -> Sequence[Request]:
@@ -82,7 +93,13 @@ class OwnHandles(Plan):
             return []
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-        return [Request(self.spline.spline, held, self.spline.values if held else None, self.plays)]
+        return [Request(self.spline.spline, held, self._numbers if held else None, self.plays)]
+
+    @cached_property
+    def _numbers(self) -> Float64Array:
+        """Return the values that the keys get on the curves, but for signs of quaternions, shape (keys, components)."""
+        values = self.spline.values
+        return values if self.maps is None else mapped(values, self.maps)
 
     @cached_property
     def _plays(self) -> bool:
@@ -91,22 +108,27 @@ class OwnHandles(Plan):
 
     def compose(self, results: Results) -> Baked:
         """Compose the animator's keys with the fitted handles."""
-        values = self.spline.values
         fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
-        shown = None
-        negated = fitted is not None and bool(np.count_nonzero(fitted.signs < 0))
-        if fitted is not None and negated:
-            shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
+        maps = self.maps
+        if fitted is not None and np.count_nonzero(fitted.signs < 0):
+            # Of a quaternion, which has no others.
+            maps = np.broadcast_to(fitted.signs[:, np.newaxis], self._numbers.shape), np.zeros_like(self._numbers)
+        shown = None if maps is None else mapped(self.spline.values, maps).T.astype(np.float32)[rows]
+        other_numbers = None if maps is None else _bits_of(maps)[rows]
         components = [self.spline.components[row] for row in rows]
         own = [self.scope.own[component] for component in components]
         chosen = None
         if any(each.has_chosen for each in own):
             chosen = np.array([each.chosen for each in own]) & np.uint8(CHOSEN_HANDLES)
             chosen = chosen if np.count_nonzero(chosen) else None
-        left, right = self._places(fitted, chosen, rows, negated)
-        keys = HandleKeys(components, self.plays, left, right, shown, chosen, self._repeats, rests_at_ends(self.spline))
+        left, right = self._places(fitted, chosen, rows, maps)
+        ends = self._repeats, rests_at_ends(self.spline)
+        keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
+        if self.maps is not None:
+            turned = int(np.count_nonzero(~is_unchanged(self.maps).all(axis=1)))
+            notes.append(counted(turned, _TURNED_ONE, _TURNED))
         if fitted is None:
             return Baked(handles=[keys], notes=notes)
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
@@ -128,7 +150,7 @@ class OwnHandles(Plan):
         Two of four control points are rounded, with weights of three quarters at most, to half of their last place, in
         frame and in value.
         """
-        values = self.spline.values * fitted.signs[:, np.newaxis]
+        values = self._numbers * fitted.signs[:, np.newaxis]
         keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
         points = np.stack([keys[:-1], fitted.right[:-1], fitted.left[1:], keys[1:]])
         frame, value = last_place(np.abs(points).max(axis=0)).transpose(2, 0, 1)
@@ -168,7 +190,7 @@ class OwnHandles(Plan):
         return all(map(can_repeat, self.scope.track.channels.values()))
 
     def _places(
-        self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int], negated: bool
+        self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int], maps: Maps | None
     ) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
@@ -182,18 +204,29 @@ class OwnHandles(Plan):
                 np.where(((chosen & bit) != 0)[..., np.newaxis], np.nan, side)
                 for side, bit in ((left, CHOSEN_LEFT), (right, CHOSEN_RIGHT))
             )
-        if negated:
-            own = [self.scope.own[self.spline.components[row]].keys for row in rows]
-            flip = np.array([1.0, -1.0], np.float32)
+        if maps is not None:
             left, right = (
-                np.where(
-                    np.isnan(side) & (fitted.signs < 0)[:, np.newaxis],
-                    np.array([getattr(k, name) for k in own]) * flip,
-                    side,
-                )
-                for side, name in ((left, "handle_left"), (right, "handle_right"))
+                self._mapped(side, name, rows, maps) for side, name in zip((left, right), SIDES, strict=True)
             )
         return left, right
+
+    def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
+        """Return the handles of one side, with the animator's own, mapped as their keys, where keys change."""
+        own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
+        theirs = np.array(own, dtype=np.float32)
+        factors, terms = maps[0].T[rows], maps[1].T[rows]
+        theirs[..., 1] = mapped(theirs[..., 1].astype(np.float64), (factors, terms))
+        changed = ~is_unchanged((factors, terms))
+        result: Float32Array = np.where(np.isnan(places) & changed[..., np.newaxis], theirs, places)
+        return result
+
+
+def _bits_of(maps: Maps) -> EnumArray:
+    """Return the bits of the table for keys with other numbers, shape (components, keys)."""
+    negated = maps[0] < 0.0
+    coupled = negated.any(axis=1, keepdims=True)
+    bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T
+    return bits
 
 
 def approximate(track: Track, error: float, frame: float) -> str:

@@ -56,7 +56,8 @@ def plan_track(
     broken = any(spline.is_broken for spline in splines)
     # A Cycles modifier also repeats the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
-    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames)
+    is_short = track.is_rotation and settings.path == "SHORTEST"
+    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_short)
     notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None and by_handles:
         raise UnplayableError(track.name, rpt_(RETIMED), track.path)

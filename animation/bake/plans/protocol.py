@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has any."""
 Evaluation = tuple[Spline, Float32Array | Float64Array]
 """A spline, and the frames at which it is evaluated."""
+
+_Array = TypeVar("_Array", Float32Array, EnumArray)
 
 Maps = tuple[Float64Array, Float64Array]
 """Factors and terms that bring numbers of a rotation to others, which mean the same orientation."""
@@ -102,6 +105,8 @@ class HandleKeys:
     right: Float32Array
     shown: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys); None: their own values."""
+    other_numbers: EnumArray | None = None
+    """Bits NEGATED and COUPLED of the table for these, shape (components, keys); None as above."""
     chosen: EnumArray | None = None
     """Handles whose type the animator chose, so that Blender places them: bits `rows.CHOSEN_…`, shape (components,
     keys). None: none is chosen."""
@@ -126,9 +131,16 @@ class HandleKeys:
             components=[component for each in every for component in each.components],
             left=np.concatenate([each.left for each in every]),
             right=np.concatenate([each.right for each in every]),
-            shown=None if first.shown is None else np.concatenate([each.shown for each in every]),
-            chosen=None if first.chosen is None else np.concatenate([each.chosen for each in every]),
+            shown=_joined([each.shown for each in every]),
+            other_numbers=_joined([each.other_numbers for each in every]),
+            chosen=_joined([each.chosen for each in every]),
         )
+
+
+def _joined(arrays: Sequence[_Array | None]) -> _Array | None:
+    """Concatenate arrays; None where there is none."""
+    present = [each for each in arrays if each is not None]
+    return np.concatenate(present) if present else None
 
 
 @record()
@@ -261,3 +273,5 @@ class Scope:
     """How the track continues outside its keys."""
     key_frames: Float32Array
     """Frames of the animator's keys, all channels together."""
+    is_short: bool = False
+    """True where a rotation goes the short way from key to key, whatever the turns in its channels."""

@@ -18,6 +18,8 @@ from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
 """Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
+_SHORT = 1.0
+"""Angles and axes of neighboring keys that differ by no more than this continue by their own numbers."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Limits of the number of parts into which a segment is divided to follow its angles."""
 
@@ -31,13 +33,31 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
         return spline
     if not track.is_rotation:
         return replace(spline, values=spline.spline(spline.frames))
+    quaternions, rows = _sampled(spline)
+    numbers = followed(track, quaternions, spline.values[:1], rows[:1]).numbers
+    return replace(spline, values=numbers[rows])
+
+
+def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
+    """Return maps, shape (keys, components), with which angles of keys continue along the motion.
+
+    None where their own angles do. Signs of quaternions are chosen with their handles.
+    """
+    if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
+        return None
+    quaternions, rows = _sampled(spline)
+    found = followed(track, quaternions, spline.values, rows)
+    return continuous_maps(track, spline, found.arriving, found.jumps)
+
+
+def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
+    """Return orientations so near to each other that angles can be followed, and the rows of the keys among them."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
         parts *= 2
         quaternions, rows = _in_parts(spline, parts)
-    numbers = followed(track, quaternions, spline.values[:1], rows[:1]).numbers
-    return replace(spline, values=numbers[rows])
+    return quaternions, rows
 
 
 def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray]:
@@ -121,6 +141,19 @@ def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, j
             factor, term = representation.map_to_nearest(spline.values[key][:, np.newaxis], chain[:, np.newaxis])
             factors[key], terms[key] = factor[:, 0], term[:, 0]
     return factors, terms
+
+
+def mapped(numbers: Float64Array, maps: Maps) -> Float64Array:
+    """Return the equivalent numbers; those without a change keep every bit."""
+    factors, terms = maps
+    result: Float64Array = np.where(terms == 0.0, numbers * factors, numbers * factors + terms)
+    return result
+
+
+def is_unchanged(maps: Maps) -> BoolArray:
+    """Return which numbers the maps leave as they are."""
+    unchanged: BoolArray = (maps[0] == 1.0) & (maps[1] == 0.0)
+    return unchanged
 
 
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:

@@ -71,10 +71,13 @@ OWN = np.dtype(
         ("placed", "u1"),
     ]
 )
-"""An own key whose handles were placed. `value`: its own value; `co`: its position on the curve; `placed`: the handles
-that were placed, 1 the left, 2 the right one, 4 and 8 those outside all keys; 16 where the curve has the key negated,
-value and handles, as handles play a quaternion."""
+"""An own key whose handles were placed. `value`: its own value; `co`: its position on the curve, which may have other
+numbers for the same orientation; `placed`: the handles that were placed, 1 the left, 2 the right one, 4 and 8 those
+outside all keys, with the bits NEGATED and COUPLED."""
 NEGATED = np.uint8(16)
+"""The value on the curve falls where the own value rises: it is negated, or an Euler angle minus it."""
+COUPLED = np.uint8(32)
+"""The key has the opposite quaternion, the opposite axis, or the other Euler angles, in all channels together."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
 """The fields of OWN that the key has on the curve, too."""
 _BAKE = np.dtype(
@@ -699,7 +702,7 @@ _COUNTS = {
     "handle_left_type": 5,
     "handle_right_type": 5,
     "type": 8,
-    "placed": 32,
+    "placed": 64,
     "flags": 8,
 }
 """The number of values that a field of a key can have."""

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns: Shortest where handles play: keys go the short way by equivalent numbers, and keep their own."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tests.animation.curves import (
+    MODES,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    play,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.live import let_time_pass
+
+FRAMES = (1, 30, 60, 90)
+ORDERS = MODES[2:]
+
+
+def radians(*angles: float) -> list[float]:
+    return [float(np.float32(angle)) for angle in np.radians(angles)]
+
+
+def played(animation, keys: list[list[float]], mode: str = "XYZ", path: str = "SHORTEST") -> bpy.types.Object:
+    thing = new_object("Thing", mode)
+    key(thing, rotation_path(mode), list(zip(FRAMES, keys, strict=False)))
+    animation.enable(thing)
+    animation.choose(thing, "rotation", path=path)
+    animation.bake(thing, output="HANDLES")
+    return thing
+
+
+CAMERA = [radians(0, 0, z) for z in (100, 175, -95, -60)]
+
+
+def rotations_of(thing: bpy.types.Object, frames: np.ndarray) -> Rotation:
+    matrices = []
+    for frame in frames:
+        play(float(frame))
+        matrices.append(np.array(thing.matrix_world.to_3x3()))
+    return Rotation.from_matrix(matrices)
+
+
+def turned(thing: bpy.types.Object, start: float, end: float) -> float:
+    """Degrees that the object turns on its way, by Blender's evaluation."""
+    every = rotations_of(thing, np.arange(start, end + 0.1, 0.25))
+    return float(np.degrees((every[1:] * every[:-1].inv()).magnitude().sum()))
+
+
+def values(thing: bpy.types.Object) -> list[list[float]]:
+    return [co(fcurve)[:, 1].tolist() for fcurve in fcurves(thing)]
+
+
+def own_values(animation, thing: bpy.types.Object) -> list[list[float]]:
+    track = animation.find_track(thing, "rotation")
+    return [own.keys.values.tolist() for own in animation.store.own_keys.read_own_keys(track).values()]
+
+
+def test_a_camera_turns_90_degrees_not_270(animation, scene) -> None:
+    thing = played(animation, CAMERA)
+    assert turned(thing, 30, 60) == pytest.approx(90, abs=0.1)
+    assert values(thing)[2] == pytest.approx(np.radians([100, 175, 265, 300]), abs=1e-5)
+    assert own_values(animation, thing) == np.float32(CAMERA).T.tolist()
+
+
+def test_the_keys_that_were_turned_are_reported(animation, scene) -> None:
+    thing = new_object()
+    key(thing, "rotation_euler", list(zip(FRAMES, CAMERA, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, "rotation", path="SHORTEST")
+    report = animation.bake(thing, output="HANDLES")
+    assert report.notes == [
+        '"Thing", rotation_euler: turned 2 keys to the short way. Choose Turns: As Keyed for the keyed turns'
+    ]
+
+
+def test_as_keyed_turns_as_the_keys_say(animation, scene) -> None:
+    thing = played(animation, CAMERA)
+    animation.choose(thing, "rotation", path="AS_KEYED")
+    animation.bake(thing, output="HANDLES")
+    assert values(thing) == np.float32(CAMERA).T.tolist()
+    assert turned(thing, 30, 60) == pytest.approx(270, abs=15)
+
+
+def equivalents(mode: str, seed: int) -> list[list[float]]:
+    """Keys whose rotations are near to each other, and whose numbers are not."""
+    dice = np.random.default_rng(seed)
+    keys: list[list[float]] = []
+    for number in range(4):
+        if mode == "AXIS_ANGLE":
+            axis, angle = dice.normal(size=3) * 0.2 + [0, 0.3, 1], 0.4 + 0.3 * number
+            numbers = [angle, *axis] if number % 2 else [2 * np.pi - angle, *(-axis)]
+        else:
+            numbers = [0.0] * 3
+            for letter, angle in zip(mode, dice.uniform(-0.5, 0.5, 3) + 0.3 * number, strict=True):
+                numbers["XYZ".index(letter)] = float(angle)
+            if number % 2:
+                middle = "XYZ".index(mode[1])
+                numbers = [np.pi - each if i == middle else each + np.pi for i, each in enumerate(numbers)]
+            numbers[0] += 2 * np.pi * (number // 2)
+        keys.append([float(np.float32(each)) for each in numbers])
+    return keys
+
+
+@pytest.mark.parametrize("mode", ["AXIS_ANGLE", *ORDERS])
+def test_other_solutions_go_the_short_way_too(animation, scene, mode: str) -> None:
+    keys = equivalents(mode, 4)
+    thing = played(animation, keys, mode)
+    frames = np.arange(1, 90.1, 0.5)
+    by_handles = rotations_of(thing, frames)
+    poses = rotations_of(thing, np.array(FRAMES))
+    (error,) = [each["error"] for each in animation.bake(thing, output="HANDLES").handles]
+    animation.bake(thing, step=0.5)
+    apart = np.degrees((by_handles * rotations_of(thing, frames).inv()).magnitude())
+    assert apart.max() < 1.05 * error + 0.06
+    assert error < 8
+    animation.restore(thing)
+    assert np.degrees((poses * rotations_of(thing, np.array(FRAMES)).inv()).magnitude()).max() < 1e-3
+
+
+@pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY", "YZX"])
+def test_the_animators_numbers_come_back_to_the_bit(animation, scene, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    key(thing, rotation_path(mode), list(zip(FRAMES, equivalents(mode, 7), strict=True)))
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points[1].handle_left_type = "FREE"
+        fcurve.keyframe_points[1].handle_left = (25, 0.2)
+        fcurve.keyframe_points[2].interpolation = "LINEAR"
+        fcurve.update()
+    before = snapshot(thing)
+    animation.enable(thing, keep_look=False)
+    animation.key_set(thing, "rotation", 60, interpolation="LINEAR")
+    animation.choose(thing, "rotation", path="SHORTEST")
+    for _ in range(2):
+        animation.bake(thing, output="HANDLES")
+    assert own_values(animation, thing) == np.float32(equivalents(mode, 7)).T.tolist()
+    shown = snapshot(thing)
+    animation.bake(thing)
+    animation.free(thing)
+    assert differences(shown, snapshot(thing)) == []
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+def test_a_turned_key_that_is_edited_keeps_its_number_of_turns(animation, scene) -> None:
+    thing = played(animation, CAMERA)
+    thing.animation_data.action.tcb_live = True
+    point = curve(thing, "rotation_euler", 2).keyframe_points[2]
+    point.co.y += 0.1
+    let_time_pass(animation)
+    assert own_values(animation, thing)[2][2] == pytest.approx(np.radians(-95) + 0.1, abs=1e-6)
+    # The same pose, typed with the numbers that it had.
+    curve(thing, "rotation_euler", 2).keyframe_points[2].co.y = np.radians(-80)
+    let_time_pass(animation)
+    assert own_values(animation, thing)[2][2] == pytest.approx(np.radians(-80), abs=1e-6)
+    assert values(thing)[2][2] == pytest.approx(np.radians(280), abs=1e-5)
+    animation.restore(thing)
+    assert values(thing)[2] == pytest.approx(np.radians([100, 175, -80, -60]), abs=1e-6)
+
+
+def test_a_typed_value_is_the_keys_own(animation, scene) -> None:
+    thing = played(animation, CAMERA)
+    keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, "rotation"))
+    animation.edit.place_keys.set_value(keys.take(keys.frames == 60), 2, np.radians(-100))
+    animation.bake(thing, output="HANDLES")
+    assert own_values(animation, thing)[2][2] == np.float32(np.radians(-100))
+    assert values(thing)[2][2] == pytest.approx(np.radians(260), abs=1e-5)
+
+
+def test_a_pose_whose_key_was_deleted_in_one_channel_is_the_one_shown(animation, scene) -> None:
+    thing = played(animation, equivalents("XYZ", 4))
+    thing.animation_data.action.tcb_live = True
+    play(30)
+    shown = np.array(thing.matrix_world.to_3x3())
+    points = curve(thing, "rotation_euler", 1).keyframe_points
+    value = points[1].co.y
+    points.remove(points[1])
+    curve(thing, "rotation_euler", 1).update()
+    let_time_pass(animation)
+    curve(thing, "rotation_euler", 1).keyframe_points[1].co.y = value
+    let_time_pass(animation)
+    play(30)
+    assert np.abs(np.array(thing.matrix_world.to_3x3()) - shown).max() < 1e-5
+    animation.restore(thing)
+    play(30)
+    assert np.abs(np.array(thing.matrix_world.to_3x3()) - shown).max() < 1e-5
+
+
+def test_an_angle_alone_gets_no_other_solution(animation, scene) -> None:
+    thing = new_object()
+    key(thing, "rotation_euler", [(1, (0, 0, 0)), (30, (0, 3, 0)), (60, (0, -2.9, 0))], channels=[1])
+    animation.enable(thing)
+    animation.choose(thing, "rotation", path="SHORTEST")
+    animation.bake(thing, output="HANDLES")
+    assert len(fcurves(thing)) == 1
+    assert turned(thing, 30, 60) < 40
+
+
+def test_a_file_keeps_what_the_table_says_of_turned_keys(animation, scene, tmp_path) -> None:
+    thing = played(animation, equivalents("XYZ", 4))
+    own = own_values(animation, thing)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "turned.blend"), compress=False)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "turned.blend"))
+    thing = bpy.data.objects["Thing"]
+    assert own_values(animation, thing) == own
+    animation.restore(thing)
+    assert values(thing) == own
