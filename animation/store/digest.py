@@ -6,6 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
+from ..fcurves.cycles import can_repeat, repeats
 from .frame_functions import FrameFunction
 from .own_keys import OwnKeys
 from .table.settings import Settings
@@ -20,7 +21,8 @@ RESTORED = 2
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:
     """Return a number, never 0, that changes with the input of a bake.
 
-    The input: own keys and their parameters, settings, the frame function and the rotation mode.
+    The input: own keys and their parameters, settings, the frame function, the rotation mode, and F-curve modifiers as
+    far as they decide which keys a bake writes.
     """
     parts = [repr(shape_of(track, settings)).encode()]
     for index in sorted(own):
@@ -40,4 +42,17 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
     if track.is_rotation:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
         shape += (track.order, *still)
-    return shape
+    return (*shape, "CYCLES") if _repeats_by_others(track, settings) else shape
+
+
+def _repeats_by_others(track: Track, settings: Settings) -> bool:
+    """Return whether modifiers of the animator's keep a cyclic track from repeating outside its keys by its own means.
+
+    Blender applies all other modifiers to what is baked, so they are no reason to bake again.
+    """
+    options = settings.options
+    if settings.cycle == "SINGLE" or options is None:
+        return False
+    if options.output == "HANDLES":
+        return not all(map(can_repeat, track.channels.values()))
+    return options.extend is not None and any(map(repeats, track.channels.values()))

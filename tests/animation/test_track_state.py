@@ -9,7 +9,7 @@ import pytest
 from mathutils import Euler
 
 from tests.animation.action_users import share
-from tests.animation.curves import curve, fcurves, key, new_object
+from tests.animation.curves import curve, fcurves, key, new_object, snapshot
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 QUATERNIONS = [(frame, tuple(Euler(angles, "XYZ").to_quaternion())) for frame, angles in TURNS]
@@ -140,3 +140,60 @@ def test_another_timing_makes_a_bake_out_of_date_until_the_next(animation, scene
     assert states(animation, item) == {"location": "OUT_OF_DATE"}
     animation.bake(item)
     assert states(animation, item) == {"location": "BAKED"}
+
+
+def without_modifiers(item: bpy.types.Object) -> list[dict]:
+    return [{**each, "modifiers": None} for each in snapshot(item)]
+
+
+@pytest.mark.parametrize("extend", [None, (-60.0, 90.0)])
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("kind", ["CYCLES", "NOISE", "STEPPED", "LIMITS"])
+def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_other_keys(
+    animation, kind, output, cycle, extend
+) -> None:
+    item = new_object()
+    key(item, "location", TURNS)
+    animation.enable(item)
+    animation.choose(item, "location", cycle=cycle)
+    options = {"output": output, "extend": extend}
+    assert animation.bake(item, **options).errors == []
+    without = without_modifiers(item)
+
+    def state() -> str:
+        return states(animation, item)["location"]
+
+    modifier = curve(item, "location", 1).modifiers.new(kind)
+    found = [state()]
+    modifier.mute = True
+    found.append(state())
+    modifier.mute = False
+    assert animation.bake(item, **options).errors == []
+    differs = without_modifiers(item) != without
+    assert found == ["OUT_OF_DATE" if differs else "BAKED", "BAKED"]
+    assert differs == (kind == "CYCLES" and cycle == "REPEAT" and extend is not None)
+    assert state() == "BAKED"
+    curve(item, "location", 1).modifiers.remove(modifier)
+    assert state() == ("OUT_OF_DATE" if differs else "BAKED")
+    # Nothing is refused, and the own keys are as they were.
+    assert animation.free(item).errors == []
+    assert [len(fcurve.keyframe_points) for fcurve in fcurves(item)] == [len(TURNS)] * 3
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
+def test_a_modifier_makes_handles_out_of_date_where_they_repeat(animation, cycle) -> None:
+    item = new_object()
+    key(item, "location", TURNS)
+    animation.enable(item)
+    animation.choose(item, "location", cycle=cycle)
+    animation.bake(item, output="HANDLES")
+    ours = [modifier.name for fcurve in fcurves(item) for modifier in fcurve.modifiers]
+    modifier = curve(item, "location").modifiers.new("NOISE")
+    before = states(animation, item)["location"]
+    animation.bake(item, output="HANDLES")
+    now = [other.name for fcurve in fcurves(item) for other in fcurve.modifiers if other.type != "NOISE"]
+    assert before == ("HANDLES" if now == ours else "OUT_OF_DATE")
+    assert (now == ours) == (cycle == "SINGLE")
+    curve(item, "location").modifiers.remove(modifier)
+    assert states(animation, item)["location"] == before
