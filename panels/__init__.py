@@ -8,6 +8,7 @@ import bpy
 from . import file_menus, menus, pictures
 from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_PT_relax, TCB_UL_findings
 from .editors import PANELS
+from .gltf_export import TCB_PT_gltf_export
 from .motion import TCB_PT_motion
 from .sidebar import (
     TCB_PT_bake,
@@ -40,6 +41,7 @@ _CLASSES = (
     TCB_PT_checks,
     TCB_PT_relax,
     TCB_PT_messages,
+    TCB_PT_gltf_export,
     *PANELS,
 )
 

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A warning among the options of Blender's glTF exporter, which ignores the lengths of handles unless it samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..operators.bake_rotations import rotations_by_handles
+from ..ui.redraw import layout_of
+
+
+class TCB_PT_gltf_export(bpy.types.Panel):
+    """Rotations that come out wrong without Always Sample Animations, and their bake"""
+
+    bl_label = "TCB"
+    bl_space_type = "FILE_BROWSER"
+    bl_region_type = "TOOL_PROPS"
+    bl_parent_id = "FILE_PT_operator"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        space: Any = context.space_data
+        exporter = space.active_operator
+        return (
+            exporter is not None
+            and exporter.bl_idname == "EXPORT_SCENE_OT_gltf"
+            and exporter.export_animations
+            and not exporter.export_force_sampling
+            # The other modes always sample.
+            and exporter.export_animation_mode not in {"NLA_TRACKS", "SCENE"}
+            and bool(rotations_by_handles(context.scene))
+        )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        column = layout_of(self).column()
+        column.label(text="Handles play rotations: 2 to 5° off", icon="ERROR")
+        column.operator("tcb.bake_rotations")
