@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
 
@@ -34,7 +34,7 @@ class TCB_OT_bake_rotations(bpy.types.Operator):
 
     bl_idname = "tcb.bake_rotations"
     bl_label = "Bake Rotations as Curves"
-    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
+    bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> Status:
         options = Options(output="CURVES", defaults=selection.default_parameters(context))

@@ -73,16 +73,6 @@ def movable_point(spot: Spot) -> MovablePoint:
     )
 
 
-def move_key_on_path(spot: Spot, target: npt.ArrayLike) -> Vector:
-    """Bring the point of a path at a key to a place in the world, and return where it is now.
-
-    Raises AnimationError where the key can't be changed.
-    """
-    held = movable_point(spot)
-    held.move_to(np.asarray(target, dtype=np.float64))
-    return held.place()
-
-
 def _is_connected(spot: Spot) -> bool:
     """Return whether it is a bone whose location Blender does not play."""
     return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)

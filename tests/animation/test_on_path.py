@@ -32,6 +32,13 @@ def spot(scene, on_path):
     return made
 
 
+def moved_to(on_path, spot, target):
+    """Bring the point of a path at a key to a place in the world, as a drag does, and return where it is then."""
+    held = on_path.move_point.movable_point(spot)
+    held.move_to(np.asarray(target, dtype=np.float64))
+    return held.place()
+
+
 def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
     """Where Blender places a local point of it."""
     bpy.context.scene.frame_set(frame)
@@ -80,7 +87,7 @@ def test_a_location_key_goes_where_it_is_dragged(scene, on_path, animation, spot
         go_live(animation, item)
     other = seen(item, 1), seen(item, 50)
     wanted = seen(item, 20) + np.array((0.7, -1.3, 0.4))
-    found = on_path.move_point.move_key_on_path(spot(item, 20), wanted)
+    found = moved_to(on_path, spot(item, 20), wanted)
     assert np.abs(seen(item, 20) - wanted).max() < NEAR
     assert np.abs(found - wanted).max() < NEAR
     assert np.abs(np.array(other) - (seen(item, 1), seen(item, 50))).max() == 0.0
@@ -94,11 +101,11 @@ def test_a_constraint_is_met_as_blender_evaluates_it(scene, on_path, spot):
     half = item.constraints.new("COPY_LOCATION")
     half.target, half.influence = other, 0.5
     wanted = seen(item, 20) + np.array((0.2, 0.3, -0.4))
-    on_path.move_point.move_key_on_path(spot(item, 20), wanted)
+    moved_to(on_path, spot(item, 20), wanted)
     assert np.abs(seen(item, 20) - wanted).max() < NEAR
     limit = item.constraints.new("LIMIT_LOCATION")
     limit.use_max_x, limit.max_x = True, wanted[0] + 0.5
-    on_path.move_point.move_key_on_path(spot(item, 20), wanted + np.array((2, 1, 1)))
+    moved_to(on_path, spot(item, 20), wanted + np.array((2, 1, 1)))
     assert np.abs(seen(item, 20) - (wanted + np.array((0.5, 1, 1)))).max() < 1e-4
 
 
@@ -108,13 +115,13 @@ def test_only_what_is_keyed_and_not_locked_moves(scene, on_path, spot, animation
     for index in (0, 2):
         item.keyframe_insert("location", index=index, frame=10)
     item.lock_location[2] = True
-    on_path.move_point.move_key_on_path(spot(item, 10), (5, 5, 5))
+    moved_to(on_path, spot(item, 10), (5, 5, 5))
     assert seen(item, 10).tolist() == [5, 2, 3]
     item.lock_location[0] = True
     with pytest.raises(animation.AnimationError, match="locked"):
-        on_path.move_point.move_key_on_path(spot(item, 10), (6, 5, 5))
+        moved_to(on_path, spot(item, 10), (6, 5, 5))
     with pytest.raises(animation.AnimationError, match="no key at this frame"):
-        on_path.move_point.move_key_on_path(spot(item, 11), (6, 5, 5))
+        moved_to(on_path, spot(item, 11), (6, 5, 5))
 
 
 @pytest.fixture
@@ -155,11 +162,11 @@ def test_the_tip_of_a_bone_that_turns_follows(rig, on_path, spot, mode):
     for _ in range(5):
         away = random.normal(size=3)
         wanted = head + away * np.linalg.norm(tip - head) / np.linalg.norm(away)
-        on_path.move_point.move_key_on_path(spot(rig, 20, "arm", "TAIL"), wanted)
+        moved_to(on_path, spot(rig, 20, "arm", "TAIL"), wanted)
         assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
         assert np.abs(seen(rig, 20, "arm") - head).max() < 1e-6
     # Out of reach: as near as it reaches.
-    on_path.move_point.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + 3 * (wanted - head))
+    moved_to(on_path, spot(rig, 20, "arm", "TAIL"), head + 3 * (wanted - head))
     assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
     assert [point.co.x for point in curve(rig, path).keyframe_points] == [1, 20, 50]
 
@@ -173,7 +180,7 @@ def test_the_turn_is_the_shortest_and_angles_do_not_jump(rig, on_path, spot):
     head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, length, 0))
     axis = np.cross(tip - head, (0, 0, 1))
     turned = np.array(Matrix.Rotation(0.2, 3, axis)) @ (tip - head)
-    on_path.move_point.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + turned)
+    moved_to(on_path, spot(rig, 20, "arm", "TAIL"), head + turned)
     bpy.context.scene.frame_set(20)
     after = (rig.matrix_world @ bone.matrix).to_quaternion()
     assert (after @ before.inverted()).angle == pytest.approx(0.2, abs=1e-4)
@@ -188,7 +195,7 @@ def test_one_keyed_angle_brings_the_tip_as_near_as_it_can(rig, on_path, spot):
     bone.keyframe_insert("rotation_euler", index=0, frame=20)
     length = rig.data.bones["arm"].length
     wanted = seen(rig, 20, "arm", (0, length, 0)) + np.array((0.5, -0.2, 0.4))
-    on_path.move_point.move_key_on_path(spot(rig, 20, "arm", "TAIL"), wanted)
+    moved_to(on_path, spot(rig, 20, "arm", "TAIL"), wanted)
     angle = bone.rotation_euler.x
     least = np.linalg.norm(seen(rig, 20, "arm", (0, length, 0)) - wanted)
     fcurve = curve(rig, 'pose.bones["arm"].rotation_euler')
@@ -207,7 +214,7 @@ def test_an_axis_of_an_object_under_a_scaled_parent_turns_to_the_mouse(scene, on
     under_parents(item)
     origin = seen(item, 20)
     for away in np.array(((1, 2, 3), (-1, 0.3, 0.2), (0, -1, 0))):
-        on_path.move_point.move_key_on_path(spot(item, 20, point="AXIS", axis="Z", length=1.5), origin + away)
+        moved_to(on_path, spot(item, 20, point="AXIS", axis="Z", length=1.5), origin + away)
         axis = seen(item, 20, arm=(0, 0, 1)) - origin
         assert np.abs(axis / np.linalg.norm(axis) - away / np.linalg.norm(away)).max() < NEAR
 
@@ -220,7 +227,7 @@ def test_a_tip_under_a_constraint_comes_as_near_as_blender_lets_it(rig, on_path,
     length = rig.data.bones["arm"].length
     head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, length, 0))
     turned = np.array(Matrix.Rotation(0.15, 3, np.cross(tip - head, (0, 0, 1)))) @ (tip - head)
-    on_path.move_point.move_key_on_path(spot(rig, 20, "arm", "TAIL"), head + turned)
+    moved_to(on_path, spot(rig, 20, "arm", "TAIL"), head + turned)
     assert np.linalg.norm(seen(rig, 20, "arm", (0, length, 0)) - head - turned) < 0.1 * np.linalg.norm(
         tip - head - turned
     )
@@ -464,7 +471,7 @@ def test_keys_of_a_strip_in_tweak_mode_stay(scene, on_path, animation, spot):
     item.animation_data.use_tweak_mode = True
     before = snapshot(item)
     for refused in (
-        lambda: on_path.move_point.move_key_on_path(spot(item, 20), (1, 1, 1)),
+        lambda: moved_to(on_path, spot(item, 20), (1, 1, 1)),
         lambda: on_path.keys.insert_key(spot(item, 30)),
         lambda: on_path.keys.delete_key(spot(item, 20)),
     ):
@@ -503,7 +510,7 @@ def test_of_an_override_the_copy_of_its_action_is_edited_and_the_linked_one_stay
 def test_of_an_override_the_linked_action_comes_back(on_path, spot, overridden):
     linked = overridden.animation_data.action
     recorded = on_path.recorded.Recorded.of(overridden, "")
-    on_path.move_point.move_key_on_path(spot(overridden, 20), (1, 2, 3))
+    moved_to(on_path, spot(overridden, 20), (1, 2, 3))
     assert overridden.animation_data.action != linked
     recorded.put_back()
     assert overridden.animation_data.action == linked

@@ -47,11 +47,6 @@ def note_seen(lines: Iterable[str], since: float | None = None) -> None:
         _seen[line] = min(_seen.get(line, at), at)
 
 
-def seen_notes() -> list[str]:
-    """Return the lines of `notes_of` that were drawn."""
-    return list(_seen)
-
-
 def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
     """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
