@@ -13,7 +13,6 @@ from tests.farm.flamenco import WORKER_COMMANDS, command_line, evaluated, expand
 # AvailableJobSetting in the API description of Flamenco's Manager.
 TYPES = {"string": str, "int32": int, "float": (int, float), "bool": bool}
 SUBTYPES = {"file_path", "dir_path", "file_name", "hashed_file_path"}
-VISIBLE = {"visible", "hidden", "submission", "web"}
 KEYS = {
     *("key", "type", "subtype", "choices", "propargs", "description", "label", "default", "eval", "evalInfo"),
     *("visible", "required", "editable"),
