@@ -30,6 +30,7 @@ from .datablocks import of_file, of_object
 from .edit.bake_in_world import bake_in_world
 from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
+from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations, fix_rotations_many
 from .edit.key_whole import key_whole
 from .edit.parameters.key_set import key_set
 from .edit.restore import apply, free, remove, restore
@@ -59,6 +60,7 @@ __all__ = [
     "Reduction",
     "Relaxation",
     "Report",
+    "RotationFault",
     "StaysAbove",
     "StaysAt",
     "TableContent",
@@ -77,7 +79,10 @@ __all__ = [
     "enable_and_bake",
     "enable_many",
     "export_table",
+    "find_rotation_faults",
     "find_track",
+    "fix_rotations",
+    "fix_rotations_many",
     "free",
     "import_table",
     "joint_gap",

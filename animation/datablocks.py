@@ -61,19 +61,32 @@ def users_of(action: bpy.types.Action) -> list[bpy.types.ID]:
     return users_of_each([action])[action]
 
 
-def users_of_each(actions: Collection[bpy.types.Action]) -> dict[bpy.types.Action, list[bpy.types.ID]]:
-    """Return the datablocks that each of the actions animates now; the file is searched once for all of them."""
+def users_of_each(
+    actions: Collection[bpy.types.Action], in_strips: bool = False
+) -> dict[bpy.types.Action, list[bpy.types.ID]]:
+    """Return the datablocks that each of the actions animates now; the file is searched once for all of them.
+
+    `in_strips`: also those that have it in an NLA strip.
+    """
     owners = bpy.data.user_map(subset=set(actions)) if actions else {}
     users = {}
     for action in actions:
         parts = [*owners[action], *(tree for owner in owners[action] if (tree := _nodes(owner)))]
-        users[action] = [part for part in _animated(sorted(parts, key=_by_name)) if _plays(part, action)]
+        animated = _animated(sorted(parts, key=_by_name))
+        users[action] = [part for part in animated if _plays(part, action) or (in_strips and strips_of(part, action))]
     return users
 
 
 def _plays(datablock: bpy.types.ID, action: bpy.types.Action) -> bool:
     data = animation_data(datablock)
     return data is not None and data.action == action
+
+
+def strips_of(datablock: bpy.types.ID, action: bpy.types.Action) -> list[bpy.types.NlaStrip]:
+    """Return the NLA strips of the datablock that have the action."""
+    data: Any = animation_data(datablock)
+    tracks = data.nla_tracks if data is not None else ()
+    return [strip for track in tracks for strip in track.strips if strip.action == action]
 
 
 def animation_data(datablock: bpy.types.ID) -> bpy.types.AnimData | None:

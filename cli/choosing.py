@@ -30,6 +30,7 @@ _NOTHING_TO_DO = {
     "remove": n_("nothing to remove: none of it is TCB"),
     "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
     "reduce": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
+    "rotations": n_("nothing to repair: no rotation flips or jumps"),
     "velocities": n_("no velocities to write: none of it is TCB"),
     "no-velocities": n_("no velocities to take away: none are written"),
 }

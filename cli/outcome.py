@@ -32,6 +32,7 @@ _DONE = {
     "remove": n_("Removed TCB from {:s}"),
     "enable": n_("Made TCB {:s}"),
     "reduce": n_("Reduced {:s}"),
+    "rotations": n_("Repaired rotations: {:s}"),
     "info": n_("Has {:s}"),
     "import": n_("Imported {:s}"),
     "export": n_("Exported {:s}"),
@@ -61,7 +62,7 @@ class Outcome:
     datablocks: list[dict[str, Any]] = field(default_factory=list)
     """Rows of info, one a datablock."""
     findings: dict[str, Any] = field(default_factory=dict)
-    """What check found, or what reduce did."""
+    """Findings of check and rotations, or what reduce did."""
     seconds: float = 0.0
     nothing_to_do: str = ""
     """Why nothing was done, which is no error."""
@@ -190,6 +191,11 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
         results.write(_table(outcome))
     elif job.verb == "check" and outcome.findings:
         results.write(f"{outcome.file}: {outcome.findings['summary']} ({outcome.seconds:.1f} s)\n")
+    elif job.verb == "rotations" and not job.targets and "faults" in outcome.findings:
+        found = outcome.findings["faults"]
+        lines = [f"    {fault['text']}\n" for fault in found]
+        counts = rpt_("{:d} faults in {:d} tracks", len(found), outcome.report.tracks)
+        results.write(f"{outcome.file}: {counts} ({outcome.seconds:.1f} s)\n" + "".join(lines))
     elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
         if reduced := outcome.findings.get("reduced"):
@@ -233,6 +239,8 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
     if job.verb == "check":
         result["violations"] = outcome.findings.get("violations", [])
         result["joints"] = outcome.findings.get("joints", [])
+    if job.verb == "rotations":
+        result["faults"] = outcome.findings.get("faults", [])
     if job.verb == "reduce":
         result["reduced"] = outcome.findings.get("reduced", [])
     return result

@@ -33,6 +33,7 @@ from .verbs.export import export_file
 from .verbs.import_files import import_file
 from .verbs.info import list_tracks
 from .verbs.reduce import reduce_all
+from .verbs.rotations import list_rotations, repair_rotations
 from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
 
 PROGRAM = "blender --command tcb"
@@ -40,8 +41,8 @@ PROGRAM = "blender --command tcb"
 _INTERRUPTED = 130
 """Exit status by the custom of shells: 128 and the number of the signal."""
 
-_READING = {"info": list_tracks, "check": check_motion}
-"""Verbs that only read files."""
+_READING = {"info": list_tracks, "check": check_motion, "rotations": list_rotations}
+"""Verbs that only read files; of `rotations` without --repair."""
 _WRITING = {
     "import": import_file,
     "export": export_file,
@@ -118,7 +119,7 @@ def _do(job: Job, number: int) -> Outcome:
     start = time.perf_counter()
     announce_for(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
     try:
-        if job.verb in _READING:
+        if not job.targets:
             open_file(outcome.file, outcome.notes, writes=False)
             _READING[job.verb](job, outcome)
         elif job.verb == "velocities" and job.exchange["table"]:
@@ -142,8 +143,10 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     check_target(target, job.makes_folder)
     source = open_file(outcome.file, outcome.notes, writes=True)
     check_no_library(target)
-    datablocks = choose(job, outcome)
-    if job.verb == "bake":
+    datablocks = [] if job.verb == "rotations" else choose(job, outcome)
+    if job.verb == "rotations":
+        _add_report(repair_rotations(job, outcome), outcome)
+    elif job.verb == "bake":
         _bake(datablocks, job, outcome)
     elif job.verb == "velocities":
         _add_report(write_all_velocities(datablocks, job), outcome)

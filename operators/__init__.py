@@ -16,6 +16,7 @@ from .enable import TCB_OT_enable
 from .export_3ds import EXPORT_ANIM_OT_tcb_3ds
 from .export_table import EXPORT_ANIM_OT_tcb_table
 from .finding_show import TCB_OT_finding_show
+from .fix_rotations import TCB_OT_fix_rotations
 from .frame_function import TCB_OT_frame_function, TCB_OT_frame_function_remove
 from .free import TCB_OT_free
 from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
@@ -60,6 +61,7 @@ _CLASSES = (
     TCB_OT_free,
     TCB_OT_make_key,
     TCB_OT_key_whole,
+    TCB_OT_fix_rotations,
     TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_apply,

@@ -98,6 +98,7 @@ class TCB_PT_checks(bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")
         row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
+        layout.operator("tcb.fix_rotations", icon="CON_ROTLIKE")
         if manager.tcb_result:
             draw_text(layout, context, manager.tcb_result)
         if not len(manager.tcb_findings):

@@ -83,7 +83,7 @@ class TCB_MT_objects(bpy.types.Menu):
         for verbs in (
             ("enable", "remove"),
             ("bake", "bake_in_world", "free", "restore", "apply", "sync"),
-            ("make_key", "key_whole", "reduce"),
+            ("make_key", "key_whole", "fix_rotations", "reduce"),
             ("velocities_write", "check", "joint_check", "relax"),
         ):
             for verb in verbs:

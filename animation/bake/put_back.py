@@ -55,12 +55,12 @@ def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -
         keys = keys_of_saved(rows_.joined(saved, SAVED))
         write_joined(curves, Joined(keys, [len(each) for each in saved]))
     for fcurve, own in zip(moved, moved_keys, strict=True):
-        _place_automatic(fcurve, own["co"][:, 0])
+        place_automatic(fcurve, own["co"][:, 0])
     for track in tracks:
         track.state = _freed(track)
 
 
-def _place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
+def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
     """Let Blender place automatic handles, unless that would merge keys that a mirror has left at one frame."""
     if (np.diff(frames) > ONE_KEY).all():
         fcurve.update()
@@ -135,7 +135,7 @@ def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
             write(fcurve, kept[index].keys)
             repeat(fcurve, wanted=False)
             if is_edited:
-                _place_automatic(fcurve, kept[index].keys.frames)
+                place_automatic(fcurve, kept[index].keys.frames)
         elif len(fcurve.sampled_points) and index in records:
             _rebuild(channels, track, index, recorded_keys(records[index].own))
     if track.state is not None:

@@ -245,6 +245,26 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     return [track for track in tracks if track.path.startswith(starts)]
 
 
+def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> list[Track]:
+    """Return the rotations that the F-curves' paths name, other than the known tracks, as tracks not in use.
+
+    Nothing that these F-curves animate has them: the Euler order is unknown.
+    """
+    paths = {track.path for track in known}
+    tracks: dict[str, Track] = {}
+    for fcurve in channels:
+        path = fcurve.data_path
+        kind = _ROTATIONS.get(split(path)[1])
+        if kind is None or path in paths:
+            continue
+        rest = (0.0,) * (3 if kind == "EULER" else 4)
+        track = tracks.setdefault(path, Track(name_of(channels.action), path, kind, in_use=False, rest=rest))
+        track.channels[fcurve.array_index] = fcurve
+    found = list(tracks.values())
+    _give_states(channels, found, {})
+    return found
+
+
 def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> list[Track]:
     """Return the tracks as they are now: the rotation mode and other properties of the owner may have changed."""
     timing = [curve for track in tracks for curve in (track.frame_curve, track.datablock_frame_curve)]

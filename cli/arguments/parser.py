@@ -28,6 +28,7 @@ from .exchange import (
     exchange_options,
 )
 from .numbers import above_two, at_least_one, distance, frame_range, frames, number, positive, within
+from .rotations import ROTATIONS_EXAMPLES, add_rotations_options, rotations_options
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
     IMPORT_TABLE_EXAMPLES,
@@ -66,7 +67,7 @@ class Job:
     verb: str
     files: list[Path]
     targets: list[Path]
-    """Empty for info and check."""
+    """Empty where files are only read."""
     in_place: bool
     makes_folder: bool
     """The folder of the results may be made."""
@@ -90,7 +91,7 @@ class Job:
     is_worker: bool
     """Another process started this one, and sends it numbers of files."""
     exchange: dict[str, Any]
-    """Options of imports and exports."""
+    """Options of imports, exports and `rotations`."""
     check: dict[str, Any]
     """Options of a check."""
     reduction: dict[str, Any]
@@ -151,13 +152,13 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "processes": min(given.jobs, len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
-        "exchange": {**exchange_options(given), **table_options(verb, given)},
+        "exchange": {**exchange_options(given), **table_options(verb, given), **rotations_options(verb, given)},
         "check": check_options(verb, given),
         "reduction": _reduction(verb, given) if given.verb == "reduce" else {},
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
-    if given.verb in ("info", "check"):
+    if given.verb in ("info", "check") or (given.verb == "rotations" and not given.repair):
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
     result = RESULTS.get(given.verb) or table_result(given)
     if given.output is None and result:
@@ -282,6 +283,10 @@ def _summaries() -> dict[str, tuple[str, str]]:
             rpt_("Look whether cameras, scales and joints are as they have to be at every frame."),
             CHECK_EXAMPLES,
         ),
+        "rotations": (
+            rpt_("List rotations that flip or jump between keys, of all actions, or repair them."),
+            ROTATIONS_EXAMPLES,
+        ),
         "import": (
             rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."),
             IMPORT_EXAMPLES,
@@ -300,7 +305,7 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Add the options of each verb, in the order of its help."""
     for name in ("bake", "enable"):
         _add_keep_look(verbs[name])
-    for name in ("bake", "free", "restore", "apply", "remove", "enable", "reduce", "import-table"):
+    for name in ("bake", "free", "restore", "apply", "remove", "enable", "reduce", "rotations", "import-table"):
         _add_output(verbs[name])
     _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
     for name, verb in verbs.items():
@@ -314,6 +319,7 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     )
     _add_reduce_options(verbs["reduce"])
     add_check_options(verbs["check"])
+    add_rotations_options(verbs["rotations"])
     _add_output(verbs["import"], ".blend")
     add_import_options(verbs["import"])
     _add_output(verbs["export"], ".3ds")

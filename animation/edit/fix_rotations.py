@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fix Rotations: find keys whose numbers make a rotation flip or jump, and give them equivalent ones.
+
+The pose at every key stays. It works on plain tracks as on TCB tracks, and on every action, whether it plays or not.
+`interp/rotations/equivalent.py` has the mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+
+from ...interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, Maps, find_faults
+from ..arguments import checked
+from ..bake.pipeline import rebake
+from ..bake.put_back import place_automatic
+from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
+from ..errors import KEYED_APART, AnimationError, note_on
+from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
+from ..fcurves.editable import editable_channels
+from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
+from ..fcurves.refused_actions import layered_reason
+from ..records import record
+from ..report import Report
+from ..store.fingerprints import blocking_reasons
+from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
+from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
+from ..translation import listed, n_, rpt_
+from .restore import put_back
+
+Turns = Literal["KEEP", "SHORTEST"]
+Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
+
+_FOUND: dict[Kind, str] = {
+    "FLIP": n_("the rotation flips at the keys of frames {:s}: opposite signs"),
+    "JUMP": n_("the rotation jumps by whole turns within a frame, at frames {:s}"),
+    "TURN": n_("it turns by more than 180 degrees to the keys of frames {:s}; the option Shortest shortens that"),
+    "GIMBAL": n_("its keys are near gimbal lock at frames {:s}; another rotation order avoids that"),
+}
+_OTHER_SOLUTION = n_("the rotation flips at the keys of frames {:s}: the other Euler angles of the same pose")
+_BAKED = n_("baked; use Free Bake first")
+_MODIFIED = n_("its channels have modifiers; apply or remove them first")
+_ADDED = n_("its action is added to other motion (NLA blending); only what replaces it can be repaired")
+_UNOWNED = n_("it is TCB, and nothing uses its action; assign the action to its object first")
+_PARTLY = n_("only some of its channels have keys; key all of them first")
+
+
+@dataclass(frozen=True)
+class RotationFault:
+    """Keys of one track with the same fault; its text, by str(), names them."""
+
+    datablock: str
+    """The name of the datablock, or of the action where nothing uses it."""
+    action: str
+    track: str
+    """The path of the track."""
+    kind: Kind
+    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: by whole turns, within a frame. TURN: by
+    more than 180 degrees over a longer time, which may be meant. GIMBAL: within 2 degrees of gimbal lock."""
+    frames: tuple[float, ...]
+    """The frames of the keys, in the time of the action; of a flip, jump or turn the key at its end."""
+    repairable: bool
+    """Whether `fix_rotations` repairs it with the same options."""
+    reason: str
+    """Why a fault that the options ask to repair can't be repaired; empty otherwise."""
+    message: str
+    """The text without the names of datablock and track."""
+
+    def __str__(self) -> str:
+        return note_on(self.datablock, self.message, self.track)
+
+
+@checked
+def find_rotation_faults(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP"
+) -> list[RotationFault]:
+    """Find the keys whose numbers make rotations flip, jump or turn by more than 180 degrees, or near gimbal lock.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        A datablock with animation, or an action: then all rotations of all its slots, played or not.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+    turns : {"KEEP", "SHORTEST"}
+        As for `fix_rotations`.
+
+    Returns
+    -------
+    list of RotationFault
+        In the order of the F-curves. Nothing is changed.
+
+    Raises
+    ------
+    AnimationError
+        There is no animation to read.
+
+    Examples
+    --------
+    >>> animation.find_rotation_faults(ball)
+    []
+    """
+    return [
+        fault
+        for channels, owners in _places(datablock, channels_of)
+        for examined in _examine(channels, owners, prefixes, turns)
+        for fault in examined.faults
+    ]
+
+
+@checked
+def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP") -> Report:
+    """Give keys whose rotation flips or jumps equivalent numbers, so that the motion between keys is the short one.
+
+    The pose at every key stays, to the rounding of Blender's numbers. Handles move with their keys. F-curves without a
+    fault keep every bit. Tracks that handles play are played anew; baked ones are refused.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        A datablock with animation, or an action: then all rotations of all its slots, played or not. Of an action that
+        nothing uses the Euler order is unknown: signs and whole turns only are repaired.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+    turns : {"KEEP", "SHORTEST"}
+        Euler angles or axis-angles that turn by more than 180 degrees between two keys: a spin, or a jump by a whole
+        turn. Both have the same keys, and a spin that is lost can't be found again: so KEEP leaves these as they are,
+        unless they jump within one frame. SHORTEST turns them the short way.
+
+    Returns
+    -------
+    Report
+        The tracks that were repaired, and the keys that got other numbers. Its notes name these, and faults that stay;
+        `errors` what should be repaired and can't be.
+
+    Raises
+    ------
+    AnimationError
+        Nothing of it can be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> for fcurve in animation.find_track(ball, "rotation").channels.values():
+    ...     fcurve.keyframe_points[1].co.y += 6.283185
+    >>> [fault.kind for fault in animation.find_rotation_faults(ball)]
+    ['TURN']
+    >>> animation.fix_rotations(ball, turns="SHORTEST").keys
+    1
+    """
+    report = Report()
+    for channels, owners in _places(datablock, lambda each: editable_channels(each, report.notes)):
+        written = False
+        for examined in _examine(channels, owners, prefixes, turns):
+            report.errors += [examined.track.error(fault.reason) for fault in examined.faults if fault.reason][:1]
+            report.notes += [
+                rpt_("{:s} (repaired)", str(fault)) if fault.repairable else str(fault)
+                for fault in examined.faults
+                if not fault.reason
+            ]
+            if examined.keys.any():
+                report.add(_repair(channels, owners, examined))
+                report.tracks += 1
+                report.keys += int(examined.keys.sum())
+                written = True
+        if written:
+            report.add(Report.on(owners))
+            evaluate_anew(channels.action)
+    return report
+
+
+@checked
+def fix_rotations_many(selected: Mapping[bpy.types.ID, Iterable[str] | None], turns: Turns = "KEEP") -> Report:
+    """Fix the rotations of several datablocks or actions; one that refuses does not keep the others from it.
+
+    Parameters
+    ----------
+    selected : mapping of bpy.types.ID to iterable of str, or None
+        For each datablock the prefixes of its tracks' paths; None: all tracks.
+    turns : {"KEEP", "SHORTEST"}
+        As for `fix_rotations`.
+
+    Returns
+    -------
+    Report
+        As of `fix_rotations`, added up; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> animation.fix_rotations_many({ball: None, rig: ['pose.bones["foot.L"]']}).tracks
+    0
+    """
+    report = Report()
+    for datablock, prefixes in selected.items():
+        try:
+            report.add(fix_rotations(datablock, prefixes, turns))
+        except AnimationError as refusal:
+            report.errors.append(refusal)
+    return report
+
+
+def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
+    """Yield sets of F-curves, each with the datablocks that they animate now or in NLA strips."""
+    if not isinstance(datablock, bpy.types.Action):
+        channels = channels_for(datablock)
+        owners = users_of_each([channels.action], in_strips=True)[channels.action]
+        yield channels, [datablock, *(each for each in _in_slot(channels, owners) if each != datablock)]
+        return
+    reason = layered_reason(datablock)
+    if not reason and not datablock.is_editable and channels_for is not channels_of:
+        reason = rpt_("it is linked; open its own file")
+    if reason:
+        raise AnimationError(name_of(datablock), reason)
+    owners = users_of_each([datablock], in_strips=True)[datablock]
+    for channels in channels_in(datablock):
+        yield channels, _in_slot(channels, owners)
+
+
+def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
+    """Return those of the owners of an action that use this slot of it."""
+    if not HAS_SLOTS:
+        return list(owners)
+    return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
+
+
+def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
+    """Yield the slot, and how it is blended with other motion, wherever the owner has the action."""
+    data: Any = animation_data(owner)
+    uses = [(data, data.action_blend_type)] if data.action == channels.action else []
+    for use, blending in [*uses, *((strip, strip.blend_type) for strip in strips_of(owner, channels.action))]:
+        slot = use.action_slot if HAS_SLOTS else None
+        yield (slot.handle if slot is not None else 0), blending
+
+
+@record(eq=False)
+class _Examined:
+    """A track with its faults, and the changes of the keys that are to be repaired."""
+
+    track: Track
+    faults: list[RotationFault]
+    indices: list[int]
+    """The components that have keys, one a column of the maps."""
+    maps: Maps
+    keys: BoolArray
+    """The keys to repair; none where the track can't be edited."""
+
+
+def _examine(
+    channels: Channels, owners: Sequence[bpy.types.ID], prefixes: Iterable[str] | None, turns: Turns
+) -> Iterator[_Examined]:
+    starts = None if prefixes is None else tuple(prefixes)
+    tracks = find_tracks(owners[0], channels, starts) if owners else []
+    every = [*tracks, *rotations_without_owner(channels, tracks)]
+    rotating = [track for track in every if track.is_rotation and track.path.startswith(starts or "")]
+    names = {track.path: _name_of(track) for track in rotating}
+    for owner in owners[1:]:
+        others = {track.path: track for track in find_tracks(owner, channels, starts)}
+        for track in rotating:
+            if track.kind == "EULER" and track.path in others and is_of_another_mode(others[track.path], track):
+                names[track.path] = UNKNOWN_ORDER
+    for track, own in zip(rotating, read_all_own_keys(rotating), strict=True):
+        examined = _faults_of(channels, owners, track, own, names[track.path], turns)
+        if examined is not None:
+            yield examined
+
+
+def _name_of(track: Track) -> str:
+    """Return the name of the track's representation of rotations."""
+    if track.kind != "EULER":
+        return track.kind
+    return track.order if track.in_use else UNKNOWN_ORDER
+
+
+def _faults_of(
+    channels: Channels,
+    owners: Sequence[bpy.types.ID],
+    track: Track,
+    own: Mapping[int, OwnKeys],
+    name: str,
+    turns: Turns,
+) -> _Examined | None:
+    """Find the faults of one track; None where it has none."""
+    own = {index: own[index] for index in sorted(own) if own[index].count}
+    if not own or error_of_numbers(track, own) is not None:
+        return None
+    reason, indices = "", list(own)
+    frames = own[indices[0]].frames
+    columns = {index: each.values for index, each in own.items()}
+    if all(_are_at(frames, each.frames) for each in own.values()):
+        moves: BoolArray = ~np.logical_and.reduce([each.keys.stepped for each in own.values()], axis=0)
+    else:
+        reason = rpt_(KEYED_APART)
+        frames = union([each.frames for each in own.values()])
+        columns = {index: _played(track.channels[index], frames) for index in indices}
+        moves = np.ones(len(frames), dtype=np.bool_)
+    if len(own) < len(track.rest):
+        if track.kind == "EULER":
+            name = UNKNOWN_ORDER  # A whole turn of one angle needs no others.
+        else:
+            reason, indices = rpt_(_PARTLY), list(range(len(track.rest)))
+    values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
+    found = find_faults(name, frames, values, moves)
+    wanted = found.repaired(turns == "SHORTEST")
+    keys: BoolArray = np.logical_or.reduce(wanted.changed, axis=1)
+    if keys.any():
+        reason = reason or _reason_against(channels, owners, track)
+    faults = list(_listed(channels, track, found, frames, turns, reason))
+    if not faults:
+        return None
+    return _Examined(track, faults, indices, wanted, keys & (not reason))
+
+
+def _are_at(frames: Float32Array, own: Float32Array) -> bool:
+    return len(frames) == len(own) and bool(np.abs(frames - own).max(initial=0.0) <= SAME_FRAME)
+
+
+def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
+    return np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
+
+
+def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> str:
+    """Return why the track's keys can't get other numbers; empty where they can."""
+    if track.is_baked:
+        return rpt_(_BAKED)
+    # What a rotation mode leaves unused can be repaired as well.
+    (reason,) = blocking_reasons([replace(track, in_use=True)])
+    if reason:
+        return reason
+    if any(_changes_values(modifier) for fcurve in track.channels.values() for modifier in fcurve.modifiers):
+        return rpt_(_MODIFIED)
+    if any(blending != "REPLACE" for owner in owners for _, blending in _uses(channels, owner)):
+        return rpt_(_ADDED)
+    return rpt_(_UNOWNED) if track.is_played and not owners else ""
+
+
+def _changes_values(modifier: Any) -> bool:
+    """Return whether a modifier would play other poses for equivalent keys: all but those that repeat the curve."""
+    if modifier.mute or modifier.type != "CYCLES":
+        return not modifier.mute
+    return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
+
+
+def _listed(
+    channels: Channels, track: Track, found: KeyFaults, frames: Float32Array, turns: Turns, reason: str
+) -> Iterator[RotationFault]:
+    """Yield the faults of a track, one for each kind."""
+    kept = found.turns & ~found.jumps
+    masks: dict[Kind, BoolArray] = {"FLIP": found.flips, "JUMP": found.jumps, "TURN": kept, "GIMBAL": found.gimbal}
+    for kind, mask in masks.items():
+        if not mask.any():
+            continue
+        at = tuple(frames[mask].tolist())
+        is_wanted = kind in ("FLIP", "JUMP") or (kind == "TURN" and turns == "SHORTEST")
+        text = _OTHER_SOLUTION if kind == "FLIP" and track.kind == "EULER" else _FOUND[kind]
+        message = rpt_(text, listed([f"{frame:g}" for frame in at]))
+        why = reason if is_wanted else ""
+        if why:
+            message += f" ({why})"
+        repairable = is_wanted and not why
+        yield RotationFault(track.name, channels.action.name, track.path, kind, at, repairable, why, message)
+
+
+def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
+    """Write equivalent numbers into keys and handles; play anew what handles play."""
+    track, changed = examined.track, examined.maps.changed
+    played = track.settings.options
+    if track.is_played:
+        put_back(channels, track)
+    for column, index in enumerate(examined.indices):
+        fcurve, rows = track.channels[index], changed[:, column]
+        if not rows.any():
+            continue
+        factors, terms = examined.maps.factors[rows, column], examined.maps.terms[rows, column]
+        keys = read(fcurve)
+        write(fcurve, _mapped(keys, rows, factors, terms))
+        place_automatic(fcurve, keys.frames)
+    if played is None:
+        return Report()
+    report = rebake(owners, channels, [track], played)
+    return Report(errors=report.errors, notes=report.notes)
+
+
+def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
+    """Return keys with the values and handles of some rows multiplied and shifted."""
+    places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    for place in places.values():
+        place[rows, 1] = factors * place[rows, 1] + terms
+    return keys.with_(**places)

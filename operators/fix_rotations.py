@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Repair rotations that flip or jump between keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from .. import animation
+from ..animation.errors import AnimationError
+from ..animation.translation import n_, rpt_
+from ..ui import findings, selection
+from ..ui.reporting import Status, finish, poll_selection
+
+
+class TCB_OT_fix_rotations(bpy.types.Operator):
+    """Give keys at which rotations of the selected objects or bones flip or jump equivalent numbers. Poses stay"""
+
+    bl_idname = "tcb.fix_rotations"
+    bl_label = "Fix Rotations"
+    bl_options = {"REGISTER", "UNDO"}
+
+    turns: EnumProperty(
+        name="Turns",
+        description="Turns of more than 180 degrees between two keys",
+        items=(
+            ("KEEP", "Keep", "Keep them, as spins have the same keys; jumps within one frame are repaired"),
+            ("SHORTEST", "Shortest", "Turn the short way"),
+        ),
+        default="KEEP",
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        operator: Any = cls
+        return poll_selection(operator, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        selected = selection.selected_datablocks(context, use_data=False)
+        report = animation.fix_rotations_many(selected, self.turns)
+        left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
+        found = [
+            findings.Finding(owner, fault.frames[0], _frames(fault), fault.track, fault.message, bone)
+            for owner, bone, fault in left
+        ]
+        findings.put(context.window_manager, found, rpt_("{:d} faults of rotations are left", len(found)))
+        done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), n_("No rotation has a fault"))
+        return {"FINISHED"} if found else done
+
+
+def _faults(
+    datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
+) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
+    """Return what is left, with object and bone; nothing of a datablock that was refused."""
+    try:
+        found = animation.find_rotation_faults(datablock, prefixes, turns)
+    except AnimationError:
+        return []
+    owner: Any = datablock
+    bones = {} if owner.pose is None else {bone.path_from_id(): bone.name for bone in owner.pose.bones}
+    return [(owner, bones.get(fault.track.rpartition(".")[0], ""), fault) for fault in found]
+
+
+def _frames(fault: animation.RotationFault) -> str:
+    return rpt_("frame {:g}", fault.frames[0]) if len(fault.frames) == 1 else rpt_("{:d} frames", len(fault.frames))

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fix Rotations: flips and jumps are repaired, poses at keys stay, and the motion is a twin's that never flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import (
+    HAS_SLOTS,
+    MODES,
+    choose_alone,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    new_rig,
+    play,
+    rotation_path,
+    snapshot,
+)
+
+FRAMES = (1, 11, 21, 31, 41, 51)
+FLIPPED = (2, 3, 5)
+"""Rows of keys that get other numbers."""
+
+
+def flipped(mode: str, value: float, index: int) -> float:
+    """An equivalent number of a component: of the opposite sign, or of the other Euler solution."""
+    if rotation_path(mode) != "rotation_euler":
+        return -value
+    return np.pi - value if index == "XYZ".index(mode[1]) else value + np.pi
+
+
+def twins(mode: str, free: bool = False) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """An object that turns by less than 60 degrees from key to key, and one whose numbers flip at some of these."""
+    path, width = rotation_path(mode), 4 if mode in MODES[:2] else 3
+    rows = np.cumsum(np.random.default_rng(3).uniform(-0.5, 0.5, (len(FRAMES), width)), axis=0)
+    if width == 4:
+        rows = rows * 0.5 + [1.5, 0, 0, 1.2]
+    items = new_object("Plain", mode), new_object("Flipped", mode)
+    for item in items:
+        key(item, path, list(zip(FRAMES, rows.tolist(), strict=True)))
+        key(item, "location", [(1, (0, 0, 0)), (51, (1, 2, 3))])
+    for index in range(width):
+        for item in items:
+            for point in curve(item, path, index).keyframe_points if free else ():
+                point.handle_left_type = point.handle_right_type = "FREE"
+                point.handle_left.y += 0.05
+                point.handle_right.y -= 0.03
+        points = curve(items[1], path, index).keyframe_points
+        for row in FLIPPED:
+            for name in ("handle_left", "handle_right", "co") if free else ("co_ui",):
+                getattr(points[row], name).y = flipped(mode, getattr(points[row], name).y, index)
+        curve(items[1], path, index).update()
+    return items
+
+
+def orientations(item: bpy.types.Object, frames: Iterable[float]) -> np.ndarray:
+    result = []
+    for frame in frames:
+        play(float(frame))
+        result.append(np.array(item.matrix_world.to_3x3()))
+    return np.array(result)
+
+
+def away(item: bpy.types.Object, other: bpy.types.Object) -> float:
+    """The largest difference between the matrices of two objects."""
+    frames = np.arange(-3, 60, 0.5)
+    return float(np.abs(orientations(item, frames) - orientations(other, frames)).max())
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_poses_at_keys_stay_and_the_motion_becomes_that_of_the_twin(animation, mode: str, free: bool) -> None:
+    plain, item = twins(mode, free)
+    before = orientations(item, FRAMES)
+    assert away(item, plain) > 0.1
+    report = animation.fix_rotations(item)
+    assert (report.tracks, report.keys, report.errors) == (1, len(FLIPPED), [])
+    assert np.abs(orientations(item, FRAMES) - before).max() < 1e-6
+    assert away(item, plain) < 2e-6
+    again = snapshot(item)
+    assert animation.fix_rotations(item).tracks == 0
+    assert differences(again, snapshot(item)) == []
+
+
+def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
+    _, item = twins("QUATERNION")
+    before = snapshot(item)
+    (fault,) = animation.find_rotation_faults(item)
+    assert (fault.datablock, fault.track, fault.kind) == ("Flipped", "rotation_quaternion", "FLIP")
+    # A step back to the first sign is a flip, too.
+    assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
+    assert str(fault) == (
+        '"Flipped", rotation_quaternion: the rotation flips at the keys of frames 21, 41, 51: opposite signs'
+    )
+    assert differences(before, snapshot(item)) == []
+
+
+def test_curves_without_a_fault_keep_every_bit(animation) -> None:
+    plain, item = twins("XYZ")
+    location = [differences_of(fcurve) for fcurve in fcurves(item) if fcurve.data_path == "location"]
+    before = snapshot(plain)
+    animation.fix_rotations_many({plain: None, item: None})
+    assert differences(before, snapshot(plain)) == []
+    assert location == [differences_of(fcurve) for fcurve in fcurves(item) if fcurve.data_path == "location"]
+
+
+def differences_of(fcurve: bpy.types.FCurve) -> list[tuple[float, ...]]:
+    return [(*point.co, *point.handle_left, *point.handle_right) for point in fcurve.keyframe_points]
+
+
+def wheel(turns: float = 2.0, frames: tuple[float, float] = (1, 25)) -> bpy.types.Object:
+    item = new_object("Wheel")
+    key(item, "rotation_euler", [(frames[0], (0, 0, 0)), (frames[1], (0, turns * 2 * np.pi + 0.1, 0))])
+    return item
+
+
+def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) -> None:
+    item = wheel()
+    before = snapshot(item)
+    report = animation.fix_rotations(item)
+    assert (report.tracks, report.errors) == (0, [])
+    assert report.notes == [
+        '"Wheel", rotation_euler: it turns by more than 180 degrees to the keys of frames 25; '
+        "the option Shortest shortens that"
+    ]
+    assert differences(before, snapshot(item)) == []
+    assert animation.fix_rotations(item, turns="SHORTEST").keys == 1
+    assert curve(item, "rotation_euler", 1).evaluate(25) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_a_jump_by_a_whole_turn_within_a_frame_is_repaired(animation) -> None:
+    item = wheel(1.0, (1, 2))
+    assert [fault.kind for fault in animation.find_rotation_faults(item)] == ["JUMP"]
+    animation.fix_rotations(item)
+    assert curve(item, "rotation_euler", 1).evaluate(2) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_one_euler_angle_with_keys_of_its_own_is_repaired(animation) -> None:
+    item = new_object()
+    item.rotation_euler = 0.3, 0.2, 0.1
+    key(item, "rotation_euler", [(1, (3.0,) * 3), (2, (-3.0,) * 3), (3, (-2.8,) * 3)], channels=[2])
+    before = orientations(item, (1, 2, 3))
+    assert animation.fix_rotations(item).keys == 2
+    assert np.abs(orientations(item, (1, 2, 3)) - before).max() < 1e-6
+    assert 3.0 < curve(item, "rotation_euler", 2).evaluate(1.5) < 2 * np.pi - 3.0
+
+
+def test_channels_keyed_at_different_frames_are_listed_and_stay(animation) -> None:
+    _, item = twins("QUATERNION")
+    curve(item, "rotation_quaternion", 1).keyframe_points.insert(15, 0.2)
+    before = snapshot(item)
+    report = animation.fix_rotations(item)
+    assert [error.reason for error in report.errors] == [
+        "its channels are keyed at different frames; key them together first"
+    ]
+    assert differences(before, snapshot(item)) == []
+    assert not any(fault.repairable for fault in animation.find_rotation_faults(item))
+
+
+def lock(animation, item: bpy.types.Object) -> None:
+    curve(item, "rotation_quaternion").lock = True
+
+
+def drive(animation, item: bpy.types.Object) -> None:
+    item.driver_add("rotation_quaternion", 0)
+
+
+def modify(animation, item: bpy.types.Object) -> None:
+    curve(item, "rotation_quaternion").modifiers.new("NOISE")
+
+
+def bake(animation, item: bpy.types.Object) -> None:
+    animation.bake(item)
+
+
+def add(animation, item: bpy.types.Object) -> None:
+    item.animation_data.action_blend_type = "COMBINE"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "reason"),
+    [
+        (lock, "locked"),
+        (drive, "driven"),
+        (modify, "modifiers"),
+        (bake, "Free Bake first"),
+        (add, "added to other motion"),
+    ],
+)
+def test_what_cannot_be_edited_is_refused_with_the_reason(animation, prepare, reason: str) -> None:
+    _, item = twins("QUATERNION")
+    prepare(animation, item)
+    before = snapshot(item)
+    report = animation.fix_rotations(item)
+    assert [reason in error.reason for error in report.errors] == [True]
+    assert report.tracks == 0
+    assert differences(before, snapshot(item)) == []
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "YZX"])
+def test_handles_of_tcb_play_the_repaired_keys_and_restore_gives_them_back(animation, mode: str) -> None:
+    plain, item = twins(mode, free=True)
+    for each in (plain, item):
+        animation.enable(each)
+        animation.key_set(each, rotation_path(mode), 21, tension=0.5, bias=0.3)
+        animation.bake(each, output="HANDLES")
+    before = orientations(item, FRAMES)
+    report = animation.fix_rotations(item)
+    assert (report.tracks, report.errors) == (1, [])
+    assert np.abs(orientations(item, FRAMES) - before).max() < 1e-6
+    assert away(item, plain) < 1e-5
+    assert [row["state"] for row in rows_of(animation, item)] == [row["state"] for row in rows_of(animation, plain)]
+    animation.restore(item)
+    animation.restore(plain)
+    assert away(item, plain) < 2e-6
+
+
+def rows_of(animation, item: bpy.types.Object) -> list[dict[str, str]]:
+    tracks = [animation.find_track(item, name) for name in ("location", "rotation")]
+    return [{"state": f"{track.is_played_by_handles} {track.is_baked} {track.enabled}"} for track in tracks]
+
+
+def unused(item: bpy.types.Object) -> bpy.types.Action:
+    action = item.animation_data.action
+    assert action is not None
+    action.use_fake_user = True
+    item.animation_data.action = None
+    return action
+
+
+def assign(item: bpy.types.Object, action: bpy.types.Action) -> None:
+    item.animation_data.action = action
+    if HAS_SLOTS:
+        item.animation_data.action_slot = action.slots[0]
+
+
+def test_an_action_that_nothing_uses_gets_its_signs_repaired(animation) -> None:
+    plain, item = twins("QUATERNION")
+    action = unused(item)
+    (fault,) = animation.find_rotation_faults(action)
+    assert (fault.datablock, fault.action) == ("FlippedAction (action)", "FlippedAction")
+    assert animation.fix_rotations(action).keys == len(FLIPPED)
+    assign(item, action)
+    assert away(item, plain) < 2e-6
+
+
+def test_without_an_order_the_other_euler_solution_stays_and_an_nla_strip_tells_the_order(animation) -> None:
+    plain, item = twins("ZXY")
+    action = unused(item)
+    assert animation.fix_rotations(action).keys == 0
+    strip = item.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
+    if HAS_SLOTS:
+        strip.action_slot = action.slots[0]
+    assert animation.fix_rotations(action).keys == len(FLIPPED)
+    item.animation_data.nla_tracks.remove(item.animation_data.nla_tracks[0])
+    assign(item, action)
+    assert away(item, plain) < 2e-6
+
+
+def test_two_users_with_different_orders_leave_whole_turns_only(animation) -> None:
+    _, item = twins("XYZ")
+    other = new_object("Other", "ZYX")
+    other.animation_data_create()
+    assign(other, item.animation_data.action)
+    assert animation.fix_rotations(item).keys == 0
+    other.rotation_mode = "XYZ"
+    assert animation.fix_rotations(item).keys == len(FLIPPED)
+
+
+def test_keys_near_gimbal_lock_are_listed(animation) -> None:
+    item = new_object()
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (20, (0.2, np.radians(89), 0.1))])
+    (fault,) = animation.find_rotation_faults(item)
+    assert (fault.kind, fault.frames, fault.repairable) == ("GIMBAL", (20,), False)
+
+
+def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animation) -> None:
+    rig = new_rig("one", "two")
+    for name in ("one", "two"):
+        rig.pose.bones[name].rotation_mode = "QUATERNION"
+        path = f'pose.bones["{name}"].rotation_quaternion'
+        key(rig, path, [(1, (1, 0, 0, 0)), (10, (-0.9, -0.1, 0, 0))], group=name)
+    choose_alone(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    bones = rig.pose.bones if bpy.app.version >= (5, 0, 0) else rig.data.bones
+    for bone in bones:
+        bone.select = bone.name == "two"
+    assert bpy.ops.tcb.fix_rotations() == {"FINISHED"}
+    assert curve(rig, 'pose.bones["one"].rotation_quaternion').evaluate(10) < 0
+    assert curve(rig, 'pose.bones["two"].rotation_quaternion').evaluate(10) > 0
+    assert bpy.ops.tcb.fix_rotations() == {"CANCELLED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    choose_alone(wheel())
+    assert bpy.ops.tcb.fix_rotations() == {"FINISHED"}
+    (finding,) = bpy.context.window_manager.tcb_findings
+    assert (finding.item, finding.frame) == ("Wheel", 25)
