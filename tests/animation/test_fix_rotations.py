@@ -23,6 +23,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
+from tests.animation.live import let_time_pass
 
 FRAMES = (1, 11, 21, 31, 41, 51)
 FLIPPED = (2, 3, 5)
@@ -301,3 +302,17 @@ def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animati
     assert bpy.ops.tcb.fix_rotations() == {"FINISHED"}
     (finding,) = bpy.context.window_manager.tcb_findings
     assert (finding.item, finding.frame) == ("Wheel", 25)
+
+
+def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
+    _, item = twins("XYZ")
+    animation.enable(item)
+    animation.bake(item, output="HANDLES")
+    item.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    report = animation.fix_rotations(item)
+    assert (report.tracks, report.errors) == (1, [])
+    before = snapshot(item)
+    let_time_pass(animation)
+    assert differences(before, snapshot(item)) == []
+    assert animation.find_rotation_faults(item) == []
