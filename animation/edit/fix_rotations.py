@@ -21,7 +21,7 @@ from ..bake.put_back import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import KEYED_APART, AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
-from ..fcurves.editable import editable_channels
+from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
 from ..fcurves.refused_actions import layered_reason
@@ -153,9 +153,14 @@ def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None
     1
     """
     report = Report()
-    for channels, owners in _places(datablock, lambda each: editable_channels(each, report.notes)):
+    for channels, owners in _places(datablock, check_editable):
+        every = list(_examine(channels, owners, prefixes, turns))
+        if channels.action.library is not None and any(examined.keys.any() for examined in every):
+            # A library override gets a copy of its linked action.
+            channels, owners = editable_channels(datablock, report.notes), [datablock]
+            every = list(_examine(channels, owners, prefixes, turns))
         written = False
-        for examined in _examine(channels, owners, prefixes, turns):
+        for examined in every:
             report.errors += [examined.track.error(fault.reason) for fault in examined.faults if fault.reason][:1]
             report.notes += [
                 rpt_("{:s} (repaired)", str(fault)) if fault.repairable else str(fault)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -316,3 +317,29 @@ def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
     let_time_pass(animation)
     assert differences(before, snapshot(item)) == []
     assert animation.find_rotation_faults(item) == []
+
+
+def override_of(item: bpy.types.Object, library: Path) -> bpy.types.Object:
+    """Link the object from a library of its own, and override it."""
+    name = item.name
+    bpy.data.libraries.write(str(library), {item})
+    bpy.data.actions.remove(item.animation_data.action)
+    bpy.data.objects.remove(item)
+    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
+        linked.objects = [name]
+    return linked.objects[0].override_create()
+
+
+def test_linked_actions_are_refused_and_an_override_gets_a_copy_only_where_it_is_repaired(animation, tmp_path) -> None:
+    turning = override_of(wheel(), tmp_path / "wheel.blend")
+    assert animation.fix_rotations(turning).tracks == 0
+    assert turning.animation_data.action.library is not None
+    plain, item = twins("QUATERNION")
+    item = override_of(item, tmp_path / "flipped.blend")
+    with pytest.raises(animation.AnimationError, match="it is linked"):
+        animation.fix_rotations(item.animation_data.action)
+    report = animation.fix_rotations(item)
+    assert (report.tracks, report.keys) == (1, len(FLIPPED))
+    assert item.animation_data.action.library is None
+    bpy.context.scene.collection.objects.link(item)
+    assert away(item, plain) < 2e-6
