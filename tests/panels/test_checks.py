@@ -35,6 +35,7 @@ def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animat
     assert [each for each in shown if each.startswith("bpy.ops.")] == [
         "bpy.ops.tcb.check()",
         "bpy.ops.tcb.joint_check()",
+        "bpy.ops.tcb.fix_rotations()",
     ]
     item = new_object("Ball", "XYZ")
     key(item, "scale", [(10, (1, 1, 1)), (21, (1, -1, 1))])

@@ -382,5 +382,5 @@ def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):
         "key_whole",
         "velocities_write",
     )
-    verbs += ("bake_in_world", "check", "joint_check", "relax", "reduce")
+    verbs += ("bake_in_world", "check", "joint_check", "relax", "reduce", "fix_rotations")
     assert calls == {f"bpy.ops.tcb.{verb}" for verb in verbs}
