@@ -194,7 +194,8 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
     elif job.verb == "rotations" and not job.targets and "faults" in outcome.findings:
         found = outcome.findings["faults"]
         lines = [f"    {fault['text']}\n" for fault in found]
-        counts = rpt_("{:d} faults in {:d} tracks", len(found), outcome.report.tracks)
+        faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
+        counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
         results.write(f"{outcome.file}: {counts} ({outcome.seconds:.1f} s)\n" + "".join(lines))
     elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)

@@ -10,7 +10,7 @@ from bpy.props import EnumProperty
 
 from .. import animation
 from ..animation.errors import AnimationError
-from ..animation.translation import n_, rpt_
+from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
 from ..ui.reporting import Status, finish, poll_selection
 
@@ -45,7 +45,8 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
             findings.Finding(owner, fault.frames[0], _frames(fault), fault.track, fault.message, bone)
             for owner, bone, fault in left
         ]
-        findings.put(context.window_manager, found, rpt_("{:d} faults of rotations are left", len(found)))
+        result = counted(len(found), n_("{:,} rotation fault is left"), n_("{:,} rotation faults are left"))
+        findings.put(context.window_manager, found, result)
         done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), n_("No rotation has a fault"))
         return {"FINISHED"} if found else done
 
