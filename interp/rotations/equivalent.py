@@ -44,8 +44,13 @@ class Maps(NamedTuple):
     """Shape (n, c): 0, or a multiple of pi."""
 
     def applied(self, values: npt.ArrayLike) -> Float64Array:
-        """Return the equivalent numbers of values, shape (n, c), which may be those of handles."""
-        return numbers("values", values) * self.factors + self.terms
+        """Return the equivalent numbers of values, shape (n, c), which may be those of handles.
+
+        Numbers that don't change keep every bit, also the sign of a zero.
+        """
+        scaled = numbers("values", values) * self.factors
+        result: Float64Array = np.where(self.terms == 0.0, scaled, scaled + self.terms)
+        return result
 
     @property
     def changed(self) -> BoolArray:

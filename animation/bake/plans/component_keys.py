@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....interp.rotations.equivalent import Maps
 from ...fcurves.frames import rows_of
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
-from .protocol import STILL, ChannelKeys, Maps, Scope
+from .protocol import STILL, ChannelKeys, Scope
 from .sample_frames import APART, has_merged, nearest_rows, united
 from .splines import TrackSpline
 
@@ -57,7 +58,7 @@ class ComponentKeys:
             values=self.values[rows],
             incoming=None if self.incoming is None else self.incoming[rows],
             outgoing=None if self.outgoing is None else self.outgoing[rows],
-            maps=None if self.maps is None else (self.maps[0][rows], self.maps[1][rows]),
+            maps=None if self.maps is None else Maps(*(each[rows] for each in self.maps)),
         )
 
     @property

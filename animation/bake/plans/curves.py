@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ....interp.fitting.curves import Fit, Request
+from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
@@ -17,7 +18,7 @@ from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
 from .component_keys import ComponentKeys, alike, goes_on, rests_at_ends, together
-from .protocol import Baked, Maps, Plan, Results, Scope
+from .protocol import Baked, Plan, Results, Scope
 from .rotation_channels import continuous_maps
 from .sample_frames import APART, GUARD, Sampling
 from .splines import TrackSpline
@@ -76,9 +77,7 @@ class Curves(Plan):
             frames, values, incoming, outgoing = _keys(pieces, shown)
             for places, own in alike(self.scope, shown.components):
                 at = np.searchsorted(spline.frames, own)
-                of_own = None
-                if maps is not None:
-                    of_own = maps[0][at][:, rows].T[places], maps[1][at][:, rows].T[places]
+                of_own = None if maps is None else Maps(*(each[at][:, rows].T[places] for each in maps))
                 components = [shown.components[place] for place in places]
                 sides = values[places], incoming[places], outgoing[places]
                 keys = ComponentKeys(components, own, spline, frames, *sides, of_own)

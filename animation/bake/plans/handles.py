@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ....interp.fitting.handles import Handles, Request
+from ....interp.rotations.equivalent import Maps
 from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
@@ -19,8 +20,8 @@ from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import counted, n_, rpt_
 from .component_keys import rests_at_ends
-from .protocol import STILL, Baked, HandleKeys, Maps, OwnChannels, Plan, Results, Scope
-from .rotation_channels import is_unchanged, mapped, maps_to_short_way, other_turns
+from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
+from .rotation_channels import maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
 from .tolerance import tolerance_of
 
@@ -57,7 +58,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     plays[-1:] = False
     maps = maps_to_short_way(scope.track, spline) if scope.is_short else None
     is_own = [component in scope.own for component in spline.components]
-    if maps is not None and not (is_unchanged(maps) | is_own).all():
+    if maps is not None and not (~maps.changed | is_own).all():
         # A channel without keys can't have other numbers.
         maps = None
     return OwnHandles(scope, spline, plays, tolerance, maps)
@@ -99,7 +100,7 @@ class OwnHandles(Plan):
     def _numbers(self) -> Float64Array:
         """Return the values that the keys get on the curves, but for signs of quaternions, shape (keys, components)."""
         values = self.spline.values
-        return values if self.maps is None else mapped(values, self.maps)
+        return values if self.maps is None else self.maps.applied(values)
 
     @cached_property
     def _plays(self) -> bool:
@@ -113,8 +114,9 @@ class OwnHandles(Plan):
         maps = self.maps
         if fitted is not None and np.count_nonzero(fitted.signs < 0):
             # Of a quaternion, which has no others.
-            maps = np.broadcast_to(fitted.signs[:, np.newaxis], self._numbers.shape), np.zeros_like(self._numbers)
-        shown = None if maps is None else mapped(self.spline.values, maps).T.astype(np.float32)[rows]
+            signs = np.broadcast_to(fitted.signs[:, np.newaxis], self._numbers.shape)
+            maps = Maps(signs, np.zeros_like(signs))
+        shown = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
         other_numbers = None if maps is None else _bits_of(maps)[rows]
         components = [self.spline.components[row] for row in rows]
         own = [self.scope.own[component] for component in components]
@@ -127,7 +129,7 @@ class OwnHandles(Plan):
         keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if self.maps is not None:
-            turned = int(np.count_nonzero(~is_unchanged(self.maps).all(axis=1)))
+            turned = int(np.count_nonzero(self.maps.changed.any(axis=1)))
             notes.append(counted(turned, _TURNED_ONE, _TURNED))
         if fitted is None:
             return Baked(handles=[keys], notes=notes)
@@ -214,16 +216,15 @@ class OwnHandles(Plan):
         """Return the handles of one side, with the animator's own, mapped as their keys, where keys change."""
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
-        factors, terms = maps[0].T[rows], maps[1].T[rows]
-        theirs[..., 1] = mapped(theirs[..., 1].astype(np.float64), (factors, terms))
-        changed = ~is_unchanged((factors, terms))
-        result: Float32Array = np.where(np.isnan(places) & changed[..., np.newaxis], theirs, places)
+        own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows])
+        theirs[..., 1] = own_maps.applied(theirs[..., 1])
+        result: Float32Array = np.where(np.isnan(places) & own_maps.changed[..., np.newaxis], theirs, places)
         return result
 
 
 def _bits_of(maps: Maps) -> EnumArray:
     """Return the bits of the table for keys with other numbers, shape (components, keys)."""
-    negated = maps[0] < 0.0
+    negated = maps.factors < 0.0
     coupled = negated.any(axis=1, keepdims=True)
     bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T
     return bits

@@ -19,6 +19,7 @@ from ....interp.batch import Spline
 from ....interp.fitting.curves import Fit, Request
 from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
+from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.frame_functions import FrameFunction
@@ -34,9 +35,6 @@ Evaluation = tuple[Spline, Float32Array | Float64Array]
 """A spline, and the frames at which it is evaluated."""
 
 _Array = TypeVar("_Array", Float32Array, EnumArray)
-
-Maps = tuple[Float64Array, Float64Array]
-"""Factors and terms that bring numbers of a rotation to others, which mean the same orientation."""
 
 STILL = 1e-6
 """A component without an F-curve gets one only where the motion leaves its value by more than this: float32
@@ -89,7 +87,7 @@ class ChannelKeys:
             values=np.concatenate([each.values for each in every]),
             incoming=np.concatenate(incoming) if incoming else None,
             outgoing=np.concatenate(outgoing) if outgoing else None,
-            maps=(np.concatenate([one for one, _ in maps]), np.concatenate([one for _, one in maps])) if maps else None,
+            maps=Maps(*map(np.concatenate, zip(*maps, strict=True))) if maps else None,
         )
 
 

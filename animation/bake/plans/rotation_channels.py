@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ....interp import rotations
+from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
-from .protocol import Maps
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
@@ -140,20 +140,7 @@ def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, j
             chain = factors[key] * arriving[key] + terms[key]
             factor, term = representation.map_to_nearest(spline.values[key][:, np.newaxis], chain[:, np.newaxis])
             factors[key], terms[key] = factor[:, 0], term[:, 0]
-    return factors, terms
-
-
-def mapped(numbers: Float64Array, maps: Maps) -> Float64Array:
-    """Return the equivalent numbers; those without a change keep every bit."""
-    factors, terms = maps
-    result: Float64Array = np.where(terms == 0.0, numbers * factors, numbers * factors + terms)
-    return result
-
-
-def is_unchanged(maps: Maps) -> BoolArray:
-    """Return which numbers the maps leave as they are."""
-    unchanged: BoolArray = (maps[0] == 1.0) & (maps[1] == 0.0)
-    return unchanged
+    return Maps(factors, terms)
 
 
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
@@ -19,7 +20,7 @@ from .component_keys import (
     slopes_at_ends,
     together,
 )
-from .protocol import Baked, Evaluation, Maps, Plan, Results, Scope
+from .protocol import Baked, Evaluation, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, channel_numbers
 from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
@@ -101,12 +102,12 @@ def component_keys(
     components), that bring numbers of the spline's keys to those of the channels.
     """
     exact, columns = _exact_rows(spline.frames, frames)
-    numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
+    numbers = spline.values if maps is None else maps.applied(spline.values)
     values[:, columns] = (numbers if len(exact) == len(numbers) else numbers[exact]).T
     result = []
     for rows, own in alike(scope, spline.components):
         at = slice(None) if len(own) == len(spline.frames) else np.searchsorted(spline.frames, own)
-        of_own = None if maps is None else (maps[0][at][:, rows].T, maps[1][at][:, rows].T)
+        of_own = None if maps is None else Maps(*(each[at][:, rows].T for each in maps))
         components = [spline.components[row] for row in rows]
         keys = ComponentKeys(components, own, spline, frames, values[rows], maps=of_own)
         result.append(keys.take(keys.may_have(frames)) if spline.is_broken else keys)
