@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
-from ..animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
-from ..animation.edit.track_keys import TrackKeys, found_again
+from ..animation.edit.parameters.drag import ParameterDrag
+from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
@@ -60,13 +60,10 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self.report({"ERROR"}, "There is no editor to drag in; a script gives the amount and executes")
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
-        self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
-        try:
-            # Report what can't be changed before the mouse moves.
-            for keys in self._chosen:
-                self._set(keys)
-        except AnimationError as refusal:
-            self._take_back()
+        self._drag = ParameterDrag(self._chosen, [self.parameter], self._defaults)
+        # Report what can't be changed before the mouse moves.
+        for refusal in self._drag.to(self._given()):
+            self._drag.take_back()
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         self._mouse = event.mouse_x
@@ -80,11 +77,10 @@ class TCB_OT_key_drag(bpy.types.Operator):
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if event.type in {"ESC", "RIGHTMOUSE"}:
-            self._take_back()
+            self._drag.take_back()
             return self._end(context, {"CANCELLED"})
         if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
-            self._apply(context, snap=event.ctrl, held=False)
-            return self._end(context, {"FINISHED"})
+            return self._apply(context, snap=event.ctrl, held=False)
         if event.type == "MOUSEMOVE":
             step = (event.mouse_x - self._mouse) / self._pixels(context)
             self._moved += step * (_FINE if event.shift else 1.0)
@@ -93,8 +89,11 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self._typed = typed
         elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL"}:
             return {"RUNNING_MODAL"}
-        self._apply(context, snap=event.ctrl)
-        return {"RUNNING_MODAL"}
+        return self._apply(context, snap=event.ctrl)
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._drag.take_back()
+        self._end(context, {"CANCELLED"})
 
     def _start(self, context: bpy.types.Context) -> bool:
         """Find the keys and their numbers; return False, after a report, where there are none."""
@@ -118,19 +117,28 @@ class TCB_OT_key_drag(bpy.types.Operator):
         after: Numbers = np.clip(number, *LIMITS[self.parameter])
         return after
 
-    def _apply(self, context: bpy.types.Context, snap: bool = False, held: bool = True) -> None:
+    def _apply(self, context: bpy.types.Context, snap: bool = False, held: bool = True) -> Status:
         typed = self._typed_value(context)
         low, high = LIMITS[self.parameter]
         step = (high - low) / _STEPS
         self.absolute = typed is not None
         moved = round(self._moved / step) * step if snap else self._moved
         self.amount = moved if typed is None else typed
-        # Live has baked the keys since the last move of the mouse.
-        self._chosen = found_again(self._chosen)
-        given = [{self.parameter: self._after(before)} for before in self._before]
-        for error in set_parameters_of_each(zip(self._chosen, given, strict=True), self._defaults, held=held):
-            raise error
+        try:
+            errors = (self._drag.to if held else self._drag.finish)(self._given())
+        except AnimationError as refusal:
+            errors = [refusal]
+        if errors:
+            self._drag.take_back()
+            self.report({"ERROR"}, str(errors[0]))
+            return self._end(context, {"CANCELLED"})
+        if not held:
+            return self._end(context, {"FINISHED"})
         self._show(context)
+        return {"RUNNING_MODAL"}
+
+    def _given(self) -> list[dict[str, Numbers]]:
+        return [{self.parameter: self._after(before)} for before in self._before]
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:
         try:
@@ -161,9 +169,6 @@ class TCB_OT_key_drag(bpy.types.Operator):
     def _number(self, context: bpy.types.Context, value: float) -> str:
         of_max = preferences.shows_numbers_of_50(context)
         return f"{of_50(self.parameter, value):.1f}" if of_max else f"{value:.3f}"
-
-    def _take_back(self) -> None:
-        put_back(self._kept)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
         show_in_headers(context, self._area, None, None)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure a step of a slider of the tab, and of the operator Drag, with 100 bones live.
+"""Measure the steps of drags with 100 bones under Live, beside Blender's own evaluation of the same scene.
 
-    python tools/bench_sliders.py [--steps 10] [--output build/bench_sliders.json]
+    python tools/bench_sliders.py [--steps 15] [--keys 10] [--enables 3] [--output build/bench_sliders.json]
 
-The file is that of bench_drag.py: a character of 100 bones with 50 keys of location and rotation each, played by
-handles. The tension of keys at one frame is dragged: by the slider of the tab, which is about the rotation, of one
-selected bone and of all; by the operator, of one key and of those of all 200 tracks. A step is what is done at each
-movement of the mouse: the keys are found, set and baked; Live is asked, and waits for the end of the drag. "co" is the
-mere reading of the `co` of all keys of the character's F-curves, after each step. Both are medians, of processor time,
-without Blender's own redraw.
+The file is the character of bench_live.py: 100 bones with location, rotation and scale keys at the same frames of 250,
+1,000 channels, played by handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
+operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step is what is done at
+each movement of the mouse, with the handlers that Blender calls after it. "begun" is the first step, which prepares the
+drag, "Esc" what takes it back after the steps, "released" what writes the keys at the end, and "Blender" what Blender
+alone needs to evaluate the action after a step. Enable is what its button does in a window, with Keep Look. All are
+medians of milliseconds of processor time, without redraws.
 """
 
 from __future__ import annotations
@@ -17,21 +18,27 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import bpy
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools.bench_drag import DRAGGED, FRAME, character, handlers, package, read_co, timed
+from tools import bench_live
+from tools.bench_live import animation, character, measure_enable, own_frames, package
+from tools.bench_scene import fcurves
 
-key_drag, key_fields, modifier_keys, track_keys, channels = (
+handlers, key_drag, key_fields, modifier_keys, track_keys, channels = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in (
+        "ui.live.handlers",
         "operators.key_drag",
         "ui.sliders.key_fields",
         "ui.sliders.modifier_keys",
@@ -39,84 +46,172 @@ key_drag, key_fields, modifier_keys, track_keys, channels = (
         "animation.fcurves.channels",
     )
 )
+DRAGGED = "bone 45"
+COLUMNS = ("begun", "step", "slowest", "Esc", "released", "Blender", "step / Blender", "step / co")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=10)
-    parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
-    rig = character()
-    # The mouse holds the slider.
-    vars(key_fields)["last_event"] = lambda _context: modifier_keys.LastEvent(holds=True)
-    found: dict[str, Any] = {"blender": bpy.app.version_string}
-    print(f"Blender {bpy.app.version_string}")
-    for what, step in steps(rig):
-        ms, co = measured(rig, step, arguments.steps)
-        found[what] = {"step": ms, "co": co}
-        print(f"{what:18} {ms:.1f} ms, {ms / co:.1f} x co, which takes {co:.2f} ms")
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(found, indent=1))
+def timed(do: Callable[[], object]) -> float:
+    """Return the processor time that it takes, in milliseconds."""
+    start = time.process_time()
+    do()
+    return 1000.0 * (time.process_time() - start)
 
 
-def steps(rig: Any) -> Iterator[tuple[str, Callable[[float], object]]]:
-    """Yield the names of what is measured, each with a function that drags the tension to a number."""
-    scene: Any = bpy.context.scene
-    scene.frame_set(FRAME)
-    bpy.ops.object.mode_set(mode="POSE")
-    rig.data.bones.active = rig.data.bones[DRAGGED]
-    bpy.ops.pose.select_all(action="DESELECT")
-    (rig.pose if bpy.app.version >= (5, 0, 0) else rig.data).bones[DRAGGED].select = True
-    yield "slider, one bone", partial(setattr, scene.tcb, "tension")
-    bpy.ops.pose.select_all(action="SELECT")
-    yield "slider, all bones", partial(setattr, scene.tcb, "tension")
-    paths = {fcurve.data_path for fcurve in channels.channels_of(rig)}
-    for some in ({f'pose.bones["{DRAGGED}"].location'}, paths):
-        drag = Drag(rig, some)
-        yield f"Drag, keys: {len(some)}", drag.to
+def update() -> None:
+    """Let Blender evaluate what was changed, and call its handlers."""
+    view_layer: Any = bpy.context.view_layer
+    view_layer.update()
 
 
-class Drag:
-    """The operator, in the place of one that runs, which only a window has."""
+def without_handlers(do: Callable[[], object]) -> None:
+    """Call a function while no handler of the extension is called."""
+    handled: Any = bpy.app.handlers.depsgraph_update_post
+    kept = list(handled)
+    handled.clear()
+    try:
+        do()
+    finally:
+        handled.extend(kept)
+
+
+def evaluated_by_blender(rig: Any) -> float:
+    """Return the milliseconds that Blender alone needs to evaluate the action anew."""
+    rig.animation_data.action.update_tag(refresh={"TIME"})
+    times: list[float] = []
+    without_handlers(lambda: times.append(timed(update)))
+    return times[0]
+
+
+def read_co(rig: Any) -> None:
+    for fcurve in fcurves(rig):
+        fcurve.keyframe_points.foreach_get("co", np.empty(2 * len(fcurve.keyframe_points), np.float32))
+
+
+class Slider:
+    """The slider of the tab, held by the mouse."""
+
+    def __init__(self, rig: Any, bones: list[str]) -> None:
+        self._event(holds=True)
+        chosen = rig.pose if bpy.app.version >= (5, 0, 0) else rig.data
+        rig.data.bones.active = rig.data.bones[DRAGGED]
+        for bone in chosen.bones:
+            bone.select = bone.name in bones
+        scene: Any = bpy.context.scene
+        self._scene = scene
+        self._before = scene.tcb.tension
+
+    def _event(self, **state: bool) -> None:
+        vars(key_fields)["last_event"] = lambda _context: modifier_keys.LastEvent(**state)
+
+    def to(self, number: float) -> None:
+        self._scene.tcb.tension = number
+
+    def esc(self) -> None:
+        self._event(takes_back=True)
+        self._scene.tcb.tension = self._before
+
+    def release(self, number: float) -> None:
+        self._event()
+        self._scene.tcb.tension = number
+
+
+class Operator:
+    """The operator Drag, in the place of one that runs, which only a window has."""
 
     parameter = "tension"
     _typed = ""
-    _apply, _after, _typed_value = (
-        getattr(key_drag.TCB_OT_key_drag, name) for name in ("_apply", "_after", "_typed_value")
+    _apply, _after, _typed_value, _given = (
+        getattr(key_drag.TCB_OT_key_drag, name) for name in ("_apply", "_after", "_typed_value", "_given")
     )
 
-    def __init__(self, rig: Any, paths: set[str]) -> None:
+    def __init__(self, rig: Any, paths: set[str], frames: list[float]) -> None:
         found = track_keys.keys_on_paths(rig, channels.channels_of(rig), paths)
-        self._chosen = [keys.take(keys.frames == FRAME) for keys in found]
+        self._chosen = [keys.take(np.isin(keys.frames, np.array(frames, dtype=np.float32))) for keys in found]
         self._defaults: dict[str, float] = {}
         self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
+        self._drag = key_drag.ParameterDrag(self._chosen, [self.parameter], self._defaults)
 
-    def to(self, moved: float) -> None:
-        self._moved = moved
+    def to(self, number: float) -> None:
+        self._moved = number
         self._apply(bpy.context)
+
+    def esc(self) -> None:
+        self._drag.take_back()
+
+    def release(self, number: float) -> None:
+        self._moved = number
+        self._apply(bpy.context, held=False)
 
     def _show(self, _context: bpy.types.Context) -> None:
         pass
 
+    def _end(self, _context: bpy.types.Context, status: object) -> object:
+        return status
 
-def measured(rig: Any, step: Callable[[float], object], count: int) -> tuple[float, float]:
-    """Return the milliseconds of a step, with Live asked after it, and of reading `co`: medians."""
 
-    def step_and_ask(number: float) -> None:
-        step(number)
-        handlers.mark(rig.animation_data.action)
-        handlers.tick()
+def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
+    """Drag twice: the first time to Esc, the second time to the release."""
+    steps, blender, reads = [], [], []
+    result: dict[str, float] = {}
+    for end in ("Esc", "released"):
+        drag = make()
+        for number in range(count + 1):
+            step = timed(partial(drag.to, 0.5 * (number + 1) / count))
+            evaluation = timed(update)
+            alone = evaluated_by_blender(rig)
+            steps.append(step + max(0.0, evaluation - alone))
+            blender.append(alone)
+            reads.append(timed(partial(read_co, rig)))
+            if number == 0:
+                result["begun"] = steps.pop()
+        result[end] = timed(drag.esc) if end == "Esc" else timed(partial(drag.release, 0.5))
+        handlers.flush_all()
+    result |= {"step": median(steps), "slowest": max(steps), "Blender": median(blender)}
+    return result | {"step / Blender": median(steps) / median(blender), "step / co": median(steps) / median(reads)}
 
-    # The first steps make curves and rows.
-    for number in (0.01, 0.02):
-        step_and_ask(number)
-    times = [
-        (timed(partial(step_and_ask, 0.5 * number / count)), timed(partial(read_co, rig)))
-        for number in range(1, count + 1)
-    ]
-    ms, co = (median(each) for each in zip(*times, strict=True))
-    return ms, co
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=15)
+    parser.add_argument("--keys", type=int, default=10, help="keys of each channel (default: %(default)s)")
+    parser.add_argument("--enables", type=int, default=3, help="how often Enable is measured (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
+    arguments = parser.parse_args()
+    bench_live.KEYS = arguments.keys
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "character.blend"
+        enable = measure_enable(arguments.enables, path)
+        rig = character(path)
+    package.register()
+    animation.bake(rig, output="HANDLES")
+    rig.animation_data.action.tcb_live = True
+    handlers.flush_all()
+    context: Any = bpy.context
+    context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    # Steps that the drag would leave out are measured, too.
+    vars(importlib.import_module(f"{package.__name__}.animation.edit.parameters.drag"))["REST"] = 0.0
+    frames = own_frames(rig)
+    context.scene.frame_set(int(frames[4]), subframe=frames[4] % 1)
+    one = {f'pose.bones["{DRAGGED}"].rotation_quaternion'}
+    every = {fcurve.data_path for fcurve in fcurves(rig)}
+    cases: dict[str, Callable[[], Any]] = {
+        "slider, one bone": partial(Slider, rig, [DRAGGED]),
+        "slider, all bones": partial(Slider, rig, [bone.name for bone in rig.pose.bones]),
+        "Drag, one key": partial(Operator, rig, one, frames[4:5]),
+        f"Drag, {len(every)} keys, one of each track": partial(Operator, rig, every, frames[4:5]),
+        f"Drag, all {len(every) * len(frames):,} keys": partial(Operator, rig, every, frames),
+    }
+    found: dict[str, Any] = {"blender": bpy.app.version_string, "enable": enable}
+    print(f"Blender {bpy.app.version_string}, {len(fcurves(rig))} channels of {len(frames)} keys; milliseconds")
+    print(f"{'':36}" + "".join(f"{name:>16}" for name in COLUMNS))
+    for what, make in cases.items():
+        found[what] = measured(rig, make, arguments.steps)
+        print(f"{what:36}" + "".join(f"{found[what][name]:16.1f}" for name in COLUMNS))
+    print("Enable: " + ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in enable.items()))
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

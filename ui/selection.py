@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -16,6 +16,7 @@ from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
 from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.checks.track_state import lost_tracks_of, tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
+from ..animation.edit.parameters.drag import ParameterDrag
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.errors import LayeredActionError
@@ -31,6 +32,16 @@ from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
+
+class _Dragged(NamedTuple):
+    """Keys whose parameters are dragged, with the parameters that the drag gives them."""
+
+    drag: ParameterDrag
+    area: int
+    parameters: dict[str, Numbers]
+
+
+_dragged: _Dragged | None = None
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 _FIRST_KEYS = 8
 
@@ -237,12 +248,37 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
     return context.area is not None and context.area.type in ANIMATION_EDITORS
 
 
+def begin_drag(context: bpy.types.Context, drag: ParameterDrag) -> None:
+    """Keep the keys of a drag chosen in the area until it ends: they need not be found again at each step."""
+    global _dragged
+    _dragged = _Dragged(drag, _area_of(context), parameters_of(context, drag.chosen))
+
+
+def step_drag(drag: ParameterDrag, name: str, numbers: Numbers) -> None:
+    """Give the keys of a drag a parameter, one number for each of them."""
+    if _dragged is not None and _dragged.drag is drag:
+        _dragged.parameters[name] = numbers
+
+
+def _dragged_in(context: bpy.types.Context) -> _Dragged | None:
+    """Return what is dragged in the area of the context."""
+    is_there = _dragged is not None and _dragged.drag.is_shown and _dragged.area == _area_of(context)
+    return _dragged if is_there else None
+
+
+def _area_of(context: bpy.types.Context) -> int:
+    return context.area.as_pointer() if context.area is not None else 0
+
+
 @redraw.once
 def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
     """Return the selected keys that an animation editor shows; elsewhere the key that the sidebar shows, and others.
 
     These are the keys of the same property, at the same frame, of what else is selected.
     """
+    dragged = _dragged_in(context)
+    if dragged is not None:
+        return dragged.drag.chosen
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
 
 
@@ -332,7 +368,8 @@ def _same_property(
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
-    return parameters_of(context, chosen_keys(context))
+    dragged = _dragged_in(context)
+    return parameters_of(context, chosen_keys(context)) if dragged is None else dict(dragged.parameters)
 
 
 def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> dict[str, Numbers]:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes of what the steps of a drag change: the drag knows its tracks, so Live need not look for them until it ends."""
+"""Bakes of what the steps of a drag change: the drag knows its tracks, so Live need not look for them until it ends.
+
+Some drags show a preview in the meantime, and write nothing before they end: see `preview.py`.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import bpy
 
@@ -19,6 +22,8 @@ from .pipeline import rebake
 
 class _Drag:
     stepped_at = -math.inf
+    finish: Callable[[], object] | None = None
+    """Ends the drag that shows a preview."""
 
 
 _drag = _Drag()
@@ -43,8 +48,28 @@ def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[T
 
 
 def is_dragged(seconds: float) -> bool:
-    """Return whether a drag has not ended, and took a step within the last seconds."""
-    return time.monotonic() - _drag.stepped_at < seconds
+    """Return whether a drag has not ended that shows a preview, or took a step within the last seconds."""
+    return _drag.finish is not None or time.monotonic() - _drag.stepped_at < seconds
+
+
+def begin_preview(finish: Callable[[], object]) -> None:
+    """Keep Live from looking at the preview of a drag, until it ends; `finish` ends it."""
+    if _drag.finish != finish:
+        finish_preview()
+    _drag.finish = finish
+
+
+def end_preview(finish: Callable[[], object]) -> None:
+    """Let Live look for edits again."""
+    if _drag.finish == finish:
+        _drag.finish = None
+
+
+def finish_preview() -> None:
+    """End the drag that shows a preview, if there is one, as where it has come to."""
+    if _drag.finish is not None:
+        _drag.finish()
+        _drag.finish = None
 
 
 def end_drag() -> None:

@@ -41,7 +41,9 @@ SMOOTH = Places(chebyshev(27))
 """For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
 CUBIC = Places(chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
-_STEPS = 2
+_STEPS, _DRAFT_STEPS = 2, 1
+_MORE_DRAFT_STEPS = ((4, 3e-3),)
+"""Drafts have to look right for the moment."""
 _MORE_STEPS, _MORE_CHANNEL_STEPS = ((2, 5e-5), (10, 8e-5)), ((2, 5e-5), (6, 8e-5))
 """Further steps, and the errors above which segments get them: half the angle in radians, or parts of their size.
 
@@ -133,8 +135,11 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray, places: Places) -> Shape:
-    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates."""
+def fitted_shape(course: Course, still: BoolArray, places: Places, is_draft: bool = False) -> Shape:
+    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates.
+
+    `is_draft`: after the first step of the descent, and without parameters at the places.
+    """
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
     parameter[:] = places.at[:, np.newaxis]
@@ -142,7 +147,7 @@ def fitted_shape(course: Course, still: BoolArray, places: Places) -> Shape:
     rows = np.flatnonzero(~still)
     for start in range(0, len(rows), _TOGETHER // c):
         own = _two_or_more(rows[start : start + _TOGETHER // c])
-        for array, fitted in zip(shape, _descended(course.take(own), places), strict=True):
+        for array, fitted in zip(shape, _descended(course.take(own), places, is_draft), strict=True):
             array[..., own] = fitted
     return shape
 
@@ -152,7 +157,7 @@ def _two_or_more(rows: IndexArray) -> IndexArray:
     return np.repeat(rows, 2) if len(rows) == 1 else rows
 
 
-def _descended(course: Course, places: Places) -> Shape:
+def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
     """Return handles near the least squares at nodes, with more steps for columns with large errors."""
     nodes = places.at[places.nodes]
     origin, size = np.zeros(()), sphere.length(course.keys[0])
@@ -166,9 +171,10 @@ def _descended(course: Course, places: Places) -> Shape:
         values = (values - origin) / size
     course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
     problem = _Problem(course, nodes)
-    state = problem.descended(problem.begun(), _STEPS)
-    rounds = [(steps, np.array(bound)) for steps, bound in (_MORE_STEPS if course.turns else _MORE_CHANNEL_STEPS)]
-    if course.turns:
+    state = problem.descended(problem.begun(), _DRAFT_STEPS if is_draft else _STEPS)
+    bounds = _MORE_DRAFT_STEPS if is_draft else _MORE_STEPS if course.turns else _MORE_CHANNEL_STEPS
+    rounds = [(steps, np.array(bound)) for steps, bound in bounds]
+    if course.turns and not is_draft:
         rounds.append((_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0])))
     for steps, bound in rounds:
         poor = _two_or_more(np.flatnonzero(sphere.length(state.residuals).max(axis=0) > bound))
@@ -176,7 +182,8 @@ def _descended(course: Course, places: Places) -> Shape:
             further = _Problem(course.take(poor), nodes).descended(state.take(poor), steps)
             for array, own in zip(state, further, strict=True):
                 array[..., poor] = own
-    return Shape(state.reach, state.rates * size, _spread(state.parameter, places))
+    parameter = state.parameter if is_draft else _spread(state.parameter, places)
+    return Shape(state.reach, state.rates * size, parameter)
 
 
 class _State(NamedTuple):

@@ -11,9 +11,8 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation.checks.key_info import Sides
-from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
-from ...animation.edit.parameters.set_parameters import set_parameters, set_parameters_of_each
-from ...animation.edit.track_keys import found_again
+from ...animation.edit.parameters.drag import ParameterDrag
+from ...animation.edit.parameters.set_parameters import set_parameters
 from ...animation.errors import AnimationError
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction, tcb_of_tangents
@@ -193,29 +192,30 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
             self._row = int(mouse[0] > self._press[0])
         if not self._is_held:
             self._is_held = True
-            self._chosen = selection.chosen_keys(context)
-            self._defaults = selection.default_parameters(context)
-            self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
+            chosen = selection.chosen_keys(context)
+            self._sizes = list(map(len, chosen))
+            self._drag = ParameterDrag(chosen, _NAMES, selection.default_parameters(context))
         end = self._point(mouse) + self._offset
         numbers = dragged(self._start, self._row, end, alone=event.shift, length_only=event.ctrl)
         for name, number in numbers.items():
             setattr(self, name, number)
+        given = [{name: np.full(size, number) for name, number in numbers.items()} for size in self._sizes]
         try:
-            # Live has baked the keys since the last move of the mouse.
-            self._chosen = found_again(self._chosen)
+            # The panel says which can't be set.
+            self._drag.to(given)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return self._end(context, {"CANCELLED"})
-        # The panel says which can't be set.
-        set_parameters_of_each([(keys, numbers) for keys in self._chosen], self._defaults, held=True)
         text = "   ".join(f"{iface_(DESCRIPTIONS[name][0])}: {number:.3f}" for name, number in numbers.items())
         show_in_headers(context, self._area, text, iface_(_HINT))
         return {"RUNNING_MODAL"}
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
-        if self._is_held and status == {"CANCELLED"}:
-            put_back(self._kept)
         if self._is_held:
+            if status == {"CANCELLED"}:
+                self._drag.take_back()
+            else:
+                self._drag.finish_at_last_step()
             show_in_headers(context, self._area, None, None)
         self._is_held = False
         return status

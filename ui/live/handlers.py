@@ -20,7 +20,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import AnimationError, Options, Report, bake_many, enable_many
-from ...animation.bake.replay import is_dragged
+from ...animation.bake.replay import finish_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
 from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
@@ -145,6 +145,7 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
 
 def flush_all() -> Report:
     """Update all live actions that were edited, whether Blender has reported it or not."""
+    finish_preview()
     _state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
     return flush()
 
@@ -239,7 +240,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
                 mark(action)
         if action is not None and _times_scene(action):
             mark_all()
-    if bpy.app.background and not is_busy():
+    if bpy.app.background and not is_busy() and not is_dragged(0.0):
         _update_now(edited)
     session.written.clear()
 

@@ -7,10 +7,10 @@ the keys at its frame of what else is selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 import bpy
@@ -19,8 +19,7 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
-from ...animation.edit.parameters.set_parameters import set_parameters_of_each
+from ...animation.edit.parameters.drag import ParameterDrag
 from ...animation.edit.place_keys import RecordedPlaces, put_places_back, set_value, values_of
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
@@ -30,7 +29,7 @@ from .modifier_keys import LastEvent, last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
 
-Was = TypeVar("Was", RecordedParameters, RecordedPlaces)
+Was = TypeVar("Was", ParameterDrag, list[RecordedPlaces])
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -84,34 +83,70 @@ _ANY_NUMBER = (-LARGEST, LARGEST)
 
 @dataclass(frozen=True)
 class _Way(Generic[Was]):
-    """How one number of keys is set, in a drag or once, recorded and put back."""
+    """How one number of keys is set, in a drag or once, and put back as it was before."""
 
-    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]], bool], None]
-    keep: Callable[[TrackKeys], Was]
-    put_back: Callable[[Sequence[Was]], None]
+    begin: Callable[[list[TrackKeys]], Was]
+    set_: Callable[[Was, list[TrackKeys], Numbers, bool], None]
+    put_back: Callable[[Was], None]
 
 
-def _way_of_number(name: str) -> _Way[RecordedParameters]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]], held: bool) -> None:
+def _way_of_number(name: str) -> _Way[ParameterDrag]:
+    def begin(chosen: list[TrackKeys]) -> ParameterDrag:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults, held=held)
+        drag = ParameterDrag(chosen, [name], defaults)
+        selection.begin_drag(bpy.context, drag)
+        return drag
 
-    return _Way(set_, partial(RecordedParameters.of, name=name), put_back)
+    def set_(drag: ParameterDrag, chosen: list[TrackKeys], numbers: Numbers, held: bool) -> None:
+        given = [{name: own} for _, own in split_by_track(chosen, numbers)]
+        selection.step_drag(drag, name, numbers)
+        if not held:
+            drag.finish(given)
+            return
+        drag.to(given)
+        if not bpy.app.background:
+            _watch(drag)
+
+    return _Way(begin, set_, ParameterDrag.take_back)
 
 
-def _way_of_value(component: int) -> _Way[RecordedPlaces]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]], _held: bool) -> None:
-        for keys, numbers in every:
+def _watch(drag: ParameterDrag) -> None:
+    """End a drag whose end Blender does not pass on, as when its slider goes away."""
+    window = bpy.context.window
+
+    def look() -> float | None:
+        if _watched is not look or not drag.is_shown:
+            return None
+        if time.monotonic() - drag.stepped_at > _QUIET:
+            with bpy.context.temp_override(window=window):
+                if not last_event(bpy.context).holds:
+                    drag.finish_at_last_step()
+                    return None
+        return _QUIET
+
+    global _watched
+    _watched = look
+    bpy.app.timers.register(look, first_interval=_QUIET)
+
+
+_watched: Callable[[], float | None] | None = None
+_QUIET = 0.5
+"""Seconds without a step after which it is looked whether the mouse button is still down."""
+
+
+def _way_of_value(component: int) -> _Way[list[RecordedPlaces]]:
+    def set_(_places: list[RecordedPlaces], chosen: list[TrackKeys], numbers: Numbers, _held: bool) -> None:
+        for keys, own in split_by_track(chosen, numbers):
             with suppress(AnimationError):
-                set_value(keys, component, numbers)
+                set_value(keys, component, own)
 
-    return _Way(set_, RecordedPlaces.of, put_places_back)
+    return _Way(lambda chosen: [RecordedPlaces.of(keys) for keys in chosen], set_, put_places_back)
 
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider: SharedSlider[list[RecordedParameters]] = SharedSlider(LIMITS[name])
+    slider: SharedSlider[ParameterDrag] = SharedSlider(LIMITS[name])
 
     def get(_self: object) -> float:
         chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
@@ -119,7 +154,7 @@ def key_parameter(name: str) -> Any:
 
     def set_(self: Any, value: float) -> None:
         event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
-        own = selection.parameters_of(bpy.context, chosen)[name]
+        own = selection.chosen_parameters(bpy.context)[name]
         _slide(slider, event, _way_of_number(name), chosen, own, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
@@ -163,7 +198,7 @@ def _component_fields(
     size: int, find: _Find, way_of: Callable[[int], _Way[Was]]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
     """Return getter and setter of numbers that keys have component by component."""
-    sliders: list[SharedSlider[list[Was]]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
+    sliders: list[SharedSlider[Was]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
@@ -206,7 +241,7 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
 
 
 def _slide(
-    slider: SharedSlider[list[Was]],
+    slider: SharedSlider[Was],
     event: LastEvent,
     way: _Way[Was],
     chosen: list[TrackKeys],
@@ -232,12 +267,14 @@ def _slide(
         numbers,
         value,
         relative or event.alt,
-        keep=lambda: [way.keep(track_keys) for track_keys in chosen],
+        keep=lambda: way.begin(chosen),
         held_on=event.is_modifier,
         takes_back=event.takes_back,
     )
     # The panel says why it can't be done.
-    way.set_(split_by_track(chosen, after), event.holds and not event.is_modifier)
+    before = slider.at_start
+    assert before is not None
+    way.set_(before, chosen, after, event.holds)
     if not event.holds:
         slider.end_drag()
 

@@ -13,6 +13,7 @@ from ....interp.fitting.handles import Handles, Request
 from ....interp.rotations.equivalent import Maps
 from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
+from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
 from ...store.table.custom_property import COUPLED, NEGATED
@@ -90,11 +91,31 @@ class OwnHandles(Plan):
     @property
     def handles(self) -> Sequence[Request]:
         """Return the fit of the spline's handles; none where there is no segment to play."""
-        if not self._plays:
-            return []
+        return [self._request(self.spline, self._numbers, self.plays)] if self._plays else []
+
+    def requests_around(self, frames: Float32Array) -> list[tuple[int, Request]]:
+        """Return fits of the segments beside the keys at the frames, each with the row of its first key.
+
+        Each is of a run of keys, whose spline depends on the parameters of its own keys alone.
+        """
+        found, first = [], 0
+        for run in self.spline.runs:
+            changed = is_among(run.frames, frames)
+            beside = changed | np.append(changed[1:], False)
+            if len(run.frames) > 1 and run.spline.cycle == "LOOP" and changed[[0, -1]].any():
+                beside[[0, -2]] = True
+            beside[-1] = False
+            if beside.any():
+                numbers = self._numbers[first : first + len(run.frames)]
+                found.append((first, self._request(run, numbers, beside)))
+            first += len(run.frames)
+        return found
+
+    def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
+        """Return the fit of those segments; `numbers`: those of the keys on the curves."""
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-        return [Request(self.spline.spline, held, self._numbers if held else None, self.plays)]
+        return Request(spline.spline, held, numbers if held else None, segments)
 
     @cached_property
     def _numbers(self) -> Float64Array:

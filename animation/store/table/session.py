@@ -16,6 +16,8 @@ from .identity import Identities, may_name
 from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
+Numbers = npt.NDArray[np.float32]
+"""Parameters and velocities, shape (n, k); NaN for none."""
 
 
 class KnownRows:
@@ -102,6 +104,8 @@ class Session:
         """As they were handed over; `custom_property.remembered_tables` says of which type they are."""
         self.written: set[int] = set()
         """Actions whose tables were written since the set was last cleared."""
+        self.substitutes: dict[int, tuple[_Places, Numbers]] = {}
+        """While drags show other numbers than keys have: for each the numbers of the rows, ascending, and theirs."""
 
     @property
     def rows(self) -> KnownRows:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A drag of parameters: prepared once, shown at each step, and written when it ends.
+
+Live tracks that handles play show a step by a preview of their handles. The drag's end takes the preview away and
+edits the keys as any other edit does: so the result is the same as without a drag, and taking it back needs no more
+than the first half. All other tracks, such as baked ones, are written at each step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+import bpy
+import numpy as np
+
+from ....interp import KeysError
+from ...bake.preview import HandlePreview
+from ...bake.replay import begin_preview, end_drag, end_preview
+from ...errors import AnimationError
+from ...fcurves.channels import channels_of, evaluate_anew, users_of_channels
+from ...fcurves.editable import check_editable
+from ...store.parameters import LIMITS, Numbers
+from ..track_keys import TrackKeys, found_again
+from .recorded_parameters import RecordedParameters, put_back
+from .set_parameters import set_parameters_of_each
+
+Given = Sequence[Mapping[str, Numbers]]
+"""For the keys of each track their new parameters, by name one number for each key."""
+
+QUICK, REST = 0.04, 0.1
+"""Seconds. A step that takes longer is followed by a rest, in which further steps wait: the last of them is shown."""
+
+
+class Pace:
+    """Decide which steps of a drag are shown, so that slow ones never queue."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._rests_until = -np.inf
+
+    @property
+    def rest(self) -> float:
+        """Return the seconds for which steps wait; 0 where they need not."""
+        return max(0.0, self._rests_until - self._clock())
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Time a step; if it was slow, let those after it wait."""
+        start = self._clock()
+        try:
+            yield
+        finally:
+            end = self._clock()
+            self._rests_until = end + REST if end - start > QUICK else -np.inf
+
+
+class ParameterDrag:
+    """Show parameters of keys while they are dragged, and at the end set them or take them back.
+
+    Parameters
+    ----------
+    chosen
+        The keys, as they are before.
+    names
+        The parameters that change.
+    defaults
+        The parameters of keys that have none of their own.
+    """
+
+    def __init__(self, chosen: Sequence[TrackKeys], names: Sequence[str], defaults: Mapping[str, float]) -> None:
+        self.chosen = list(chosen)
+        self.is_shown = False
+        """True from a step on until the end."""
+        self.stepped_at = -np.inf
+        self._names, self._defaults = names, defaults
+        self._recorded = [RecordedParameters.of(keys, names[0] if len(names) == 1 else None) for keys in chosen]
+        self._written: set[int] = set()
+        """The tracks whose keys were written."""
+        self._given: Given = []
+        self._waits = False
+        self._previews: list[tuple[HandlePreview, list[int]]] = []
+        self._others: list[int] = []
+        self._pace = Pace()
+
+    def to(self, given: Given) -> list[AnimationError]:
+        """Show these parameters, at once or soon; return why some can't be set."""
+        begin_preview(self.finish_at_last_step)
+        self._given, self.stepped_at = given, time.monotonic()
+        if not self.is_shown:
+            self._prepare()
+        self._waits = self._pace.rest > 0.0
+        if not self._waits:
+            return self._show()
+        if not bpy.app.background and not bpy.app.timers.is_registered(self._catch_up):
+            bpy.app.timers.register(self._catch_up, first_interval=self._pace.rest)
+        return []
+
+    def finish(self, given: Given) -> list[AnimationError]:
+        """End the drag with these parameters; return why some can't be set.
+
+        After a step they are played at once. Without one, Live plays them later.
+        """
+        self._given = given
+        if self.is_shown:
+            return self.finish_at_last_step()
+        return self._write(range(len(self.chosen)), held=False)
+
+    def finish_at_last_step(self) -> list[AnimationError]:
+        """End the drag with the parameters of its last step."""
+        if not self.is_shown:
+            return []
+        self._end()
+        errors = self._write(range(len(self.chosen)), held=True)
+        for action in dict.fromkeys(map(_action_of, self.chosen)):
+            # Undo evaluates only what was evaluated in its step.
+            evaluate_anew(action)
+        end_drag()
+        return errors
+
+    def take_back(self) -> None:
+        """End the drag; everything is as it was before."""
+        self._end()
+        put_back([self._recorded[number] for number in sorted(self._written)])
+        self._written.clear()
+        end_drag()
+
+    def _end(self) -> None:
+        for preview, _ in self._previews:
+            preview.take_away()
+        self._previews, self._others = [], []
+        self.is_shown = self._waits = False
+        end_preview(self.finish_at_last_step)
+
+    def _prepare(self) -> None:
+        chosen = found_again(self.chosen)
+        places = [(_action_of(keys).session_uid, keys.track.slot, keys.track.path) for keys in chosen]
+        counts, can_preview = Counter(places), LIMITS.keys() >= set(self._names)
+        groups: dict[tuple[int, int], list[int]] = {}
+        for number, (place, keys) in enumerate(zip(places, chosen, strict=True)):
+            # Datablocks that share an action have one track twice.
+            if can_preview and counts[place] == 1 and _is_editable(keys):
+                groups.setdefault(place[:2], []).append(number)
+        shown: set[int] = set()
+        for numbers in groups.values():
+            channels = channels_of(chosen[numbers[0]].datablock)
+            (users,) = users_of_channels([channels])
+            preview = HandlePreview(
+                users, channels, [(chosen[number].track, chosen[number].frames) for number in numbers]
+            )
+            if preview.paths:
+                self._previews.append((preview, numbers))
+                shown.update(number for number in numbers if chosen[number].track.path in preview.paths)
+        self._others = [number for number in range(len(chosen)) if number not in shown]
+        self.is_shown = True
+
+    def _show(self) -> list[AnimationError]:
+        errors: list[AnimationError] = []
+        with self._pace.step():
+            for preview, numbers in self._previews:
+                given = {
+                    name: np.concatenate([self._given[number][name] for number in numbers]) for name in self._names
+                }
+                # Where there is no motion with these, the end of the drag reports it.
+                with suppress(KeysError):
+                    preview.show(given)
+            if self._others:
+                errors = self._write(self._others, held=True)
+        return errors
+
+    def _catch_up(self) -> float | None:
+        """Show the last step, which had to wait, once it need not."""
+        if self._waits and self._pace.rest > 0.0:
+            return self._pace.rest
+        if self._waits:
+            self._waits = False
+            self._show()
+        return None
+
+    def _write(self, numbers: Sequence[int], held: bool) -> list[AnimationError]:
+        self._written.update(numbers)
+        chosen = found_again([self.chosen[number] for number in numbers])
+        given = [self._given[number] for number in numbers]
+        return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, held=held)
+
+
+def _action_of(keys: TrackKeys) -> bpy.types.Action:
+    return channels_of(keys.datablock).action
+
+
+def _is_editable(keys: TrackKeys) -> bool:
+    try:
+        return check_editable(keys.datablock).action.is_editable
+    except AnimationError:
+        return False

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters are dragged: each step is seen at once, the end is as an edit without a drag, and Esc leaves nothing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import (
+    MODES,
+    Bone,
+    channels,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_rig,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.live import handlers_of, let_time_pass
+
+FRAMES = (1, 9, 22, 30, 47)
+DRAGGED = 22
+
+
+def rig_of(animation, mode: str, ease: float = 0.0) -> Any:
+    """A live rig with tracks of all kinds: looped, with a held key, extrapolated, with handles that are chosen."""
+    dice = np.random.default_rng(MODES.index(mode))
+    rig = new_rig(*(Bone(name, (x, 0, 0), (x, 1, 0)) for x, name in enumerate(("a", "b", "c"))))
+    size = 4 if mode in MODES[:2] else 3
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+        path = f'pose.bones["{bone.name}"].'
+        turns = dice.normal(size=(5, size)) * 0.3 + ([1.5, 0.2, 0.3, 0.5][:size] if size == 4 else 0)
+        key(rig, path + rotation_path(mode), list(zip(FRAMES, map(tuple, turns), strict=True)))
+        key(rig, path + "location", list(zip(FRAMES, map(tuple, dice.normal(size=(5, 3))), strict=True)))
+    held = curve(rig, 'pose.bones["b"].location', 1)
+    held.keyframe_points[1].interpolation = "CONSTANT"
+    chosen = curve(rig, 'pose.bones["c"].location', 2)
+    animation.enable(rig)
+    animation.choose(rig, 'pose.bones["c"].rotation', cycle="LOOP")
+    for fcurve in fcurves(rig):
+        if fcurve.data_path.endswith('"a"].location'):
+            fcurve.extrapolation = "LINEAR"
+    for bone in rig.pose.bones:
+        path = f'pose.bones["{bone.name}"].rotation'
+        animation.key_set(rig, path, 9, tension=0.3, continuity=-0.2, ease_to=ease)
+    animation.bake(rig, output="HANDLES")
+    rig.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    chosen.keyframe_points[3].handle_right_type = chosen.keyframe_points[3].handle_left_type = "ALIGNED"
+    chosen.update()
+    let_time_pass(animation)
+    return rig
+
+
+def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
+    found = animation.edit.track_keys.keys_on_paths(
+        rig, animation.fcurves.channels.channels_of(rig), {path for path, _ in channels(rig)}
+    )
+    return found if frame is None else [keys.take(keys.frames == frame) for keys in found]
+
+
+def drag_of(animation, chosen: list[Any], *names: str) -> Any:
+    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    drag = module.ParameterDrag(chosen, names, {})
+    # However busy the machine is, each step is shown.
+    drag._pace = module.Pace(lambda: 0.0)
+    return drag
+
+
+def given(chosen: list[Any], **numbers: float) -> list[dict[str, Any]]:
+    return [{name: np.full(len(keys), number) for name, number in numbers.items()} for keys in chosen]
+
+
+def everything(rig: Any) -> Any:
+    stored = rig.animation_data.action["tcb_animation"]
+    return snapshot(rig), {
+        name: bytes(memoryview(each)) if hasattr(each, "typecode") else each for name, each in stored.items()
+    }
+
+
+def played(rig: Any, every: float = 1.0) -> np.ndarray:
+    """What the curves play, shape (frames, curves); quaternions of length 1, as Blender takes them."""
+    numbers = np.array([[fcurve.evaluate(frame) for fcurve in fcurves(rig)] for frame in np.arange(1, 47, every)])
+    paths = [fcurve.data_path for fcurve in fcurves(rig)]
+    for path in {path for path in paths if path.endswith("quaternion")}:
+        own = np.array(paths) == path
+        numbers[:, own] /= np.linalg.norm(numbers[:, own], axis=1, keepdims=True)
+    return numbers
+
+
+@pytest.mark.parametrize("mode", MODES[:3])
+def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation, mode):
+    rig = rig_of(animation, mode, ease=0.2)
+    action = rig.animation_data.action
+    chosen = keys_of(animation, rig)
+    drag = drag_of(animation, chosen, "tension", "bias")
+    for number in (0.1, 0.9, -0.4):
+        assert drag.to(given(chosen, tension=number, bias=0.2)) == []
+    assert drag.finish(given(chosen, tension=0.6, bias=-0.3)) == []
+    after = snapshot(rig)
+    let_time_pass(animation)
+    assert differences(after, snapshot(rig)) == []
+
+    bpy.data.objects.remove(rig)
+    bpy.data.actions.remove(action)
+    other = rig_of(animation, mode, ease=0.2)
+    edit = importlib.import_module(f"{animation.__name__}.edit.parameters.set_parameters")
+    chosen = keys_of(animation, other)
+    assert edit.set_parameters_of_each(zip(chosen, given(chosen, tension=0.6, bias=-0.3), strict=True), {}) == []
+    let_time_pass(animation)
+    # Another rig's keys have other identities.
+    assert differences(after, snapshot(other), identities=False) == []
+
+
+@pytest.mark.parametrize("mode", MODES[:3])
+def test_a_step_is_seen_near_as_it_is_played_at_the_end(animation, mode):
+    rig = rig_of(animation, mode)
+    chosen = keys_of(animation, rig)
+    before = played(rig)
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=-0.9))
+    drag.to(given(chosen, tension=0.8))
+    step = played(rig)
+    drag.finish(given(chosen, tension=0.8))
+    after = played(rig)
+    assert np.abs(after - before).max() > 0.05
+    locations = [fcurve.data_path.endswith("location") for fcurve in fcurves(rig)]
+    assert np.abs(step - after)[:, locations].max() < 1e-5
+    assert np.abs(step - after).max() < 0.02
+
+
+@pytest.mark.parametrize("mode", MODES[:3])
+def test_a_drag_that_is_taken_back_leaves_every_bit(animation, mode):
+    rig = rig_of(animation, mode, ease=0.2)
+    chosen = keys_of(animation, rig, None)
+    before = everything(rig)
+    drag = drag_of(animation, chosen, "continuity")
+    for number in (0.1, 0.9, -0.4):
+        drag.to(given(chosen, continuity=number))
+        assert everything(rig) != before
+    drag.take_back()
+    assert everything(rig) == before
+    let_time_pass(animation)
+    assert everything(rig) == before
+
+
+def test_a_step_changes_handles_and_nothing_else(animation):
+    rig = rig_of(animation, "QUATERNION")
+    chosen = keys_of(animation, rig)
+    curves, table = everything(rig)
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=0.8))
+    shown, table_shown = everything(rig)
+    assert table_shown == table
+    fields = {name for _, name, *_ in differences(curves, shown)}
+    assert fields <= {"handle_left", "handle_right"}
+    drag.take_back()
+
+
+def test_keys_that_are_read_during_a_drag_have_its_parameters(animation):
+    rig = rig_of(animation, "QUATERNION")
+    chosen = keys_of(animation, rig)
+
+    def tensions() -> set[float]:
+        return {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)}
+
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=0.75))
+    assert tensions() == {0.75}
+    drag.to(given(chosen, tension=-0.5))
+    assert tensions() == {-0.5}
+    drag.take_back()
+    assert tensions() == {0.0}
+
+
+def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):
+    rig = rig_of(animation, "XYZ")
+    handlers = handlers_of(animation)
+    chosen = keys_of(animation, rig)
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=0.75))
+    shown = everything(rig)
+    bpy.context.view_layer.update()
+    handlers.mark(rig.animation_data.action)
+    handlers.tick(at_once=True)
+    assert everything(rig) == shown
+    handlers.flush_all()
+    assert not drag.is_shown
+    assert {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)} == {0.75}
+    assert everything(rig)[1] != shown[1]
+
+
+def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
+    rig = rig_of(animation, "XYZ")
+    animation.bake(rig, prefixes=['pose.bones["b"]'], output="SAMPLES")
+    chosen = keys_of(animation, rig)
+    before, motion = snapshot(rig), played(rig, 0.5)
+    drag = drag_of(animation, chosen, "bias")
+    drag.to(given(chosen, bias=0.9))
+    moved = np.abs(played(rig, 0.5) - motion).max(axis=0)
+    # The only key of a rotation at rest has no bias; every other curve of a dragged key has another course.
+    assert {fcurve.data_path for fcurve, far in zip(fcurves(rig), moved, strict=True) if far > 1e-4} == {
+        path for path, _ in channels(rig)
+    }
+    drag.take_back()
+    assert differences(before, snapshot(rig)) == []
+
+
+class Clock:
+    """A clock that passes only while something takes time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation):
+    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST))):
+        clock = Clock()
+        pace = module.Pace(clock)
+        taken = 0
+        while clock.now < 10.0:
+            if not pace.rest:
+                with pace.step():
+                    clock.now += takes
+                taken += 1
+            # The mouse moves two hundred times a second.
+            clock.now += 0.005
+        assert taken / 10.0 <= min(10.0, 1.1 * most)
+    clock = Clock()
+    pace = module.Pace(clock)
+    with pace.step():
+        clock.now += 0.02
+    assert pace.rest == 0.0
+
+
+def test_a_step_that_waits_is_made_good_by_the_end(animation):
+    rig = rig_of(animation, "QUATERNION")
+    chosen = keys_of(animation, rig)
+    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    drag = drag_of(animation, chosen, "tension")
+    clock = Clock()
+    drag._pace = module.Pace(clock)
+    drag.to(given(chosen, tension=0.1))
+    with drag._pace.step():
+        clock.now += 1.0
+    shown = snapshot(rig)
+    for number in (0.2, 0.5, 0.7):
+        drag.to(given(chosen, tension=number))
+        assert snapshot(rig) == shown
+    clock.now += 0.2
+    drag._catch_up()
+    caught_up = snapshot(rig)
+    assert caught_up != shown
+    drag.finish_at_last_step()
+    assert {round(float(each.parameters({})["tension"][0]), 6) for each in keys_of(animation, rig)} == {0.7}
