@@ -215,13 +215,15 @@ def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
         gui.run(_TURNS)
 
 
-def _buttons(gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6) -> dict[str, Any]:
+def _buttons(
+    gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6, timeout: float = 60.0
+) -> dict[str, Any]:
     """Return the position of each button in the sidebar by its Python call or data path, as `drive` does.
 
     The pointer is moved over it by Blender itself, eight times as fast as from another process; at the part
     `across` of the sidebar's width.
     """
-    return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across)))
+    return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across), timeout=timeout))
 
 
 @contextmanager

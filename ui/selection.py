@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -32,6 +33,8 @@ from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
+Found = TypeVar("Found")
+
 
 class _Dragged(NamedTuple):
     """Keys whose parameters are dragged, with the parameters that the drag gives them."""
@@ -39,6 +42,8 @@ class _Dragged(NamedTuple):
     drag: ParameterDrag
     area: int
     parameters: dict[str, Numbers]
+    found: dict[str, Any]
+    """What was found about these keys that the drag does not change."""
 
 
 _dragged: _Dragged | None = None
@@ -251,7 +256,7 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
 def begin_drag(context: bpy.types.Context, drag: ParameterDrag) -> None:
     """Keep the keys of a drag chosen in the area until it ends: they need not be found again at each step."""
     global _dragged
-    _dragged = _Dragged(drag, _area_of(context), parameters_of(context, drag.chosen))
+    _dragged = _Dragged(drag, _area_of(context), parameters_of(context, drag.chosen), {})
 
 
 def step_drag(drag: ParameterDrag, name: str, numbers: Numbers) -> None:
@@ -264,6 +269,22 @@ def _dragged_in(context: bpy.types.Context) -> _Dragged | None:
     """Return what is dragged in the area of the context."""
     is_there = _dragged is not None and _dragged.drag.is_shown and _dragged.area == _area_of(context)
     return _dragged if is_there else None
+
+
+def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
+    """Call a function of the chosen keys once a drag of their parameters, which does not change its result."""
+
+    @wraps(function)
+    def found(context: bpy.types.Context) -> Found:
+        dragged = _dragged_in(context)
+        if dragged is None:
+            return function(context)
+        if function.__name__ not in dragged.found:
+            dragged.found[function.__name__] = function(context)
+        result: Found = dragged.found[function.__name__]
+        return result
+
+    return found
 
 
 def _area_of(context: bpy.types.Context) -> int:
@@ -380,6 +401,7 @@ def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> di
 
 
 @redraw.once
+@once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
@@ -387,6 +409,7 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 
 
 @redraw.once
+@once_a_drag
 def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
     """Return the chosen keys whose method uses velocities, with these: a row a key, a column a component."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]

@@ -29,7 +29,7 @@ from ..store.parameters import Numbers
 from ..store.table.custom_property import NEGATED
 from ..store.table.options import Options
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, column_of
-from ..store.table.session import session
+from ..store.table.session import Substitutes, session
 from ..store.tracks import Track, refreshed
 from .job import job_of_edited, plan_tracks
 from .plans.handles import OwnHandles
@@ -81,9 +81,9 @@ class HandlePreview:
                     member = _Member(request, offset, bases, own, changed, start)
                     requests.setdefault((request.spline.batch, request.representation), []).append(member)
         self._groups = [_Group(members) for members in requests.values()]
-        self._substitutes = _Substitutes(
-            [(plan.own, frames[p], starts[p]) for plan in plans for p in [plan.track.path]]
-        )
+        identities = [plan.track.state.identity for plan in plans if plan.track.state is not None]
+        keys = [(plan.own, frames[plan.track.path], starts[plan.track.path]) for plan in plans]
+        self._substitutes = _Substitutes(frozenset(identities), keys)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
         self._before = {name: block.read(name).reshape(-1, 2) for name in _PLACES}
         self._now = {name: places.copy() for name, places in self._before.items()}
@@ -240,7 +240,10 @@ class _Group:
 class _Substitutes:
     """The parameters of the chosen keys, as whoever reads these keys is to find them during the preview."""
 
-    def __init__(self, chosen: Sequence[tuple[Mapping[int, OwnKeys], Float32Array, int]]) -> None:
+    def __init__(
+        self, tracks: frozenset[int], chosen: Sequence[tuple[Mapping[int, OwnKeys], Float32Array, int]]
+    ) -> None:
+        self._tracks = tracks
         identities, numbers, sources = [], [], []
         for channels, changed, start in chosen:
             for own in channels.values():
@@ -259,7 +262,7 @@ class _Substitutes:
         """Let keys that are read have these parameters."""
         for name, values in numbers.items():
             self._numbers[:, column_of(name)] = values[self._sources]
-        session.substitutes[id(self)] = self._rows, self._numbers
+        session.substitutes[id(self)] = Substitutes(self._rows, self._numbers, self._tracks)
 
     def remove(self) -> None:
         """Let keys that are read have their own parameters again."""

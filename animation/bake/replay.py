@@ -54,8 +54,6 @@ def is_dragged(seconds: float) -> bool:
 
 def begin_preview(finish: Callable[[], object]) -> None:
     """Keep Live from looking at the preview of a drag, until it ends; `finish` ends it."""
-    if _drag.finish != finish:
-        finish_preview()
     _drag.finish = finish
 
 

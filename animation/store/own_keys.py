@@ -525,7 +525,7 @@ def numbers_of(at: IndexArray) -> Float32Array:
     known = at >= 0
     if known.any():
         numbers[known] = numbers_in(session.rows[at[known]])
-    for rows, shown in session.substitutes.values():
+    for rows, shown, _ in session.substitutes.values():
         places = np.minimum(np.searchsorted(rows, at), len(rows) - 1)
         are_shown = rows[places] == at
         numbers[are_shown] = shown[places[are_shown]]

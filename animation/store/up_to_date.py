@@ -13,6 +13,7 @@ from .frame_functions import functions_of
 from .own_keys import read_all_own_keys
 from .record_rows import Part, recorded
 from .table.custom_property import Channel
+from .table.session import session
 from .tracks import Track
 
 
@@ -24,13 +25,15 @@ def is_up_to_date(track: Track) -> bool:
 def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
     """Return the result of `is_up_to_date` for several tracks, which is faster than one after the other.
 
-    Of a baked track the saved keys count; whether its curves were edited `edited_outside` tells. `places`: frames and
-    values of all keys of each track's F-curves, where they were just read.
+    Of a baked track the saved keys count; whether its curves were edited `edited_outside` tells. A track is up to date
+    while a drag shows it. `places`: frames and values of all keys of each track's F-curves, where they were just read.
     """
     read_now = places or [
         b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks
     ]
-    standing = [track for track, now in zip(tracks, read_now, strict=True) if _stands_as_played(track, now)]
+    shown = [track.state is not None and session.is_shown(track.state.identity) for track in tracks]
+    every_now = zip(tracks, read_now, shown, strict=True)
+    standing = [track for track, now, is_shown in every_now if not is_shown and _stands_as_played(track, now)]
     every = read_all_own_keys(standing)
     parts = [
         Part(track.state.identity, index, own, index in track.state.channels)
@@ -44,7 +47,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
         id(track): not new and digest(track, track.settings, kept, function) == track.settings.digest
         for track, kept, new, function in zip(standing, every, changed, functions_of(standing), strict=True)
     }
-    return [result.get(id(track), False) for track in tracks]
+    return [is_shown or result.get(id(track), False) for track, is_shown in zip(tracks, shown, strict=True)]
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:

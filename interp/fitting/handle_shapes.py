@@ -42,8 +42,8 @@ SMOOTH = Places(chebyshev(27))
 CUBIC = Places(chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
 _STEPS, _DRAFT_STEPS = 2, 1
-_MORE_DRAFT_STEPS = ((4, 3e-3),)
-"""Drafts have to look right for the moment."""
+_MORE_DRAFT_STEPS, _MOST_POOR_DRAFTS = ((4, 3e-3),), 400
+"""Drafts have to look right for the moment; where more segments than that are poor, the time is worth more."""
 _MORE_STEPS, _MORE_CHANNEL_STEPS = ((2, 5e-5), (10, 8e-5)), ((2, 5e-5), (6, 8e-5))
 """Further steps, and the errors above which segments get them: half the angle in radians, or parts of their size.
 
@@ -178,7 +178,7 @@ def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
         rounds.append((_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0])))
     for steps, bound in rounds:
         poor = _two_or_more(np.flatnonzero(sphere.length(state.residuals).max(axis=0) > bound))
-        if len(poor):
+        if len(poor) and not (is_draft and len(poor) > _MOST_POOR_DRAFTS):
             further = _Problem(course.take(poor), nodes).descended(state.take(poor), steps)
             for array, own in zip(state, further, strict=True):
                 array[..., poor] = own

@@ -57,10 +57,12 @@ def turns(window: Any) -> None:
 
 SETTLE = """
 def steps():
+    from bl_ext.user_default.tcb_animation.animation.bake.replay import is_dragged
     from bl_ext.user_default.tcb_animation.ui.live import handlers
     yield from drawn()
     for _turn_of_blenders_loop in range(800):
-        if not handlers.is_pending():
+        # Live waits until a drag ends.
+        if not handlers.is_pending() or is_dragged(0.0):
             return True
         yield 0.025
 """

@@ -24,7 +24,7 @@ from ...animation.edit.place_keys import RecordedPlaces, put_places_back, set_va
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
-from .. import selection
+from .. import redraw, selection
 from .modifier_keys import LastEvent, last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
@@ -94,7 +94,7 @@ def _way_of_number(name: str) -> _Way[ParameterDrag]:
     def begin(chosen: list[TrackKeys]) -> ParameterDrag:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        drag = ParameterDrag(chosen, [name], defaults)
+        drag = ParameterDrag(chosen, [name], defaults, is_stored=True)
         selection.begin_drag(bpy.context, drag)
         return drag
 
@@ -131,7 +131,7 @@ def _watch(drag: ParameterDrag) -> None:
 
 
 _watched: Callable[[], float | None] | None = None
-_QUIET = 0.5
+_QUIET = 0.1
 """Seconds without a step after which it is looked whether the mouse button is still down."""
 
 
@@ -149,8 +149,8 @@ def key_parameter(name: str) -> Any:
     slider: SharedSlider[ParameterDrag] = SharedSlider(LIMITS[name])
 
     def get(_self: object) -> float:
-        chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
-        return slider.shown(identity_of(chosen), own) if len(own) else 0.0
+        own = selection.chosen_parameters(bpy.context)[name]
+        return slider.shown(_identity_of_chosen(bpy.context), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
         event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
@@ -203,7 +203,10 @@ def _component_fields(
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
         chosen, numbers = find(bpy.context, component)
-        return chosen, numbers, sliders[component].shown(identity_of(chosen), numbers) if len(numbers) else 0.0
+        # Mostly all keys have it.
+        is_all = len(chosen) == len(selection.chosen_keys(bpy.context))
+        keys = _identity_of_chosen(bpy.context) if is_all else identity_of(chosen)
+        return chosen, numbers, sliders[component].shown(keys, numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
         return [shown(component)[2] for component in range(size)]
@@ -231,13 +234,29 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
 
 def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the chosen keys with that component, and its values in their order."""
-    having = []
+    return _values_of_chosen(context).get(component, ([], np.empty(0)))
+
+
+@redraw.once
+@selection.once_a_drag
+def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
+    """Return the same of each component that one of them has."""
+    having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in selection.chosen_keys(context):
-        own = values_of(keys).get(component)
-        if own is not None and not np.isnan(own).all():
+        for component, own in values_of(keys).items():
             there = ~np.isnan(own)
-            having.append((keys.take(there), own[there]))
-    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+            if there.any():
+                having.setdefault(component, []).append((keys.take(there), own[there]))
+    return {
+        component: ([keys for keys, _ in own], np.concatenate([numbers for _, numbers in own]))
+        for component, own in having.items()
+    }
+
+
+@redraw.once
+@selection.once_a_drag
+def _identity_of_chosen(context: bpy.types.Context) -> Hashable:
+    return identity_of(selection.chosen_keys(context))
 
 
 def _slide(

@@ -7,7 +7,7 @@ into one with its slot.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +94,16 @@ class KnownRows:
             self._lists.append((both[order], at[order]))
 
 
+class Substitutes(NamedTuple):
+    """Numbers that a drag shows in place of those of rows."""
+
+    rows: _Places
+    """The numbers of the rows, ascending."""
+    numbers: Numbers
+    tracks: frozenset[int]
+    """The identities of the tracks with these keys."""
+
+
 class Session:
     """Remember rows of this session, and the last tables of actions, by their `session_uid`."""
 
@@ -104,8 +114,8 @@ class Session:
         """As they were handed over; `custom_property.remembered_tables` says of which type they are."""
         self.written: set[int] = set()
         """Actions whose tables were written since the set was last cleared."""
-        self.substitutes: dict[int, tuple[_Places, Numbers]] = {}
-        """While drags show other numbers than keys have: for each the numbers of the rows, ascending, and theirs."""
+        self.substitutes: dict[int, Substitutes] = {}
+        """What drags show in place of what keys have."""
 
     @property
     def rows(self) -> KnownRows:
@@ -114,6 +124,10 @@ class Session:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)
         return self._rows
+
+    def is_shown(self, track: int) -> bool:
+        """Return whether a drag shows the track of that identity with other numbers than its keys have."""
+        return any(track in each.tracks for each in self.substitutes.values())
 
     def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
         """Store the table of an action, and those of its rows that may not be known."""

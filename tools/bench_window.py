@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure drags in a window, from the mouse's move to the last redraw, beside Blender's own of the same scene.
+
+    tools/environment.sh graphical python tools/bench_window.py [--moves 15]
+
+In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
+zip: a character of 100 bones with ten keys of location, rotation and scale each, all bones selected. Enable is run as
+its button does. Then the slider Tension of the tab is dragged, beside the field of a bone's location in the tab Item;
+and in the Dope Sheet the operator Drag changes the tension of all keys, beside Blender's own move of them. Milliseconds
+on the clock, medians: other work on the machine counts, so that the ratios say more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.build_zip import build
+from tools.graphical import PLAIN_VIEWS, installed, place
+
+BONES, KEYS = 100, 10
+_WAIT = 4.0
+"""The most seconds that a redraw is waited for."""
+_STILL = 0.35
+"""Seconds without a redraw after which there is none to come."""
+
+_SCENE = f"""
+import random
+random.seed(1)
+data = bpy.data.armatures.new('Rig')
+rig = bpy.data.objects.new('Rig', data)
+bpy.context.collection.objects.link(rig)
+for each in bpy.context.selected_objects:
+    each.select_set(False)
+bpy.context.view_layer.objects.active = rig
+rig.select_set(True)
+bpy.ops.object.mode_set(mode='EDIT')
+for n in range({BONES}):
+    bone = data.edit_bones.new(f'Bone {{n}}')
+    bone.head, bone.tail = (n % 10, n // 10, 0), (n % 10, n // 10, 1)
+bpy.ops.object.mode_set(mode='POSE')
+for bone in rig.pose.bones:
+    for frame in range(1, 250, 248 // {KEYS - 1}):
+        bone.location = [random.uniform(-1, 1) for _ in range(3)]
+        bone.rotation_quaternion = [1, *(random.uniform(-0.5, 0.5) for _ in range(3))]
+        bone.scale = [random.uniform(0.8, 1.2) for _ in range(3)]
+        for path in ('location', 'rotation_quaternion', 'scale'):
+            bone.keyframe_insert(path, frame=frame, group=bone.name)
+bpy.ops.pose.select_all(action='SELECT')
+data.bones.active = data.bones['Bone 45']
+bpy.context.scene.frame_set(1 + 4 * (248 // {KEYS - 1}))
+bpy.ops.ed.undo_push(message='rig')
+"""
+_ENABLE = """
+import time
+def steps():
+    yield from drawn()
+    start = time.process_time()
+    with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'WINDOW')):
+        bpy.ops.tcb.enable('INVOKE_DEFAULT')
+    return time.process_time() - start
+"""
+_SELECT = """
+rig = bpy.data.objects['Rig']
+chosen = rig.pose if bpy.app.version >= (5, 0, 0) else rig.data
+for bone in chosen.bones:
+    bone.select = bone.name in {which}
+def steps():
+    area('VIEW_3D').tag_redraw()
+    yield from drawn()
+    yield from drawn()
+"""
+_LINE = 21
+"""Pixels."""
+_STAMPS = """
+import time
+bpy.app.driver_namespace['stamps'] = stamps = []
+for space in (bpy.types.SpaceView3D, bpy.types.SpaceDopeSheetEditor):
+    for kind in ('WINDOW', 'UI'):
+        space.draw_handler_add(lambda: stamps.append(time.time()), (), kind, 'POST_PIXEL')
+"""
+_LAST = "result = (bpy.app.driver_namespace['stamps'] or [0.0])[-1]"
+_COUNT = """
+def steps():
+    stamps = bpy.app.driver_namespace['stamps']
+    stamps.clear()
+    yield 0.01
+"""
+
+
+def moved(gui: Any, count: int, dx: int = 4) -> list[float]:
+    """Move the mouse so often; return the milliseconds from each move to the last redraw that came of it."""
+    times = []
+    for _ in range(count):
+        gui.run(_COUNT)
+        start = time.time()
+        gui.xdotool("mousemove_relative", "--", dx, 0)
+        last = 0.0
+        while (now := time.time()) < start + _WAIT and not (last and now > last + _STILL):
+            time.sleep(0.05)
+            last = gui.run(_LAST)
+        if last > start:
+            times.append(1000.0 * (last - start))
+    return times
+
+
+def hold(gui: Any, at: tuple[int, int]) -> None:
+    x, y = at
+    # The row is some pixels off where the number of rows above it is another.
+    for row in (y + 12, y, y + 24, y - 12, y + 36):
+        for each in (x - 62, x - 58, x - 55):
+            gui.xdotool("mousemove", each, row)
+            time.sleep(0.3)
+        gui.xdotool("mousedown", 1)
+        time.sleep(0.5)
+        if moved(gui, 3):
+            return
+        gui.xdotool("mouseup", 1)
+        time.sleep(1.0)
+    raise SystemExit("bench_window: the slider does not move")
+
+
+def slider(gui: Any, category: str, button: str, moves: int) -> list[float]:
+    gui.open_sidebar("VIEW_3D", category)
+    # With one bone the sidebar is drawn faster than the pointer goes over it.
+    gui.run(_SELECT.format(which="['Bone 45']"))
+    x, y = place(gui.buttons("VIEW_3D", timeout=300), button)
+    gui.run(_SELECT.format(which="rig.pose.bones.keys()"))
+    time.sleep(2.0)
+    # In the tab TCB a line says how many bones there are.
+    hold(gui, (x, y + _LINE if category == "TCB" else y))
+    times = moved(gui, moves)
+    gui.xdotool("mouseup", 1)
+    time.sleep(2.0)
+    return times
+
+
+def in_dope_sheet(gui: Any, keys: str, centre: tuple[int, int], moves: int) -> list[float]:
+    gui.key("a", at=centre)
+    gui.key(keys, at=centre)
+    time.sleep(1.0)
+    moved(gui, 2)
+    times = moved(gui, moves)
+    gui.xdotool("key", "Escape")
+    time.sleep(2.0)
+    return times
+
+
+_DOPE_SHEET = """
+def steps():
+    a = area('VIEW_3D')
+    a.ui_type = 'DOPESHEET'
+    yield from drawn()
+    r = region(a, 'WINDOW')
+    with bpy.context.temp_override(window=win(), area=a, region=r):
+        bpy.ops.action.view_all()
+    yield from drawn()
+    return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long drags take in a window.")
+    parser.add_argument("--moves", type=int, default=15)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, installed(build(Path(folder))) as gui:
+        print("Blender", gui.run("result = bpy.app.version_string"))
+        gui.run(PLAIN_VIEWS)
+        gui.run(_SCENE, timeout=300)
+        print(f"Enable: {gui.run(_ENABLE, timeout=300):.2f} s of processor time")
+        gui.run(_STAMPS)
+        time.sleep(3.0)
+        pairs: dict[str, tuple[Callable[[], list[float]], Callable[[], list[float]]]] = {
+            "slider": (
+                lambda: slider(gui, "TCB", "tcb.tension", arguments.moves),
+                lambda: slider(gui, "Item", "location", arguments.moves),
+            ),
+        }
+        measure(pairs)
+        centre = gui.run(_DOPE_SHEET)
+        measure(
+            {
+                "Dope Sheet": (
+                    lambda: in_dope_sheet(gui, "shift+alt+t", centre, arguments.moves),
+                    lambda: in_dope_sheet(gui, "g", centre, arguments.moves),
+                )
+            }
+        )
+
+
+def measure(pairs: dict[str, tuple[Callable[[], list[float]], Callable[[], list[float]]]]) -> None:
+    for what, (ours, blenders) in pairs.items():
+        own, others = ours(), blenders()
+        one, other = (statistics.median(times) if times else float("nan") for times in (own, others))
+        print(
+            f"{what}: {one:.0f} ms (slowest {max(own, default=0):.0f}, {len(own)} of the moves redrawn),"
+            f" Blender's own {other:.0f} ms ({len(others)}), ratio {one / other:.1f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
