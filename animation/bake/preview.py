@@ -82,8 +82,8 @@ class HandlePreview:
                     requests.setdefault((request.spline.batch, request.representation), []).append(member)
         self._groups = [_Group(members) for members in requests.values()]
         identities = [plan.track.state.identity for plan in plans if plan.track.state is not None]
-        keys = [(plan.own, frames[plan.track.path], starts[plan.track.path]) for plan in plans]
-        self._substitutes = _Substitutes(frozenset(identities), keys)
+        dragged = [(plan.own, frames[plan.track.path], starts[plan.track.path]) for plan in plans]
+        self._substitutes = _Substitutes(frozenset(identities), dragged)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
         self._before = {name: block.read(name).reshape(-1, 2) for name in _PLACES}
         self._now = {name: places.copy() for name, places in self._before.items()}
