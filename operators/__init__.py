@@ -25,6 +25,7 @@ from .joint_check import TCB_OT_joint_check
 from .key_copy_paste import TCB_OT_key_copy, TCB_OT_key_paste
 from .key_drag import TCB_OT_key_drag
 from .key_jump import TCB_OT_key_jump
+from .key_play import TCB_OT_handles_free, TCB_OT_key_bezier
 from .key_reset import TCB_OT_key_reset
 from .key_select import TCB_OT_key_select
 from .key_set import TCB_OT_key_set
@@ -49,6 +50,8 @@ _CLASSES = (
     TCB_OT_key_reset,
     TCB_OT_key_select,
     TCB_OT_key_jump,
+    TCB_OT_handles_free,
+    TCB_OT_key_bezier,
     preset.TCB_OT_preset_apply,
     preset.TCB_OT_preset_add,
     TCB_OT_track_select,

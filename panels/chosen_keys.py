@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import bpy
 
+from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.checks.parameters_played import PlayedParameters
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.store.parameters import Numbers
 from ..animation.translation import iface_
@@ -16,7 +18,7 @@ from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value
 from ..ui.sliders.numbers_of_50 import of_50
 from ..ui.sliders.shared_number import is_mixed
 from .pictures.diagram import draw_diagram
-from .track_text import component_label, editing_blocked_by, unused_parameters
+from .track_text import component_label, editing_blocked_by, parameters_text, settings_error
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
 
 
@@ -31,9 +33,11 @@ def draw_chosen_keys(
     refusals = [editing_blocked_by(keys.datablock, keys.track) for keys in chosen]
     numbers = selection.chosen_parameters(context)
     ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
+    played = selection.chosen_played(context)
+    _draw_obstacle(layout, context, played, chosen)
     column = layout.column(align=True)
     column.enabled = not all(refusals)
-    draw_parameters(column, context, settings, ranges, unused_parameters([keys.track for keys in chosen]))
+    draw_parameters(column, context, settings, ranges, played.names)
     mixed = _draw_velocity(column, context) or bool(ranges)
     if mixed:
         # Below the sliders, so that none moves away under the mouse when it sets all to one.
@@ -57,9 +61,26 @@ def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) 
 
 
 def has_diagram(context: bpy.types.Context) -> bool:
-    """Check whether there are chosen keys, of tracks whose curves bend by their parameters."""
-    chosen = selection.chosen_keys(context)
-    return bool(chosen) and not unused_parameters([keys.track for keys in chosen])
+    """Check whether there are chosen keys, of a track whose curve bends by their parameters."""
+    tracks = [keys.track for keys in selection.chosen_keys(context)]
+    return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
+
+
+def _draw_obstacle(
+    layout: bpy.types.UILayout, context: bpy.types.Context, played: PlayedParameters, chosen: Sequence[TrackKeys]
+) -> None:
+    """Draw one line on what keeps sliders from acting, and the way out; there always, so that no slider moves."""
+    row = layout.row()
+    text = parameters_text(played, [keys.track for keys in chosen])
+    row.label(text=text, icon="INFO" if played.obstacles else "BLANK1", translate=False)
+    causes = [obstacle.cause for obstacle in played.obstacles]
+    match causes[0] if causes else "":
+        case "HANDLES":
+            row.operator("tcb.handles_free")
+        case "INTERPOLATION":
+            row.operator("tcb.key_bezier")
+        case "METHOD":
+            row.prop_enum(sidebar_settings(context), "method", "TCB", text="Use TCB")
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:

@@ -55,15 +55,9 @@ class TCB_PT_tracks(_InSidebar):
         tracks = selection.active_tracks(context)
         draw_live(layout, context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
-        lost = selection.lost_tracks(context)
-        if not tracks and not bones and not lost:
-            layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
-            if layered:
-                draw_text(layout, context, str(layered[0]))
-            else:
-                layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)
-            if not selection.reason_nothing_is_selected(context):
-                _draw_enable(context, layout, [])
+        lost, unused = selection.lost_tracks(context), selection.unused_tracks(context)
+        if not (tracks or bones or lost or unused):
+            _draw_nothing(context, layout)
             return
         bone = context.active_pose_bone if context.mode == "POSE" else None
         if bone is not None:
@@ -74,11 +68,14 @@ class TCB_PT_tracks(_InSidebar):
             row = layout.row()
             row.label(text=property_label(datablock, track), icon="ERROR", translate=False)
             row.label(text=STATES["EDITED_OUTSIDE"])
-        for datablock, track in selection.unused_tracks(context):
+        for datablock, track in unused:
             row = layout.row()
             row.enabled = False
             row.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
             row.label(text="other rotation mode")
+        if unused:
+            draw_text(layout, context, iface_("These keys do not play in this rotation mode. Choose theirs:"))
+            layout.prop(bone or context.object, "rotation_mode", text="")
         if bones:
             layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
         _draw_enable(context, layout, [track for _, track in tracks])
@@ -197,12 +194,30 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         state_row.label(text=state_text(track, current), translate=False)
 
 
+def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    """Draw why no track is listed, and the way out."""
+    layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
+    strips = selection.in_strips_only(context)
+    if layered:
+        draw_text(layout, context, str(layered[0]))
+    elif strips:
+        draw_text(
+            layout, context, iface_("The animation is in NLA strips only. Tweak the active strip to edit its keys:")
+        )
+        for animation in strips:
+            layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
+    else:
+        layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)
+    if not selection.reason_nothing_is_selected(context):
+        _draw_enable(context, layout, [])
+
+
 def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks: list[Track]) -> None:
     """Draw Enable, Remove, or both where the tracks or what else is selected may need either."""
     enabled = [track.enabled for track in tracks]
     several = len((context.mode == "POSE" and context.selected_pose_bones) or context.selected_objects) > 1
     column = layout.column(align=True)
-    if several or not enabled or not all(enabled):
+    if not (selection.is_all_tcb(context) and all(enabled)):
         column.operator("tcb.enable")
     # Also what is left of TCB on tracks that are not.
     if several or not enabled or any(enabled) or any(track.table.error or track.frame_curve for track in tracks):

@@ -11,9 +11,8 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.bake.notes import rounding_of
-from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.checks.parameters_played import Obstacle, PlayedParameters
 from ..animation.checks.track_state import STATES
-from ..animation.edit.track_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.paths import BONES, split
@@ -95,16 +94,31 @@ def settings_error(track: Track) -> str:
     return ""
 
 
-def unused_parameters(tracks: Sequence[Track]) -> str:
-    """Return what the method goes by, if tension, continuity and bias mean nothing to all tracks; else nothing."""
-    if any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks):
-        return ""
-    labels = {METHODS[track.settings.method].label for track in tracks}
-    if len(labels) != 1:
-        return ""
-    by_velocities = any(map(goes_by_velocities, tracks))
-    text = n_("{:s} goes by ease and velocity") if by_velocities else n_("{:s} goes by ease alone")
-    return iface_(text, iface_(labels.pop()))
+def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
+    """Return what keeps parameters of keys from acting, in a line; else how the keys are played."""
+    if played.obstacles:
+        return _obstacle_text(played.obstacles[0])
+    if not any(track.enabled for track in tracks):
+        return iface_("Not TCB: a slider enables it")
+    return iface_("Handles: Free") if any(track.is_played_by_handles for track in tracks) else iface_("All sliders act")
+
+
+def _obstacle_text(obstacle: Obstacle) -> str:
+    if obstacle.cause == "END":
+        return iface_(_ENDS[obstacle.names[0]])
+    if obstacle.cause == "METHOD":
+        return iface_("Method: {:s}", ", ".join(iface_(METHODS[name].label) for name in obstacle.names))
+    is_handle = obstacle.cause == "HANDLES"
+    prop: Any = bpy.types.Keyframe.bl_rna.properties["handle_left_type" if is_handle else "interpolation"]
+    names = ", ".join(iface_(prop.enum_items[name].name) for name in obstacle.names)
+    return iface_(n_("Handles: {:s}") if is_handle else n_("Interpolation: {:s}"), names)
+
+
+_ENDS = {
+    "FIRST": n_("First key of the track"),
+    "LAST": n_("Last key of the track"),
+    "": n_("The curve ends at these keys"),
+}
 
 
 def _largest_value(track: Track) -> float:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import bpy
 
 from ..animation.bake.plans.splines import setting_names
 from ..animation.store.parameters import velocity_size
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..ui import selection
 from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
@@ -64,18 +65,16 @@ def draw_parameters(
     context: bpy.types.Context,
     owner: bpy.types.bpy_struct,
     ranges: Mapping[str, str] | None = None,
-    unused: str = "",
+    played: Collection[str] = PARAMETERS,
 ) -> None:
     """Draw a slider for each parameter, with the range of those that differ from key to key beside it.
 
-    `unused`: why all but the eases mean nothing to the method; empty where they do.
+    `played`: the parameters that affect what plays; the others are grey.
     """
     whole = layout
-    if unused:
-        whole.label(text=unused, icon="INFO", translate=False)
     for name, slider in shown_names(context).items():
         layout = whole.row()
-        layout.active = not unused or name.startswith("ease")
+        layout.active = name in played
         if ranges and name in ranges:
             row = layout.split(factor=SLIDER, align=True)
             row.prop(owner, slider, slider=True)

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
+from ..animation.checks.parameters_played import PlayedParameters, played_parameters
 from ..animation.checks.shown_key import ShownKey, key_near
-from ..animation.checks.track_state import lost_tracks_of, tracks_of
+from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.parameters.drag import ParameterDrag
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
@@ -130,6 +131,13 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
     return False
 
 
+@redraw.once
+def is_all_tcb(context: bpy.types.Context) -> bool:
+    """Check whether Enable has nothing to do, as all tracks of the selection that are in use are TCB."""
+    selected = selected_datablocks(context, use_data=True)
+    return bool(selected) and not any(has_plain_tracks(*each) for each in selected.items())
+
+
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
     """Check for a locked curve with generated keys, by its first keys alone: a button asks on each redraw."""
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
@@ -174,6 +182,14 @@ def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
         return []
     animations = [getattr(datablock, "animation_data", None) for datablock in of_object(context.object)]
     return list(dict.fromkeys(animation.action for animation in animations if animation and animation.action))
+
+
+def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
+    """Return the animation of the active object and its data that is in NLA strips only: not in tweak mode."""
+    if context.object is None:
+        return []
+    every = [animation_data(datablock) for datablock in of_object(context.object)]
+    return [each for each in every if each and each.action is None and any(track.strips for track in each.nla_tracks)]
 
 
 def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
@@ -406,6 +422,13 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
+
+
+@redraw.once
+@once_a_drag
+def chosen_played(context: bpy.types.Context) -> PlayedParameters:
+    """Return which parameters of the chosen keys affect what plays, and what keeps some from it."""
+    return played_parameters(chosen_keys(context))
 
 
 @redraw.once

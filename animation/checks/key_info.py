@@ -40,7 +40,7 @@ Sides = tuple[Segment | None, Segment | None]
 NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 """There is no segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
-_SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
+SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 """A segment of the spline, which is no type of Blender's."""
 
 
@@ -48,10 +48,10 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
     """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`.
 
     For values it is that of the first channel that has such a key, for rotations of the first whose segment Blender
-    plays. Segments of the spline are `_SPLINE`. Fields that a type does not use are 0. Before the first
+    plays. Segments of the spline are `SPLINE`. Fields that a type does not use are 0. Before the first
     key and after the last of a track that does not cycle it is NOTHING.
     """
-    result = np.full((len(frames), 2), _SPLINE)
+    result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))
     for index in sorted(own, reverse=True):
         channel = own[index]
@@ -63,7 +63,7 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
             ends[ends] = channel.ends_spline[begin[ends]]
             if not track.is_rotation:
                 # A key of a later channel does not count.
-                result[before < after, side] = _SPLINE
+                result[before < after, side] = SPLINE
                 ends &= before < after
             result[ends, side] = _segments(channel, begin[ends])
     result[~there] = np.array(NOTHING, dtype=_SEGMENT)
@@ -105,7 +105,7 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
         if (played != played[:1]).any():
             return None
         common.append(Segment(*played[0].tolist()) if len(played) else NOTHING)
-    before, after = (None if side.interpolation == _SPLINE["interpolation"] else side for side in common)
+    before, after = (None if side.interpolation == SPLINE["interpolation"] else side for side in common)
     return before, after
 
 

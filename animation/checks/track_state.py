@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 
 from ..errors import AnimationError
@@ -53,6 +55,22 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
         return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
     except AnimationError:
         return False
+
+
+def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
+    """Return whether a track in use, with a path that starts with one of the prefixes, is not TCB; None: any track."""
+    try:
+        channels = channels_of(datablock)
+    except AnimationError:
+        return False
+    starts = "" if prefixes is None else tuple(prefixes)
+    known = read_table(channels.action).rows_of_tracks
+    others = [
+        fcurve
+        for fcurve in channels
+        if fcurve.data_path.startswith(starts) and (channels.slot_handle, fcurve.data_path) not in known
+    ]
+    return any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others))
 
 
 def state(track: Track) -> str:

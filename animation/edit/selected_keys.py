@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys selected in the animation editors, track by track: found, selected and deselected."""
+"""Keys selected in the animation editors, track by track: found, selected and deselected.
+
+A key counts as selected where one of its handles is: dragging a handle in the Graph Editor selects nothing else.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import is_among
-from ..fcurves.keyframes import FLAGS, BoolArray, read
+from ..fcurves.keyframes import FLAGS, read
 from ..store.own_keys import read_all_own_keys
 from ..store.tracks import Track, tracks_among
 from .track_keys import TrackKeys, keys_read
@@ -32,7 +35,7 @@ def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False)
 
     `only_selected`: leave out F-curves on which no key is selected, and tracks that have no others.
     """
-    wanted = [fcurve for fcurve in visible if not only_selected or _selected(fcurve).any()]
+    wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
     for datablock, channels, pointers in _users_of(wanted):
         yield from _keys_on(datablock, channels, pointers)
 
@@ -98,14 +101,8 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
 
 
 def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
-    """Return whether a key on these F-curves is selected, an own or a generated one; a fast check."""
-    return any(_selected(fcurve).any() for fcurve in visible)
-
-
-def _selected(fcurve: bpy.types.FCurve) -> BoolArray:
-    flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
-    fcurve.keyframe_points.foreach_get("select_control_point", flags)
-    return flags
+    """Return whether a key on these F-curves or one of its handles is selected, of an own or a generated key."""
+    return any(map(_has_selected, visible))
 
 
 def _has_selected(fcurve: bpy.types.FCurve) -> bool:

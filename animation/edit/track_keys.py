@@ -14,7 +14,7 @@ from ..bake.plans.splines import setting_names
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import BoolArray, Float32Array, Keyframes, read_joined
+from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array, Keyframes, read_joined
 from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
@@ -42,7 +42,7 @@ class TrackKeys:
     frames: Float32Array
     """The frames of the keys, ascending, shape (n,)."""
     selected: BoolArray
-    """Which of the keys are selected in the animation editors, shape (n,)."""
+    """Which of the keys, or of their handles, are selected in the animation editors, shape (n,)."""
     own: Mapping[int, OwnKeys]
     """All own keys of the track's channels."""
 
@@ -151,12 +151,16 @@ def keys_read(datablock: bpy.types.ID, track: Track, visible: Collection[int], o
 
 
 def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
-    """Return the frames of a channel's own keys that are selected in the animation editors."""
+    """Return the frames of a channel's own keys that are selected in the animation editors, or one of their handles."""
     if not track.is_baked:
-        return own.frames[own.select_control_point]
+        return own.frames[_any_flag(own)]
     # The saved keys have the selection of before the bake.
     fcurve = track.channels.get(index)
     if fcurve is None:
         return own.frames[:0]
-    baked = read_joined([fcurve], ("co", "select_control_point")).keys
-    return own.frames[is_among(own.frames, baked.frames[baked.select_control_point])]
+    baked = read_joined([fcurve], ("co", *FLAGS)).keys
+    return own.frames[is_among(own.frames, baked.frames[_any_flag(baked)])]
+
+
+def _any_flag(keys: Keyframes) -> BoolArray:
+    return keys.select_control_point | keys.select_left_handle | keys.select_right_handle

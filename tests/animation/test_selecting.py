@@ -80,3 +80,18 @@ def test_the_keys_of_another_slot_stay_selected(animation, item) -> None:
         select(fcurve, 3)
     animation.bake(item)
     assert {tuple(selected(each)["select_control_point"]) for each in fcurves(second)} == {(41.0,)}
+
+
+@pytest.mark.parametrize("flag", FLAGS[1:])
+@pytest.mark.parametrize("baked", [False, True])
+def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: str, baked: bool) -> None:
+    if baked:
+        animation.bake(item, step=4.0)
+    for fcurve in fcurves(item):
+        select(fcurve)
+    fcurve = curve(item, "location", 1)
+    row = co(fcurve)[:, 0].tolist().index(20.0)
+    setattr(fcurve.keyframe_points[row], flag, True)
+    (keys,) = animation.edit.selected_keys.selected_keys(fcurves(item))
+    assert (keys.track.path, keys.frames.tolist()) == ("location", [20.0])
+    assert animation.edit.selected_keys.any_selected(fcurves(item))

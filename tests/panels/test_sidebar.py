@@ -106,6 +106,30 @@ def test_enable_and_remove_are_offered_as_the_tracks_ask_for_them(cube, drawn, t
     other.keyframe_insert("location", frame=1)
     other.select_set(True)
     assert offered() == {"enable", "remove"}
+    bpy.ops.tcb.enable()
+    assert offered() == {"remove"}
+
+
+def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube, drawn):
+    for fcurve in fcurves(cube)[:3]:
+        bag_of(cube).fcurves.remove(fcurve)
+    cube.rotation_mode = "XYZ"
+    shown = drawn("TCB_PT_tracks")
+    assert {"Quaternion Rotation", "other rotation mode", "Object.rotation_mode[0]"} <= set(shown)
+    assert "do not play in this rotation mode" in " ".join(shown)
+    assert "no keyframes" not in " ".join(shown)
+    cube.rotation_mode = "QUATERNION"
+    assert "Object.rotation_mode[0]" not in drawn("TCB_PT_tracks")
+
+
+def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube, drawn):
+    action = cube.animation_data.action
+    cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
+    cube.animation_data.action = None
+    shown = drawn("TCB_PT_tracks")
+    assert "NLA strips only" in " ".join(shown)
+    assert "no keyframes" not in " ".join(shown)
+    assert "AnimData.use_tweak_mode[0]" in shown
 
 
 def test_remove_is_offered_where_only_the_table_or_a_frame_function_is_left(cube, drawn, tcb_animation):
@@ -295,7 +319,7 @@ def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, t
     assert not any("ease alone" in text for text in drawn("TCB_PT_key"))
     assert diagram.poll(bpy.context)
     scene.tcb.method = "LINEAR"
-    assert "Linear goes by ease alone" in drawn("TCB_PT_key")
+    assert "Method: Linear" in drawn("TCB_PT_key")
     assert not diagram.poll(bpy.context)
     # The angles' own method has them.
     scene.tcb.method = "ROLL_PITCH_YAW"
@@ -309,7 +333,7 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
     assert "Velocity a frame:" not in drawn("TCB_PT_key")
     scene.tcb.method = "HERMITE"
     shown = drawn("TCB_PT_key")
-    assert "Hermite goes by ease and velocity" in shown
+    assert "Method: Hermite" in shown
     assert [text for text in shown if ".velocity" in text] == [f"TCBSidebar.velocity[{index}]" for index in range(3)]
     scene.tcb.velocity[1] = 0.5
     assert scene.tcb.velocity[:3] == (0.0, 0.5, 0.0)

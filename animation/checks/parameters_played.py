@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which parameters of keys affect what plays, and what keeps the others from it.
+
+A parameter acts through the key's own handles: ease to through the left one, ease from through the right one, tension,
+continuity and bias through both. It does not act on a side where Blender plays the segment, where there is none, or
+where handles play the track and the animator has chosen the type of this handle. At an end of the spline, values have
+no continuity and bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..bake.plans.splines import bends_by_parameters
+from ..edit.track_keys import TrackKeys
+from ..errors import AnimationError
+from ..fcurves.frames import SAME_FRAME, is_among
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray
+from ..records import record
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
+from .key_info import SPLINE, segments_beside
+
+Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
+_BITS = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
+_SIDES = ("handle_left_type", "handle_right_type")
+_NAME_OF_INTERPOLATION = {number: name for name, number in INTERPOLATION.items()}
+_NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
+
+
+@record()
+class Obstacle:
+    """What keeps parameters of keys from acting.
+
+    `names` are identifiers of interpolations, handle types or methods; for END "FIRST" or "LAST" for that key of the
+    track, or "" for another end of the spline.
+    """
+
+    cause: Cause
+    names: tuple[str, ...]
+
+
+@record()
+class PlayedParameters:
+    """The parameters that affect what plays at one of the keys at least, and what keeps the others from it."""
+
+    names: frozenset[str]
+    obstacles: tuple[Obstacle, ...]
+
+
+@record(eq=False)
+class _Channel:
+    """Keys whose parameters act together: of one channel, or of a rotation. All arrays have the shape (n, 2): sides."""
+
+    is_spline: BoolArray
+    is_beyond: BoolArray
+    """The sides that no segment of the track is on."""
+    acts: BoolArray
+    interpolations: frozenset[int]
+    handles: frozenset[int]
+
+
+def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
+    """Return which parameters of the chosen keys, of which there is at least one, affect what plays."""
+    names: set[str] = set()
+    interpolations: set[int] = set()
+    handles: set[int] = set()
+    methods: set[str] = set()
+    nowhere = np.ones(2, dtype=np.bool_)
+    for keys in chosen:
+        try:
+            settings = keys.track.settings
+        except AnimationError:
+            # The panel of the track has the reason.
+            names.update(PARAMETERS)
+            continue
+        bends = bends_by_parameters(keys.track, settings)
+        methods |= set() if bends else {settings.method}
+        has_ends = keys.track.is_rotation and settings.ends == "3DS"
+        for channel in _channels(keys, settings.cycle):
+            names |= _acting(channel, bends, has_ends)
+            interpolations |= channel.interpolations
+            handles |= channel.handles
+            nowhere &= channel.is_beyond.all(axis=0)
+    obstacles = []
+    if interpolations:
+        obstacles.append(Obstacle("INTERPOLATION", _named(_NAME_OF_INTERPOLATION, interpolations)))
+    if handles:
+        obstacles.append(Obstacle("HANDLES", _named(_NAME_OF_HANDLE, handles)))
+    if methods and not names.issuperset(PARAMETERS[:3]):
+        obstacles.append(Obstacle("METHOD", tuple(sorted(methods))))
+    elif not names.issuperset(PARAMETERS):
+        obstacles.append(Obstacle("END", ("FIRST" if nowhere[0] else "LAST" if nowhere[1] else "",)))
+    return PlayedParameters(frozenset(names), tuple(obstacles))
+
+
+def _named(names: dict[int, str], numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(names[number] for number in sorted(numbers))
+
+
+def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
+    """Return the parameters that act at one of the keys; `has_ends`: at ends, too, with continuity and bias."""
+    names = {name for name, acts in zip(("ease_to", "ease_from"), channel.acts.T, strict=True) if acts.any()}
+    if bends:
+        tangents = channel.acts.any(axis=1)
+        names |= {"tension"} if tangents.any() else set()
+        inside = channel.is_spline.all(axis=1)
+        names |= {"continuity", "bias"} if (tangents & (inside | has_ends)).any() else set()
+    return names
+
+
+def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
+    """Yield the keys of each channel; of a rotation, whose channels have one spline, those of all together."""
+    played = keys.track.is_played_by_handles
+    for group in [dict(keys.own)] if keys.track.is_rotation else [{index: own} for index, own in keys.own.items()]:
+        frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in group.values()], axis=0)]
+        if not len(frames):
+            continue
+        kinds = segments_beside(keys.track, group, frames)["interpolation"]
+        ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
+        is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
+        # In a loop the tangents of the first and the last key go by both segments, but each has its own ease.
+        is_spline = (kinds == SPLINE["interpolation"]) & ~(is_beyond & (cycle != "LOOP"))
+        is_free = np.zeros((len(frames), 2), dtype=np.bool_)
+        handles: set[int] = set()
+        for own in group.values():
+            there = is_among(frames, own.keys.frames)
+            rows = np.searchsorted(own.keys.frames, frames[there] - np.float32(SAME_FRAME))
+            chosen = (own.chosen[rows, np.newaxis] & _BITS) != 0 if played else np.zeros((len(rows), 2), dtype=np.bool_)
+            is_free[there] |= ~chosen
+            for side, name in enumerate(_SIDES):
+                handles |= {*getattr(own.keys, name)[rows][chosen[:, side] & is_spline[there, side]].tolist()}
+        interpolations = frozenset(kinds[~is_spline & ~is_beyond].tolist())
+        acts = is_spline & is_free & ~is_beyond
+        yield _Channel(is_spline, is_beyond, acts, interpolations, frozenset(handles))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Let TCB play keys again where the animator has chosen handle types or an interpolation since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..fcurves.frames import SAME_FRAME, is_among, union
+from ..fcurves.keyframes import HANDLE, write
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
+from .own_curves import bake_again, own_points
+from .parameters.set_parameters import set_parameters
+from .track_keys import TrackKeys
+from .track_settings import find_track, writable
+
+_FREE = np.uint8(HANDLE["FREE"])
+_SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT))
+
+
+def free_handles(keys: TrackKeys) -> None:
+    """Make handles of keys *Free* where the animator has chosen their type, so that TCB places them.
+
+    Raises AnimationError where the track can't be changed.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    if not track.is_played_by_handles:
+        return
+    # A handle whose type was not recorded as chosen would be taken for one that was dragged.
+    bake_again(channels, [track])
+    track = find_track(keys.datablock, track.path)
+    for index, (own, points) in own_points(track).items():
+        there = is_among(own.keys.frames, keys.frames)
+        types = {}
+        for name, bit in _SIDES:
+            kinds = getattr(points, name).copy()
+            kinds[own.rows[there & ((own.chosen & bit) != 0)]] = _FREE
+            types[name] = kinds
+        write(track.channels[index], points.with_(**types))
+    bake_again(channels, [find_track(keys.datablock, track.path)])
+
+
+def make_bezier(keys: TrackKeys) -> None:
+    """Give keys, and the keys before them, Bezier interpolation, so that TCB plays the segments on both sides.
+
+    Raises AnimationError where the track can't be changed.
+    """
+    frames = [keys.frames]
+    for own in keys.own.values():
+        before = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
+        frames.append(own.keys.frames[before[before >= 0]])
+    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")
