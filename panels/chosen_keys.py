@@ -103,7 +103,10 @@ def _draw_place(
     """Draw the fields of frame and value; of keys of different properties that of the frame alone."""
     settings = sidebar_settings(context)
     row = layout.split(factor=SLIDER, align=True) if now else layout.row()
-    row.prop(settings, "key_frame")
+    field = row.row(align=True)
+    field.prop(settings, "key_frame")
+    if not selection.in_animation_editor(context):
+        field.prop(settings, "whole_column", text="", icon="ACTION")
     if now:
         row.label(text=iface_("at {:g}:", playhead(context)), translate=False)
     first = chosen[0]

@@ -274,6 +274,12 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     ease_from: key_parameter("ease_from")
     velocity: key_velocity()
     key_frame: key_frame()
+    whole_column: BoolProperty(
+        name="Whole Column",
+        description="Frame moves all keys of the selection at this frame, as a column of the Dope Sheet",
+        default=True,
+        options=set(),
+    )
     key_value: key_value()
     key_angles: key_value(size=3, subtype="EULER")
     defaults: PointerProperty(type=TCBParameters)

@@ -23,6 +23,7 @@ from ..animation.edit.selected_keys import any_selected, baked_among, keys_among
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.fingerprints import edited_outside
@@ -30,7 +31,7 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.tracks import Track, rotation_property
+from ..animation.store.tracks import Track, blocking_reason, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
@@ -215,7 +216,11 @@ def _listed(
 
 
 def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
-    return f"{type(datablock).__name__}/{name_of(datablock)}/{track.path}"
+    return identifier_of_path(datablock, track.path)
+
+
+def identifier_of_path(datablock: bpy.types.ID, path: str) -> str:
+    return f"{type(datablock).__name__}/{name_of(datablock)}/{path}"
 
 
 @redraw.once
@@ -375,6 +380,30 @@ def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
                 seen.add((channels.identity, each.track.path))
                 shown.append(chosen)
     return shown
+
+
+def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
+    """Return the chosen keys of one frame, and all other keys there of what is selected: a column of the Dope Sheet.
+
+    Tracks that can't be edited are left out, as they are when Blender moves a column.
+    """
+    column = list(chosen)
+    frame = scene_frame(chosen[0].datablock, float(chosen[0].frames[0]))
+    seen = {(channels_of(keys.datablock).identity, keys.track.path) for keys in chosen}
+    for owner, prefixes in selected_datablocks(context, use_data=True).items():
+        try:
+            channels = check_editable(owner)
+        except AnimationError:
+            continue
+        starts = "" if prefixes is None else tuple(prefixes)
+        paths = {fcurve.data_path for fcurve in channels if fcurve.data_path.startswith(starts)}
+        others = {path for path in paths if (channels.identity, path) not in seen}
+        for each in keys_on_paths(owner, channels, others) if others else ():
+            there = each.take(np.abs(each.frames - np.float32(action_time(owner, frame))) <= SAME_FRAME)
+            if len(there) and not blocking_reason(each.track):
+                seen.add((channels.identity, each.track.path))
+                column.append(there)
+    return column
 
 
 def _same_property(

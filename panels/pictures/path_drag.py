@@ -14,7 +14,7 @@ from ...animation.errors import AnimationError
 from ...animation.on_path.held_tangent import HeldTangent, Side
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.move_point import MovablePoint, TurningTip, movable_point
-from ...animation.on_path.points import Spot, Vector
+from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.on_path.recorded import Recorded
 from ...animation.sampling.cameras import View, view_now
 from ...animation.translation import iface_, n_, rpt_
@@ -345,10 +345,22 @@ class TCB_OT_path_drag(bpy.types.Operator):
     def _confirm(self, context: bpy.types.Context) -> Status:
         if self._changed:
             handlers.flush()
+            self._show_in_tab(context, self._drag.frame if self._drag is not None else self._picked.frame)
             return self._end(context, {"FINISHED"})
         if self._picked.part == "KEY":
-            self._scene.frame_set(round(self._picked.frame))
+            self._show_in_tab(context, self._picked.frame)
         return self._end(context, {"CANCELLED"})
+
+    def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
+        """Make the key the one that the tab shows: of a track that moves the point, at the current frame."""
+        spot = self._spot
+        tracks = [track.path for track in moving_tracks(spot.item, spot.bone, spot.followed)]
+        shown = selection.active_track(context)
+        if tracks and (shown is None or shown[0] != spot.item or shown[1].path not in tracks):
+            window_manager: Any = context.window_manager
+            window_manager.tcb_track = selection.identifier_of_path(spot.item, tracks[0])
+        if self._scene.frame_current_final != frame:
+            self._scene.frame_set(int(frame // 1), subframe=frame % 1)
 
     def _take_back(self) -> None:
         if self._changed:

@@ -170,7 +170,39 @@ def test_a_typed_frame_moves_the_key_and_takes_the_playhead_along(cube, scene, e
     assert (scene.tcb.key_frame, scene.tcb.bias) == (20.5, 0.5)
 
 
+def test_a_typed_frame_moves_the_whole_column_of_what_is_selected(rig, scene, event):
+    others = rig.pose.bones["Bone 9"]
+    chosen = others if bpy.app.version >= (5, 0, 0) else others.bone
+    chosen.select = False
+    curve(rig, 'pose.bones["Bone 8"].location').lock = True
+    event()
+    scene.tcb.key_frame = 25.0
+    for number in range(9):
+        assert frames(rig, path(number)) == [1.0, 25.0, 41.0]
+    for number in range(8):
+        assert frames(rig, f'pose.bones["Bone {number}"].location') == [1.0, 25.0, 41.0]
+    assert frames(rig, 'pose.bones["Bone 8"].location') == [1.0, 21.0, 41.0]
+    assert frames(rig, path(9)) == frames(rig, 'pose.bones["Bone 9"].location') == [1.0, 21.0, 41.0]
+
+
+def test_a_dragged_column_passes_other_keys_and_escape_gives_all_back(rig, scene, event):
+    bone = rig.pose.bones["Bone 1"]
+    bone.scale = (2.0, 1.0, 1.0)
+    for frame in (1, 30, 41):
+        bone.keyframe_insert("scale", frame=frame)
+    before = snapshot(rig)
+    event(holds=True)
+    for value in (24.0, 30.0, 33.0):
+        scene.tcb.key_frame = value
+    assert frames(rig, path(0)) == frames(rig, 'pose.bones["Bone 1"].location') == [1.0, 33.0, 41.0]
+    assert frames(rig, 'pose.bones["Bone 1"].scale') == [1.0, 30.0, 41.0]
+    event(takes_back=True)
+    scene.tcb.key_frame = 21.0
+    assert snapshot(rig) == before
+
+
 def test_all_selected_bones_keys_are_moved_together(rig, scene, event):
+    scene.tcb.whole_column = False
     event()
     scene.tcb.key_frame = 25.0
     assert {tuple(frames(rig, path(number))) for number in range(10)} == {(1.0, 25.0, 41.0)}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The field of the frame of the chosen keys: how a drag of it moves them, and the playhead with them.
 
-By the mouse keys move by whole frames from where they stood before the drag, past other keys, and not where one is in
-the way.
+In the viewport all keys of the selection at that frame move, as a column of the Dope Sheet does; a switch leaves it at
+those shown. By the mouse keys move by whole frames from where they were before the drag, past other keys, and not where
+one is in the way.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .modifier_keys import last_event
 class _Drag:
     """Frames of the chosen keys before a drag of their field, and where the drag has brought them."""
 
-    tracks: Hashable
+    tracks: tuple[Hashable, ...]
     shown: float
     """The field's number before."""
     before: Numbers
@@ -38,7 +39,7 @@ class _Drag:
     kept: list[RecordedPlaces]
     playhead: float
 
-    def is_of(self, tracks: Hashable, frames: Numbers) -> bool:
+    def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
         """Check whether nothing else has moved the keys since."""
         return self.tracks == tracks and np.array_equal(self.after, frames)
 
@@ -54,13 +55,14 @@ class _FrameField:
         frames = _frames(selection.chosen_keys(bpy.context))
         return float(frames.min()) if len(frames) else 0.0
 
-    def set(self, _group: object, value: float) -> None:
+    def set(self, group: Any, value: float) -> None:
         context, event = bpy.context, last_event(bpy.context)
-        chosen = selection.chosen_keys(context)
-        frames, tracks = _frames(chosen), _tracks(chosen)
+        shown = selection.chosen_keys(context)
         self._refused = None
-        if not chosen or np.float32(value) == np.float32(frames.min()):
+        if not shown or np.float32(value) == np.float32(_frames(shown).min()):
             return
+        chosen = self._moved(context, shown, group.whole_column)
+        frames, tracks = _frames(chosen), _tracks(chosen)
         drag = self._drag
         if drag is None or not drag.is_of(tracks, frames):
             kept = [RecordedPlaces.of(keys) for keys in chosen]
@@ -78,14 +80,26 @@ class _FrameField:
             for keys, own in moved:
                 check_can_move(keys, own)
         except AnimationError as refusal:
-            self._drag, self._refused = drag, (identity_of(chosen), str(refusal))
+            self._drag, self._refused = drag, (identity_of(shown), str(refusal))
             return
         for keys, own in moved:
             move_keys(keys, own)
         if not selection.in_animation_editor(context):
             _go(context, float(after.min()))
-        after = _frames(selection.chosen_keys(context))
+        self._drag = drag
+        after = _frames(self._moved(context, selection.chosen_keys(context), group.whole_column))
         self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
+
+    def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
+        """Return the keys to move: those shown or, in the viewport, their column; in a drag, of the same tracks."""
+        if not whole_column or selection.in_animation_editor(context) or not shown:
+            return shown
+        column = selection.column_of(context, shown)
+        if self._drag is None:
+            return column
+        # Keys that the drag passes are not picked up.
+        held = [keys for keys in column if _track(keys) in self._drag.tracks]
+        return held if _tracks(held) == self._drag.tracks else column
 
     def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
         """Return why these keys could not be moved where they were last told to; empty where they were."""
@@ -106,7 +120,7 @@ def key_frame() -> Any:
     """Return the field of the frame of the chosen keys."""
     return FloatProperty(
         name="Frame",
-        description="The frame of the key. Of several keys that of the first: the others are moved by as much",
+        description="Frame of the key. Of several keys of the first one: the others move by the same amount",
         min=-LAST_FRAME,
         max=LAST_FRAME,
         step=100,
@@ -140,5 +154,9 @@ def _in_action(keys: TrackKeys, frames: Numbers) -> Numbers:
     return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
 
 
-def _tracks(chosen: list[TrackKeys]) -> Hashable:
-    return tuple((keys.datablock.as_pointer(), keys.track.path, len(keys)) for keys in chosen)
+def _tracks(chosen: list[TrackKeys]) -> tuple[Hashable, ...]:
+    return tuple(map(_track, chosen))
+
+
+def _track(keys: TrackKeys) -> Hashable:
+    return keys.datablock.as_pointer(), keys.track.path, len(keys)
