@@ -153,26 +153,9 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
 
     Source: docs/formulas.md, "Reversed time".
     """
-    written = _written(track, index)
-    if written is None or own.identities.tobytes() == written["identity"].tobytes():
+    mirrored = _mirrored_rows(track, index, own)
+    if not len(mirrored):
         return own
-    rows, places = _same(own.identities, written["identity"])
-    before = written["co"][places, 0].astype(np.float64)
-    now = own.keys.frames[rows].astype(np.float64)
-    moved = np.abs(now - before) > ONE_KEY
-    order = np.argsort(before[moved], kind="stable")
-    old, new = before[moved][order], now[moved][order]
-    if len(old) < 2 or not (np.diff(new) < 0.0).all():
-        return own
-    if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
-        # Of two each of which was moved by itself some factor tells the frames.
-        return own
-    factor = (new[-1] - new[0]) / (old[-1] - old[0])
-    expected = new[0] + factor * (before - old[0])
-    if (np.abs(expected - now)[moved] > _SNAPPED).any():
-        return own
-    # The key about which the others were mirrored has not moved.
-    mirrored = rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
     numbers = own.numbers.copy()
     filled = np.where(
         np.isnan(numbers[:, :_PARAMETERS]), [defaults.get(name, 0.0) for name in PARAMETERS], numbers[:, :_PARAMETERS]
@@ -181,6 +164,39 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
     numbers[mirrored, _PARAMETERS:] *= -1.0
     return own.with_(numbers=numbers)
+
+
+def is_mirrored(track: Track, own: OwnChannels) -> bool:
+    """Return whether own keys were mirrored in time since they were written: an update has yet to reverse parameters.
+
+    Parameters that are set before that would be reversed, too.
+    """
+    return not track.is_baked and any(len(_mirrored_rows(track, index, each)) for index, each in own.items())
+
+
+def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
+    """Return the rows of keys that were mirrored in time since they were written."""
+    none = np.empty(0, dtype=np.intp)
+    written = _written(track, index)
+    if written is None or own.identities.tobytes() == written["identity"].tobytes():
+        return none
+    rows, places = _same(own.identities, written["identity"])
+    before = written["co"][places, 0].astype(np.float64)
+    now = own.keys.frames[rows].astype(np.float64)
+    moved = np.abs(now - before) > ONE_KEY
+    order = np.argsort(before[moved], kind="stable")
+    old, new = before[moved][order], now[moved][order]
+    if len(old) < 2 or not (np.diff(new) < 0.0).all():
+        return none
+    if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
+        # Of two each of which was moved by itself some factor tells the frames.
+        return none
+    factor = (new[-1] - new[0]) / (old[-1] - old[0])
+    expected = new[0] + factor * (before - old[0])
+    if (np.abs(expected - now)[moved] > _SNAPPED).any():
+        return none
+    # The key about which the others were mirrored has not moved.
+    return rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
 
 
 def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from ...bake.pipeline import rebake
 from ...errors import AnimationError
-from ...fcurves.channels import channels_of
+from ...fcurves.channels import Channels, channels_of, users_of_channels
 from ...fcurves.frames import SAME_FRAME
 from ...fcurves.keyframes import INTERPOLATION, BoolArray
+from ...live.implied_parameters import is_mirrored
 from ...store.enable_tracks import enable_tracks
 from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
+from ...store.table.options import Options
+from ...store.tracks import Track
 from ...translation import rpt_
 from ..track_keys import TrackKeys, found_again
 from ..track_settings import writable
@@ -75,7 +79,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():
         check_parameter(keys.track, name, values, keys.frames)
-    channels, track = writable(keys.datablock, keys.track)
+    channels, track, keys = _up_to_date(keys)
     if not track.enabled:
         enable_tracks(channels, [track])
 
@@ -95,9 +99,23 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     return Change(channels, track, keys.frames, changed)
 
 
+def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
+    """Return the keys with their channels and track, to be written.
+
+    What a mirror in time implies is done to their parameters before they get others, which it does not concern.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    if is_mirrored(track, keys.own):
+        (users,) = users_of_channels([channels])
+        rebake(users, channels, [track], Options())
+        (keys,) = found_again([keys])
+        channels, track = writable(keys.datablock, keys.track)
+    return channels, track, keys
+
+
 def reset(keys: TrackKeys) -> None:
     """Remove the keys' own parameters; raise AnimationError where the track can't be changed."""
-    channels, track = writable(keys.datablock, keys.track)
+    channels, track, keys = _up_to_date(keys)
     if track.enabled:
         write_numbers([Change(channels, track, keys.frames, _unset)])
 
