@@ -12,6 +12,7 @@ from typing import TypedDict
 import bpy
 
 from .errors import AnimationError
+from .number_text import size_text
 from .translation import counted, n_, rpt_
 
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
@@ -121,9 +122,9 @@ class Report:
     @property
     def _changes(self) -> list[tuple[str, str]]:
         """Return the largest changes of the motion, as text, each with its track and frame; not those by rounding."""
-        degrees = math.degrees(self.rotation_change)
-        changes = [(f"{self.value_change:.2g}", self.value_change_at)] if self.value_change > _ROUNDING else []
-        turned = [(rpt_("{:.2g} degrees", degrees), self.rotation_change_at)] if degrees > _ROUNDING else []
+        angle = size_text(self.rotation_change, is_angle=True)
+        changes = [(size_text(self.value_change), self.value_change_at)] if self.value_change > _ROUNDING else []
+        turned = [(angle, self.rotation_change_at)] if math.degrees(self.rotation_change) > _ROUNDING else []
         return changes + turned
 
     @property
@@ -150,10 +151,10 @@ class Report:
         if self.curve_keys:
             parts.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
         if not self.values_exact:
-            parts.append(rpt_("values within {:.2g}", self.value_error) + self._near(rotations=False))
+            parts.append(rpt_("values within {:s}", size_text(self.value_error)) + self._near(rotations=False))
         if not self.rotations_exact:
-            degrees = math.degrees(self.rotation_error)
-            parts.append(rpt_("rotations within {:.2g} degrees", degrees) + self._near(rotations=True))
+            angle = size_text(self.rotation_error, is_angle=True)
+            parts.append(rpt_("rotations within {:s}", angle) + self._near(rotations=True))
         if self.looks_kept:
             parts.append(self._looks)
         return ", ".join(parts)

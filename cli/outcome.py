@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
+from ..animation.number_text import size_text
 from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
@@ -200,9 +201,9 @@ def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
     elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
         if reduced := outcome.findings.get("reduced"):
-            done += rpt_(", off by up to {:.4g}", max(each["error"] for each in reduced))
+            done += rpt_(", off by up to {:s}", size_text(max(each["error"] for each in reduced)))
             angle = max(each["angle"] for each in reduced)
-            done += rpt_(" and {:.2g}°", angle) if angle else ""
+            done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
 

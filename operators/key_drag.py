@@ -13,6 +13,7 @@ from ..animation.edit.parameters.drag import ParameterDrag
 from ..animation.edit.parameters.set_parameters import set_parameters
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
+from ..animation.number_text import number_text
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
@@ -168,7 +169,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
 
     def _number(self, context: bpy.types.Context, value: float) -> str:
         of_max = preferences.shows_numbers_of_50(context)
-        return f"{of_50(self.parameter, value):.1f}" if of_max else f"{value:.3f}"
+        return number_text(of_50(self.parameter, value), 1) if of_max else number_text(value, 3)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
         show_in_headers(context, self._area, None, None)

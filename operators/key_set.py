@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
@@ -13,7 +13,7 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 from ..animation import find_track
 from ..animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
 from ..animation.edit.parameters.set_parameters import set_parameters
-from ..animation.edit.track_keys import TrackKeys, found_again, key_at
+from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import rpt_
@@ -67,6 +67,11 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    _mixed: ClassVar[dict[str, float]] = {}
+    """In the dialog, the means that it shows at first."""
+    _same_interpolation = ""
+    """In the dialog, the interpolation that all keys had."""
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_keys(cls, context) if selection.in_animation_editor(context) else poll_selection(cls, context)
@@ -75,13 +80,21 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if self.track:
             return self.execute(context)
         self._chosen = selection.chosen_keys(context)
+        self._mixed = {}
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
+        # What the tab shows: of mixed numbers the mean, which is not set unless it is changed.
+        scene: Any = context.scene
         for name, numbers in selection.chosen_parameters(context).items():
-            if not is_mixed(numbers):
-                setattr(self, name, numbers[0])
+            setattr(self, name, getattr(scene.tcb, name))
+            if is_mixed(numbers):
+                self._mixed[name] = getattr(self, name)
+        kinds = set().union(*map(interpolations_of, self._chosen))
+        self._same_interpolation = kinds.pop() if len(kinds) == 1 else ""
+        if self._same_interpolation:
+            self.interpolation = self._same_interpolation
         window_manager: Any = context.window_manager
         status: Status = window_manager.invoke_props_dialog(self)
         return status
@@ -92,12 +105,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         for name, slider in shown_names(context).items():
             row = layout.row()
             row.prop(self, slider)
-            if not self.properties.is_property_set(name):
+            if self._is_kept(name):
                 row.label(text="mixed, kept")
         row = layout.row()
         row.prop(self, "interpolation")
         if not self.properties.is_property_set("interpolation"):
-            row.label(text="kept")
+            row.label(text="mixed, kept")
 
     def check(self, context: bpy.types.Context) -> bool:
         """Let the motion follow each change in the dialog."""
@@ -115,6 +128,10 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         properties = self.properties
+        for name in [name for name in self._mixed if self._is_kept(name)]:
+            properties.property_unset(name)
+        if self._same_interpolation and self.interpolation == self._same_interpolation:
+            properties.property_unset("interpolation")
         if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
             names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
             self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
@@ -148,4 +165,9 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def _given(self) -> dict[str, float]:
         """Return the parameters that were set, without those that are mixed and kept."""
-        return {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
+        given = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
+        return {name: getattr(self, name) for name in given}
+
+    def _is_kept(self, name: str) -> bool:
+        """Return whether the keys keep their mixed numbers, as the dialog has the mean that it showed at first."""
+        return name in self._mixed and getattr(self, name) == self._mixed[name]

@@ -10,6 +10,7 @@ from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWi
 from ..animation.edit.track_keys import TrackKeys, keys_of
 from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
+from ..animation.number_text import size_text
 from ..animation.relaxation.wanted_conditions import Wanted
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
@@ -138,5 +139,5 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
 
 def _worst(obj: bpy.types.Object, bone: str, error: float, frame: float) -> findings.Finding:
     """Return the frame at which the condition is farthest from holding."""
-    fault = rpt_("the largest error is {:.4g}", error)
+    fault = rpt_("the largest error is {:s}", size_text(error))
     return findings.Finding(obj, frame, rpt_("frame {:g}", frame), "", fault, bone)

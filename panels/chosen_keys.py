@@ -10,6 +10,7 @@ import bpy
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.parameters_played import PlayedParameters
 from ..animation.edit.track_keys import TrackKeys
+from ..animation.number_text import number_text
 from ..animation.store.parameters import Numbers
 from ..animation.translation import iface_
 from ..ui import preferences, selection
@@ -116,7 +117,7 @@ def _draw_place(
     name = "key_angles" if first.track.kind == "EULER" else "key_value"
     for component in range(min(SLIDERS_OF_VALUE, len(first.track.rest))):
         numbers = value_component(context, component)[1]
-        beside = _mixed(numbers) or (f"{now[component]:.6g}" if component in now else "")
+        beside = _mixed(numbers) or (number_text(now[component]) if component in now else "")
         row = layout.split(factor=SLIDER, align=True) if beside else layout.row()
         field = row.row()
         field.enabled = len(numbers) > 0
@@ -128,12 +129,16 @@ def _draw_place(
 
 def _mixed(numbers: Numbers) -> str:
     """Return the range of numbers that differ; empty where they do not."""
-    return f"{numbers.min():.3g} … {numbers.max():.3g}" if len(numbers) and is_mixed(numbers) else ""
+    return (
+        f"{number_text(numbers.min(), 3)} … {number_text(numbers.max(), 3)}"
+        if len(numbers) and is_mixed(numbers)
+        else ""
+    )
 
 
 def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
     """Return the range of mixed parameters."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.shows_numbers_of_50(context):
-        return f"{of_50(name, low):.3g} … {of_50(name, high):.3g}"
-    return f"{low:.2g} … {high:.2g}"
+        return f"{number_text(of_50(name, low), 1)} … {number_text(of_50(name, high), 1)}"
+    return f"{number_text(low, 3)} … {number_text(high, 3)}"

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import math
-
 import bpy
 
 from ..animation import AnimationError
 from ..animation.checks.smoothness import Smoothness, smoothness
+from ..animation.number_text import size_text
 from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
 from ..ui import redraw, selection
@@ -68,5 +67,5 @@ def _jump_text(order: int, jump: Jump, is_rotation: bool) -> str:
     name = iface_(_DERIVATIVES[order])
     if not jump.is_seen:
         return iface_("{:s}: none", name)
-    size = f"{math.degrees(jump.size):.3g}°" if is_rotation else f"{jump.size:.3g}"
+    size = size_text(jump.size, is_angle=is_rotation)
     return iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
@@ -13,6 +12,7 @@ from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.track_state import STATES, has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.fcurves.refused_actions import layered_refusals
+from ..animation.number_text import angle_text, number_text
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
@@ -243,14 +243,16 @@ def _state(track: Track) -> str:
 
 
 def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
-    """Draw the turn of a rotation from the key before, as 3D Studio's Key Info shows it."""
+    """Draw the turn of a rotation from the last key to the current frame, as 3D Studio's Key Info shows it."""
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)
     try:
-        angle, axis = turn_now(track, frame, selection.default_parameters(context))
+        turn = turn_now(track, frame, selection.default_parameters(context))
     except AnimationError as error:
         box.label(text=error.reason, icon="ERROR", translate=False)
         return
-    box.label(text="From the key before:")
-    box.label(text=iface_("Angle {:.3f}°", math.degrees(angle)), translate=False)
-    box.label(text=iface_("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
+    text = iface_(
+        "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)
+    )
+    box.label(text=text, translate=False)
+    box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)

@@ -14,6 +14,7 @@ from ..animation.bake.notes import rounding_of
 from ..animation.checks.parameters_played import Obstacle, PlayedParameters
 from ..animation.checks.track_state import STATES
 from ..animation.fcurves.editable import check_editable
+from ..animation.number_text import size_text
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.paths import BONES, split
 from ..animation.store.tracks import Track, blocking_reason
@@ -138,6 +139,6 @@ def state_text(track: Track, current: str) -> str:
         return iface_(STATES[current])
     if not error.is_approximate and error.size <= rounding_of(track, _largest_value(track)):
         return rpt_("handles, exact")
-    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
+    size = size_text(error.size, is_angle=track.is_rotation)
     text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
     return rpt_(text, size, round(error.frame, 1))

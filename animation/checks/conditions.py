@@ -23,6 +23,7 @@ from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError
 from ..fcurves.keyframes import BoolArray
+from ..number_text import size_text
 from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
@@ -340,8 +341,8 @@ class _ObjectCheck:
                 frame = ends[0] + part[worst] * (ends[1] - ends[0])
                 keys = [all_keys(owner) for owner in (self.item, constraint.target)]
                 message = rpt_(
-                    "its view comes within {:.2g} degrees of {:s}, and turns round there",
-                    math.degrees(angle[worst]),
+                    "its view comes within {:s} of {:s}, and turns round there",
+                    size_text(float(angle[worst]), is_angle=True),
                     word,
                 )
                 yield Violation(

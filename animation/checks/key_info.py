@@ -114,14 +114,27 @@ def values_now(track: Track, frame: float) -> dict[int, float]:
     return {index: float(fcurve.evaluate(frame)) for index, fcurve in sorted(track.channels.items())}
 
 
-def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
-    """Return the rotation from the key before `frame` to `frame`, as frame functions play it: radians, and axis.
+class Turn(NamedTuple):
+    """A rotation between two frames of the motion."""
+
+    start: float
+    """The frame of the last key before; equal to `end` where there is none."""
+    end: float
+    angle: float
+    """Radians."""
+    axis: tuple[float, float, float]
+
+
+def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
+    """Return the rotation from the last key before `frame` to `frame`, as frame functions play it.
 
     Raises AnimationError where the keys make no spline.
     """
     frame = _played(track, frame)
     check_can_be_drawn(track, read_own_keys(track))
     (spline,) = _splines(track, defaults)
+    earlier = spline.frames[spline.frames < frame - AT]
+    start = float(earlier[-1]) if len(earlier) else frame
     if isinstance(spline.spline, tcb.RotationSpline):
         angles, axes = spline.spline.turn_from_key([frame])
     else:
@@ -131,7 +144,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple
             start = spline.spline(before)
             turns = rotations.multiply(turns, rotations.conjugate(start))
         axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
-    return float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2]))
+    return Turn(start, frame, float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2])))
 
 
 def _played(track: Track, frame: float) -> float:

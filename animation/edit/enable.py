@@ -19,6 +19,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..number_text import size_text
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
@@ -289,10 +290,10 @@ def _compared(look: Look, was_linear: bool) -> Report:
     place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
     if track.is_rotation:
         report.rotation_change, report.rotation_change_at = change, place
-        visible, words = change > _VISIBLE_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
+        visible, words = change > _VISIBLE_ANGLE, size_text(change, is_angle=True)
     else:
         report.value_change, report.value_change_at = change, place
-        visible, words = change > _VISIBLE_CHANGE * look.spread, f"{change:.2g}"
+        visible, words = change > _VISIBLE_CHANGE * look.spread, size_text(change)
     if visible:
         report.looks_changed = 1
     if was_linear and change > 0.0:

@@ -14,7 +14,7 @@ from ..bake.plans.splines import setting_names
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array, Keyframes, read_joined
+from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, Keyframes, read_joined
 from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
@@ -88,6 +88,17 @@ def goes_by_velocities(track: Track) -> bool:
         return "velocities" in setting_names(track, track.settings)
     except AnimationError:
         return False
+
+
+def interpolations_of(keys: TrackKeys) -> set[str]:
+    """Return the interpolations that the keys are played with: "BEZIER" where the spline begins, whatever was keyed."""
+    names = {number: name for name, number in INTERPOLATION.items()}
+    found = set()
+    for own in keys.own.values():
+        there = is_among(own.keys.frames, keys.frames)
+        found |= set(own.keys.interpolation[there & own.ends_spline].tolist())
+        found |= {INTERPOLATION["BEZIER"]} if (there & ~own.ends_spline).any() else set()
+    return {names[number] for number in found}
 
 
 @checked

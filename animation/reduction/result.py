@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
+from ..number_text import size_text
 from ..translation import rpt_
 from .wanted import ANGLE
 
@@ -89,30 +89,34 @@ class Reduction:
         text = rpt_("{:,} keys in place of {:,}", self.diamonds, self.diamonds_before)
         if self.error_at:
             text += rpt_(
-                "; the largest error is {error:.4g} ({place:s}), the mean {mean:.2g}",
-                error=self.error,
+                "; the largest error is {error:s} ({place:s}), the mean {mean:s}",
+                error=size_text(self.error),
                 place=self.error_at,
-                mean=self.mean,
+                mean=size_text(self.mean),
             )
         if self.angle_at:
-            text += rpt_("; rotations are off by up to {:.2g}° ({:s})", math.degrees(self.angle), self.angle_at)
+            text += rpt_(
+                "; rotations are off by up to {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at
+            )
         text += rpt_("; {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM and self.evaluated:
             text += rpt_(
-                "; that is more than {:.4g}, as constraints or drivers make more of small changes", self.wanted
+                "; that is more than {:s}, as constraints or drivers make more of small changes", size_text(self.wanted)
             )
         elif self.error > self.wanted * _ROOM:
-            text += rpt_("; that is more than {:.4g}, as handles can't play these keys: a bake does", self.wanted)
+            text += rpt_(
+                "; that is more than {:s}, as handles can't play these keys: a bake does", size_text(self.wanted)
+            )
         if self.wanted_still is not None:
-            text += rpt_("; what stands still is off by up to {:.4g}", self.still)
+            text += rpt_("; what stands still is off by up to {:s}", size_text(self.still))
             text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
         if self.noise:
-            text += rpt_("; the filter took away up to {:.4g} ({:s})", self.noise, self.noise_at)
-            text += rpt_(", both together are off by up to {:.4g} ({:s})", self.unfiltered, self.unfiltered_at)
+            text += rpt_("; the filter took away up to {:s} ({:s})", size_text(self.noise), self.noise_at)
+            text += rpt_(", both together are off by up to {:s} ({:s})", size_text(self.unfiltered), self.unfiltered_at)
         if self.noise_angle:
-            text += rpt_("; the filter turned by up to {:.2g}°", math.degrees(self.noise_angle))
-            text += rpt_(", both together by up to {:.2g}°", math.degrees(self.unfiltered_angle))
+            text += rpt_("; the filter turned by up to {:s}", size_text(self.noise_angle, is_angle=True))
+            text += rpt_(", both together by up to {:s}", size_text(self.unfiltered_angle, is_angle=True))
         if self.angle > self.wanted_angle * _ROOM:
-            most = math.degrees(self.wanted_angle)
-            text += rpt_("; that is more than {:.2g}°, as handles can't play these keys: a bake does", most)
+            most = size_text(self.wanted_angle, is_angle=True)
+            text += rpt_("; that is more than {:s}, as handles can't play these keys: a bake does", most)
         return text

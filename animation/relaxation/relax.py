@@ -29,6 +29,7 @@ from ..fcurves.channels import Channels, channels_of, evaluate_anew, users_of_ch
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Keyframes, read_coordinates
+from ..number_text import size_text
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..store.table.options import Options
@@ -84,23 +85,23 @@ class Relaxation:
     @property
     def _message(self) -> str:
         if not self.keys:
-            text = n_("nothing to change: the largest error was {:.4g} (frame {:g})")
-            return rpt_(text, self.before, self.before_frame)
+            text = n_("nothing to change: the largest error was {:s} (frame {:g})")
+            return rpt_(text, size_text(self.before), self.before_frame)
         errors = rpt_(
-            "the largest error was {before:.4g} (frame {before_frame:g}), is {after:.4g} (frame {after_frame:g},"
+            "the largest error was {before:s} (frame {before_frame:g}), is {after:s} (frame {after_frame:g},"
             " {samples:,} samples)",
-            before=self.before,
+            before=size_text(self.before),
             before_frame=self.before_frame,
-            after=self.after,
+            after=size_text(self.after),
             after_frame=self.after_frame,
             samples=self.samples,
         )
-        ways = [rpt_("moved by up to {:.4g}", self.moved)] if self.moved else []
-        ways += [rpt_("turned by up to {:.3g} degrees", math.degrees(self.turned))] if self.turned else []
-        ways += [rpt_("{:.3g} in all", self.change)] if self.change else []
+        ways = [rpt_("moved by up to {:s}", size_text(self.moved))] if self.moved else []
+        ways += [rpt_("turned by up to {:s}", size_text(self.turned, is_angle=True))] if self.turned else []
+        ways += [rpt_("{:s} in all", size_text(self.change))] if self.change else []
         how = ", ".join(ways) or rpt_("as they were")
         keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), how)
-        effort = rpt_("effort {:.3g}, before {:.3g}", self.effort, self.effort_before)
+        effort = rpt_("effort {:s}, before {:s}", size_text(self.effort), size_text(self.effort_before))
         return f"{errors}; {keys}; {effort}"
 
 
@@ -279,13 +280,13 @@ def _not_reached(result: Relaxation) -> AnimationError:
     return AnimationError(
         result.name,
         rpt_(
-            "with these keys the error can't come under {tolerance:g}: {after:.4g} is left at frame {frame:g}"
-            "{around:s}, of {before:.4g} before; nothing was changed",
-            tolerance=result.tolerance,
-            after=result.after,
+            "with these keys the error can't come under {tolerance:s}: {after:s} is left at frame {frame:g}"
+            "{around:s}, of {before:s} before; nothing was changed",
+            tolerance=size_text(result.tolerance),
+            after=size_text(result.after),
             frame=result.after_frame,
             around=between(result.around),
-            before=result.before,
+            before=size_text(result.before),
         ),
     )
 

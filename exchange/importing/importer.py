@@ -19,6 +19,7 @@ from ...animation.datablocks import name_of
 from ...animation.errors import Note, TooManySamplesError, note_on
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.number_text import size_text
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
@@ -163,8 +164,11 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
     baked.rotation_error = math.radians(max(turns, default=0.0))
     baked.samples += done.samples
     baked.errors += done.errors
-    text = n_("baked as samples, as handles would be off by up to {:.2g} degrees")
-    baked.notes += [note_on(each["datablock"], rpt_(text, each["error"]), each["track"]) for each in far]
+    text = n_("baked as samples, as handles would be off by up to {:s}")
+    baked.notes += [
+        note_on(each["datablock"], rpt_(text, size_text(math.radians(each["error"]), is_angle=True)), each["track"])
+        for each in far
+    ]
 
 
 def _track_of(error: HandleError) -> tuple[str, str]:

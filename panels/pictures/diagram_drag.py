@@ -14,6 +14,7 @@ from ...animation.checks.key_info import Sides
 from ...animation.edit.parameters.drag import ParameterDrag
 from ...animation.edit.parameters.set_parameters import set_parameters
 from ...animation.errors import AnimationError
+from ...animation.number_text import number_text
 from ...animation.translation import iface_, n_, rpt_
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction, tcb_of_tangents
 from ...ui import selection
@@ -206,7 +207,9 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return self._end(context, {"CANCELLED"})
-        text = "   ".join(f"{iface_(DESCRIPTIONS[name][0])}: {number:.3f}" for name, number in numbers.items())
+        text = "   ".join(
+            f"{iface_(DESCRIPTIONS[name][0])}: {number_text(number, 3)}" for name, number in numbers.items()
+        )
         show_in_headers(context, self._area, text, iface_(_HINT))
         return {"RUNNING_MODAL"}
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Paths of selected objects and bones in the 3D viewport: which are wanted, kept, and out of date.
 
-A path is computed outside of drawing, a few milliseconds at a time, and drawn until something that it depends on
-changes. Kept paths refer to objects by `session_uid` and to bones by name: after an undo every reference is dead.
+A path is computed when it is drawn and something that it depends on has changed. Paths that take too long for a redraw
+follow outside of drawing, a few milliseconds at a time. Where a key was inserted it waits for Live's update. Kept paths
+refer to objects by `session_uid` and to bones by name: after an undo every reference is dead.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from .pick import Picked, Shown, end_of, on_screen
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
 """Seconds of work from redraw to redraw."""
+_AT_ONCE = 0.05
+"""Seconds of work in a redraw, on paths that have changed since the last one."""
 _WAIT = 0.2
 """Seconds until the next check whether frames can be stepped through."""
 _FEWEST_KEPT = 64
@@ -178,9 +181,14 @@ def _draw_paths(context: bpy.types.Context) -> None:
     shown = list(_shown_objects(context))
     for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
-        kept = _state.kept.get(wanted)
-        if kept is None or kept.stale:
+        if wanted not in _state.kept or _state.kept[wanted].stale:
             _want(wanted)
+    if _state.wanted:
+        # In the same redraw as what moves: a timer would come after it.
+        _by_curves({obj.session_uid: obj for obj in bpy.data.objects}, _AT_ONCE)
+    for obj, bone in shown:
+        wanted = (obj.session_uid, bone), trace
+        kept = _state.kept.get(wanted)
         if kept is not None:
             _state.kept.move_to_end(wanted)
             colour = path_colour(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
@@ -310,6 +318,8 @@ def _want(wanted: Wanted) -> None:
 def _work() -> float | None:
     """Compute wanted paths for some milliseconds; Blender's timer calls this until it returns None."""
     try:
+        if not (_state.wanted or _state.unseen or _state.stepped or _state.cameras.is_stepping):
+            return None
         objects = {obj.session_uid: obj for obj in bpy.data.objects}
         if _state.wanted:
             _by_curves(objects)
@@ -332,39 +342,51 @@ def _work() -> float | None:
     return 0.0 if _state.wanted or _state.unseen or _state.stepped else None
 
 
-def _by_curves(objects: dict[int, Any]) -> None:
-    end = time.perf_counter() + _PIECE
+def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
+    """Compute wanted paths, as far as the time allows, from F-curves; it changes no data, so that drawing may do it."""
+    end = time.perf_counter() + seconds
     worlds: dict[bytes, TransformSampler] = {}
-    inputs = _state.inputs
+    waiting = []
     while _state.wanted and time.perf_counter() < end:
         wanted = next(iter(_state.wanted))
         del _state.wanted[wanted]
-        (uid, bone), trace = wanted
-        obj = objects.get(uid)
-        if obj is None or (bone and bone not in obj.pose.bones) or not _has_cameras(trace, objects):
-            continue
-        kept, mark = _state.kept.get(wanted), inputs.of(obj, bone)
-        if kept is not None and kept.inputs == (mark, _state.cameras.marks(trace.cameras, objects, inputs)):
-            kept.stale = False
-            continue
-        planned = plan(obj, bone, trace)
-        try:
-            views = _views(trace, planned, objects)
-        except IsSteppedError:
-            _state.unseen[wanted] = None
-            continue
-        world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
-        try:
-            matrices = world.matrices(obj, bone)
-        except UnknownMotionError as unknown:
-            _state.stepped[wanted] = planned, str(unknown)
-            _state.sampler = None
-            continue
-        made = path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
-        read = world.read(obj, bone) | _state.cameras.read(trace.cameras)
-        marks = mark, _state.cameras.marks(trace.cameras, objects, inputs)
-        _state.kept[wanted] = _Kept(made, read, "", marks)
-    inputs.rest()
+        if not _compute(wanted, objects, worlds):
+            waiting.append(wanted)
+    _state.wanted |= dict.fromkeys(waiting)
+    _state.inputs.rest()
+
+
+def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[bytes, TransformSampler]) -> bool:
+    """Compute a path; return False where it has to wait for Live, as an inserted key bends the motion until then."""
+    inputs = _state.inputs
+    (uid, bone), trace = wanted
+    obj = objects.get(uid)
+    if obj is None or (bone and bone not in obj.pose.bones) or not _has_cameras(trace, objects):
+        return True
+    kept, mark = _state.kept.get(wanted), inputs.of(obj, bone)
+    if kept is not None and kept.inputs == (mark, _state.cameras.marks(trace.cameras, objects, inputs)):
+        kept.stale = False
+        return True
+    planned = plan(obj, bone, trace)
+    if kept is not None and len(planned.keys) > len(kept.path.frames) and handlers.is_due():
+        return False
+    try:
+        views = _views(trace, planned, objects)
+    except IsSteppedError:
+        _state.unseen[wanted] = None
+        return True
+    world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
+    try:
+        matrices = world.matrices(obj, bone)
+    except UnknownMotionError as unknown:
+        _state.stepped[wanted] = planned, str(unknown)
+        _state.sampler = None
+        return True
+    made = path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
+    read = world.read(obj, bone) | _state.cameras.read(trace.cameras)
+    marks = mark, _state.cameras.marks(trace.cameras, objects, inputs)
+    _state.kept[wanted] = _Kept(made, read, "", marks)
+    return True
 
 
 def _has_cameras(trace: Trace, objects: dict[int, Any]) -> bool:

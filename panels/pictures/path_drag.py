@@ -11,12 +11,15 @@ from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
 from ...animation.errors import AnimationError
+from ...animation.fcurves.frames import SAME_FRAME
+from ...animation.number_text import number_text
 from ...animation.on_path.held_tangent import HeldTangent, Side
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.move_point import MovablePoint, TurningTip, movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.on_path.recorded import Recorded
 from ...animation.sampling.cameras import View, view_now
+from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
@@ -190,7 +193,7 @@ class _Place:
         if isinstance(self._held, TurningTip) and not pointer.axis:
             target = self._held.target(*pointer.ray())
         self._held.move_to(target)
-        return "  ".join(f"{axis} {number:.4f}" for axis, number in zip(_AXES, target.tolist(), strict=True))
+        return "  ".join(f"{axis} {number_text(number)}" for axis, number in zip(_AXES, target.tolist(), strict=True))
 
 
 class _Tangent:
@@ -211,8 +214,8 @@ class _Tangent:
         if pointer.number is not None and not pointer.axis and length > 0.0:
             end = end * (pointer.number / length)
         self._held.drag_to(end, alone=pointer.alone, length_only=pointer.other)
-        tension, continuity, bias = (self._held.parameters[name] for name in ("tension", "continuity", "bias"))
-        return iface_("Tension {:.3f}   Continuity {:.3f}   Bias {:.3f}", tension, continuity, bias)
+        numbers = [number_text(self._held.parameters[name], 3) for name in ("tension", "continuity", "bias")]
+        return iface_("Tension {:s}   Continuity {:s}   Bias {:s}", *numbers)
 
 
 class _Time:
@@ -354,7 +357,15 @@ class TCB_OT_path_drag(bpy.types.Operator):
     def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
         """Make the key the one that the tab shows: of a track that moves the point, at the current frame."""
         spot = self._spot
-        tracks = [track.path for track in moving_tracks(spot.item, spot.bone, spot.followed)]
+        view_layer: Any = context.view_layer
+        if spot.bone:
+            spot.item.data.bones.active = spot.item.data.bones[spot.bone]
+        else:
+            view_layer.objects.active = spot.item
+        moving = moving_tracks(spot.item, spot.bone, spot.followed)
+        # The point of a bone may have keys of its rotation alone there.
+        moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
+        tracks = [track.path for track in moving]
         shown = selection.active_track(context)
         if tracks and (shown is None or shown[0] != spot.item or shown[1].path not in tracks):
             window_manager: Any = context.window_manager

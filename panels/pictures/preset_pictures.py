@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty, PointerProperty
 
+from ...animation.number_text import number_text
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.translation import iface_
 from ...formats import preset
@@ -99,7 +100,7 @@ def _description(context: bpy.types.Context, given: Mapping[str, float]) -> str:
     shown = {name: number for name, number in given.items() if number}
     if preferences.shows_numbers_of_50(context):
         shown = {name: of_50(name, number) for name, number in shown.items()}
-    return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number:g}" for name, number in shown.items())
+    return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number_text(number, 3)}" for name, number in shown.items())
 
 
 def _get(_self: object) -> int:

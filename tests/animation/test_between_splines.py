@@ -94,7 +94,9 @@ def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: s
 def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     for frame in BETWEEN:
-        angle, axis = animation.checks.key_info.turn_now(animation.find_track(thing, rotation_path(mode)), frame, {})
+        _, _, angle, axis = animation.checks.key_info.turn_now(
+            animation.find_track(thing, rotation_path(mode)), frame, {}
+        )
         before, there = orientations(plain, [FRAMES[1]])[0], orientations(plain, [frame])[0]
         assert (Rotation.from_rotvec(angle * np.array(axis)).inv() * there * before.inv()).magnitude() < ROUNDING
 

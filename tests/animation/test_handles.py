@@ -184,7 +184,7 @@ def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows,
     assert 0.0 <= look.rotation_change <= math.pi
     assert 0.0 <= report.rotation_error <= math.pi
     said = [*look.notes, *report.notes, look.counts, report.counts, *look.farthest_off]
-    degrees = [float(number) for line in said for number in re.findall(r"([-+.e\d]+|nan|inf) degrees", line)]
+    degrees = [float(number) for line in said for number in re.findall(r"([-+.e\d]+|nan|inf)°", line)]
     assert len(degrees) > 2
     assert max(degrees) <= 180.0
 

@@ -374,7 +374,7 @@ def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     animation.bake(item)
     values = animation.checks.key_info.values_now(animation.find_track(item, "location"), 7.0)
     np.testing.assert_allclose([values[axis] for axis in range(3)], location(fcurve.evaluate(7.0)), atol=1e-5)
-    angle, _ = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {})
+    angle = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {}).angle
     assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
 
 

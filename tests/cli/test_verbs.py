@@ -430,7 +430,7 @@ def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_
 
 def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, walk, tmp_path):
     ran = tcb("bake", walk, "--output", tmp_path / "handles.blend", "--output-mode", "HANDLES")
-    assert re.search(r"rotations within \S+ degrees \(frame [\d.]+\)", ran.out)
+    assert re.search(r"rotations within \S+° \(frame [\d.]+\)", ran.out)
 
 
 def test_a_tolerance_of_nothing_is_refused(tcb, walk, tmp_path):

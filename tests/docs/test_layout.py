@@ -31,6 +31,7 @@ ORDER = (
         "animation/records",
         "animation/steps",
         "animation/translation",
+        "animation/number_text",
         "animation/errors",
         "animation/arguments",
         "animation/datablocks",

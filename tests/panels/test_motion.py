@@ -82,7 +82,7 @@ def test_a_rotation_is_told_in_degrees(scene, drawn, tcb_animation):
     thing = active("rotation_quaternion", list(zip((0, 10, 20), turns, strict=True)))
     tcb_animation.animation.enable(thing)
     tcb_animation.animation.key_set(thing, "rotation_quaternion", 10, continuity=-1.0)
-    assert "Velocity: 6° at frame 10" in drawn()
+    assert "Velocity: 6.0° at frame 10" in drawn()
 
 
 def test_the_seam_of_a_cycle_may_jump(scene, drawn, tcb_animation):

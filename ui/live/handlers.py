@@ -180,6 +180,11 @@ def is_pending() -> bool:
     return bool(_state.marked or _state.unsure or attempts.is_pending())
 
 
+def is_due() -> bool:
+    """Check whether marked actions will be updated at once, when the events at hand are done."""
+    return bool(_state.marked) and not bpy.app.background and not (is_busy() or is_dragged(QUIET))
+
+
 def tick(at_once: bool = False) -> float | None:
     """Do the next part of what is pending, and return the seconds until there is more to do, or None.
 

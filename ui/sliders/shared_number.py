@@ -23,6 +23,7 @@ Numbers = npt.NDArray[np.float64]
 Kept = TypeVar("Kept")
 """What is kept of the keys at the start of a drag."""
 
+_NOTHING = 5e-7
 _NOT_TYPED = 1e-8
 """A mean is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
 
@@ -61,7 +62,9 @@ class SharedSlider(Generic[Kept]):
         if change is not None:
             return change.shown
         if not is_mixed(numbers):
-            return float(numbers[0])
+            number = float(numbers[0])
+            # A field would show what rounding has left of 0 as -0.000.
+            return 0.0 if abs(number) < _NOTHING else number
         mean = np.float32(numbers.mean())
         return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 

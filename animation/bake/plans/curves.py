@@ -14,6 +14,7 @@ from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...number_text import size_text
 from ...records import record
 from ...store.tracks import Track
 from ...translation import rpt_
@@ -195,7 +196,7 @@ def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
     """Return the note on the segment with the largest error."""
     key = int(np.argmax(fit.misses.max(axis=1)))
     error = float(fit.errors[key].max())
-    size = rpt_("{:.3g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.3g}"
+    size = size_text(error, is_angle=track.is_rotation)
     return rpt_(
         "off by up to {:s} after frame {:g}: the tolerance needs keys that are too close to each other",
         size,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -15,6 +14,7 @@ from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
+from ...number_text import size_text
 from ...records import record
 from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
@@ -253,5 +253,5 @@ def _bits_of(maps: Maps) -> EnumArray:
 
 def approximate(track: Track, error: float, frame: float) -> str:
     """Return a message with the maximum error of handles."""
-    size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
+    size = size_text(error, is_angle=track.is_rotation)
     return rpt_("handles approximate it: maximum error {:s} at frame {:g}", size, round(frame, 2))

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers as texts in panels, messages and reports, rounded as Blender's fields are: no exponents, no "-0"."""
+
+from __future__ import annotations
+
+import math
+
+_DECIMALS = 4
+
+
+def number_text(number: float, decimals: int = _DECIMALS) -> str:
+    """Return a number with so many decimals at most."""
+    text = f"{number:.{decimals}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def angle_text(radians: float) -> str:
+    """Return an angle in degrees, with one decimal."""
+    return f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
+
+
+def size_text(size: float, is_angle: bool = False) -> str:
+    """Return a size, such as an error, of values or in radians; what is too small to be shown is below the smallest."""
+    if is_angle:
+        return "<0.1°" if 0.0 < math.degrees(size) < 0.05 else angle_text(size)
+    smallest = 10.0**-_DECIMALS
+    return f"<{smallest:.{_DECIMALS}f}" if 0.0 < size < 0.5 * smallest else number_text(size)

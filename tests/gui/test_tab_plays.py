@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tab shows is what plays: handles, other modes, strips, columns of keys, and the path at each redraw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES, settle, turns
+from .cube import CURVES, everything
+from .editors import open_editor, open_tcb_menu
+from .top_view import TOP_VIEW, log
+
+LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
+# What the sliders of the Graph Editor's tab show, and which of them act.
+SHOWN = """
+from bl_ext.user_default.tcb_animation.ui import selection
+big = max((a for a in win().screen.areas if a.type == {area!r}), key=lambda a: a.height)
+with bpy.context.temp_override(window=win(), area=big, region=region(big, 'UI')):
+    chosen = [(keys.track.path, keys.frames.tolist()) for keys in selection.chosen_keys(bpy.context)]
+    played = sorted(selection.chosen_played(bpy.context).names) if chosen else []
+    s = bpy.context.scene.tcb
+    result = chosen, played, [round(number, 3) for number in (s.tension, s.bias)]
+"""
+ALL = ["bias", "continuity", "ease_from", "ease_to", "tension"]
+ONE_KEY = f"""{CURVES}
+for c in fcurves():
+    c.hide, c.lock = (c.data_path, c.array_index) != ('location', 0), False
+    for k in c.keyframe_points:
+        k.select_control_point = k.select_left_handle = k.select_right_handle = False
+curve = fcurves()[0]
+k = curve.keyframe_points[1]
+k.select_control_point = k.select_left_handle = k.select_right_handle = True
+def steps():
+    a = max((a for a in win().screen.areas if a.type == 'GRAPH_EDITOR'), key=lambda a: a.height)
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.graph.view_all()
+    bpy.ops.ed.undo_push(message='one key')
+    yield from drawn()
+"""
+HANDLE_ON_SCREEN = f"""{CURVES}
+r = region(max((a for a in win().screen.areas if a.type == 'GRAPH_EDITOR'), key=lambda a: a.height), 'WINDOW')
+x, y = r.view2d.view_to_region(*fcurves()[0].keyframe_points[1].handle_right, clip=False)
+result = (r.x + x, win().height - r.y - y)
+"""
+# Compares the path that each redraw draws with the curves as they are then.
+WATCH = """
+import sys
+overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
+handlers = sys.modules['bl_ext.user_default.tcb_animation.ui.live.handlers']
+wm = bpy.types.WindowManager
+off, drawn_paths = [], []
+def compare():
+    cube = bpy.data.objects.get('Cube')
+    curves = fcurves()[:3]
+    kept = next((k for (thing, _), k in overlay._state.kept.items() if thing[0] == cube.session_uid), None)
+    if kept is None:
+        return
+    path = kept.path
+    played = [[c.evaluate(path.start + n) for c in curves] for n in range(len(path.points))]
+    far = max(abs(a - b) for now, point in zip(played, path.points.tolist()) for a, b in zip(now, point))
+    drawn_paths.append(path.points)
+    if far > 1e-3:
+        off.append(far)
+sys.modules['watched_paths'] = (off, drawn_paths)
+bpy.types.SpaceView3D.draw_handler_add(compare, (), 'WINDOW', 'POST_PIXEL')
+"""
+WATCHED = """
+import sys
+off, drawn_paths = sys.modules['watched_paths']
+apart = lambda n: [float(abs(points - drawn_paths[n]).max()) for points in drawn_paths]
+between = max(map(min, apart(0), apart(-1)))
+result = list(off), apart(0)[-1], between, len(drawn_paths)
+off.clear()
+# What the next ones are compared with.
+del drawn_paths[:-1]
+"""
+
+
+def shown(window: Any, area: str) -> Any:
+    settle(window)
+    chosen, played, numbers = window.run(SHOWN.format(area=area))
+    return [(path, frames) for path, frames in chosen], played, numbers
+
+
+def types(window: Any, row: int = 1) -> Any:
+    return window.run(
+        f"{CURVES}\nk = fcurves()[0].keyframe_points[{row}]\nresult = [k.handle_left_type, k.handle_right_type]"
+    )
+
+
+def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(window):
+    window.run(LIVE)
+    settle(window)
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.run(ONE_KEY)
+    assert shown(window, "GRAPH_EDITOR")[:2] == ([("location", [20.0])], ALL)
+    before = window.run(f"{CURVES}\nresult = [fcurves()[0].evaluate(f) for f in range(1, 51)]")
+    # Only this channel's handles: those of the two others are TCB's, and the sliders act there.
+    window.run(
+        f"{CURVES}\nfor c in fcurves()[:3]:\n    c.hide = False\n    p = c.keyframe_points[1]\n"
+        "    p.select_control_point = p.select_left_handle = p.select_right_handle = True"
+    )
+    window.key("v", at=centre)
+    window.shot(PICTURES / "handle_types.png")
+    window.key("a")
+    settle(window)
+    assert types(window) == ["ALIGNED", "ALIGNED"]
+    assert shown(window, "GRAPH_EDITOR")[1] == []
+    window.shot(PICTURES / "handles_aligned.png")
+    buttons = window.buttons("GRAPH_EDITOR")
+    free, tension = place(buttons, "tcb.handles_free"), place(buttons, "tcb.tension")
+    assert free[1] < tension[1]
+    window.click(free)
+    settle(window)
+    assert types(window) == ["FREE", "FREE"]
+    assert shown(window, "GRAPH_EDITOR")[1] == ALL
+    window.shot(PICTURES / "handles_made_free.png")
+    # No slider has moved.
+    assert place(window.buttons("GRAPH_EDITOR"), "tcb.tension") == tension
+    after = window.run(f"{CURVES}\nresult = [fcurves()[0].evaluate(f) for f in range(1, 51)]")
+    assert after == pytest.approx(before, abs=1e-4)
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert types(window) == ["ALIGNED", "ALIGNED"]
+    assert "Traceback" not in log(window)
+
+
+def test_a_dragged_handle_shows_its_keys_new_numbers(window):
+    window.run(LIVE)
+    settle(window)
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.run(ONE_KEY)
+    window.key("alt+a", at=centre)
+    assert shown(window, "GRAPH_EDITOR")[0] == []
+    x, y = window.run(HANDLE_ON_SCREEN)
+    for each in (x - 5, x):
+        window.xdotool("mousemove", each, y)
+        turns(window)
+    window.xdotool("mousedown", 1)
+    for step in range(1, 7):
+        turns(window)
+        window.xdotool("mousemove", x, y - 12 * step)
+    turns(window)
+    window.xdotool("mouseup", 1)
+    chosen, played, numbers = shown(window, "GRAPH_EDITOR")
+    flags = window.run(
+        f"{CURVES}\nk = fcurves()[0].keyframe_points[1]\n"
+        "result = [k.select_control_point, k.select_left_handle, k.select_right_handle]"
+    )
+    window.shot(PICTURES / "handle_dragged_in_tab.png")
+    assert flags == [False, False, True]
+    assert chosen == [("location", [20.0])]
+    assert played == ALL
+    assert numbers != [0.0, 0.0]
+
+
+def test_another_rotation_mode_and_strips_are_named_with_the_way_out(window):
+    window.run(f"""{CURVES}
+cube = bpy.data.objects['Cube']
+for c in [c for c in fcurves() if c.data_path == 'location']:
+    (cube.animation_data.action.fcurves if bpy.app.version < (4, 4) else
+     cube.animation_data.action.layers[0].strips[0].channelbag(cube.animation_data.action_slot).fcurves).remove(c)
+cube.rotation_mode = 'XYZ'
+bpy.ops.ed.undo_push(message='mode')
+""")
+    settle(window)
+    window.shot(PICTURES / "other_rotation_mode.png")
+    buttons = window.buttons("VIEW_3D", height=400)
+    assert not any("key_frame" in name for name in buttons)
+    at = place(buttons, "rotation_mode")
+    window.click(at)
+    window.key("Home")
+    window.shot(PICTURES / "rotation_modes.png")
+    window.key("q")
+    settle(window)
+    if window.run("result = bpy.data.objects['Cube'].rotation_mode") != "QUATERNION":
+        window.key("Return")
+        settle(window)
+    assert window.run("result = bpy.data.objects['Cube'].rotation_mode") == "QUATERNION"
+    window.run("""
+cube = bpy.data.objects['Cube']
+animation = cube.animation_data
+action = animation.action
+animation.nla_tracks.new().strips.new('Strip', 1, action)
+animation.action = None
+bpy.ops.ed.undo_push(message='strip')
+""")
+    settle(window)
+    window.shot(PICTURES / "strips_only.png")
+    window.click(place(window.buttons("VIEW_3D", height=400), "use_tweak_mode"))
+    settle(window)
+    window.shot(PICTURES / "strip_tweaked.png")
+    assert window.run("result = bpy.data.objects['Cube'].animation_data.use_tweak_mode")
+    assert any("key_frame" in name for name in window.buttons("VIEW_3D", height=480))
+
+
+def test_a_typed_frame_moves_the_column_unless_it_is_switched_off(window):
+    window.run(LIVE)
+    settle(window)
+    buttons = window.buttons("VIEW_3D", height=520, across=0.4)
+
+    def frames():
+        return window.run(
+            f"{CURVES}\nresult = sorted(set((c.data_path, c.keyframe_points[1].co.x) for c in fcurves()))"
+        )
+
+    window.type_value(place(buttons, "tcb.key_frame"), "26")
+    settle(window)
+    assert frames() == [("location", 26.0), ("rotation_quaternion", 26.0)]
+    window.shot(PICTURES / "column_moved.png")
+    switch = place(window.buttons("VIEW_3D", height=520, across=0.83), "tcb.whole_column")
+    window.click(switch)
+    window.type_value(place(buttons, "tcb.key_frame"), "30")
+    settle(window)
+    assert frames() == [("location", 30.0), ("rotation_quaternion", 26.0)]
+
+
+def test_the_path_drawn_is_the_motion_of_that_redraw(window):
+    window.run(TOP_VIEW)
+    window.run(LIVE)
+    window.run("bpy.context.scene.tcb_paths.show = True; bpy.ops.ed.undo_push(message='path')")
+    settle(window)
+    viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 60, win().height - r.y - 60)")
+    window.run(f"{CURVES}{WATCH}")
+    settle(window)
+    window.run("area('VIEW_3D').tag_redraw()")
+    settle(window)
+    window.run(WATCHED)
+    buttons = window.buttons("VIEW_3D", height=520, across=0.4)
+
+    def off():
+        settle(window)
+        far, change, between, count = window.run(WATCHED)
+        assert count > 1
+        return far, change, between
+
+    steps = {
+        "typed value": lambda: window.type_value(place(buttons, "tcb.key_value[1]"), "2.5"),
+        "undo": lambda: window.key("ctrl+z", at=viewport),
+        "redo": lambda: window.key("ctrl+shift+z", at=viewport),
+        "typed frame": lambda: window.type_value(place(buttons, "tcb.key_frame"), "30"),
+        "undo the frame": lambda: window.key("ctrl+z", at=viewport),
+        "Corner": lambda: window.run("bpy.ops.tcb.preset_apply(preset='corner')"),
+        "insert": lambda: (
+            window.run("bpy.context.scene.frame_set(28)"),
+            window.key("i", at=viewport),
+        ),
+        "bake": lambda: window.run("bpy.ops.tcb.bake()"),
+        "free": lambda: window.run("bpy.ops.tcb.free()"),
+    }
+    found = {}
+    for name, step in steps.items():
+        step()
+        found[name] = off()
+    print(found)
+    # An inserted key leaves the motion as it is, and so the path, though its curve is round until Live has seen it.
+    assert found.pop("insert")[2] < 1e-3
+    assert not any(far for far, *_ in found.values()), found
+    assert all(found[name][1] > 0.2 for name in ("typed value", "undo", "redo", "typed frame", "undo the frame"))
+    assert "Traceback" not in log(window)
+    assert everything(window)
+
+
+def test_the_dialog_of_parameters_shows_the_numbers_of_the_tab_and_keeps_mixed_ones(window):
+    window.run(LIVE)
+    window.run("bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)")
+    window.run("bpy.ops.tcb.key_set(track='location', frame=1, interpolation='LINEAR')")
+    settle(window)
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.key("a", at=centre)
+    settle(window)
+    before = everything(window)
+    open_tcb_menu(window, centre)
+    window.shot(PICTURES / "menu_of_keys.png")
+    window.key("s")
+    window.shot(PICTURES / "dialog_of_parameters.png")
+    window.key("Return")
+    settle(window)
+    assert everything(window) == before
+    assert "Traceback" not in log(window)
