@@ -22,6 +22,9 @@ from .pictures.diagram import draw_diagram
 from .track_text import component_label, editing_blocked_by, parameters_text, settings_error
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
 
+_TEXT = 0.64
+"""Part of a row that a text takes beside its button."""
+
 
 def draw_chosen_keys(
     layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None
@@ -71,7 +74,7 @@ def _draw_obstacle(
     layout: bpy.types.UILayout, context: bpy.types.Context, played: PlayedParameters, chosen: Sequence[TrackKeys]
 ) -> None:
     """Draw one line on what keeps sliders from acting, and the way out; there always, so that no slider moves."""
-    row = layout.row()
+    row = layout.split(factor=_TEXT) if played.obstacles else layout.row()
     text = parameters_text(played, [keys.track for keys in chosen])
     row.label(text=text, icon="INFO" if played.obstacles else "BLANK1", translate=False)
     causes = [obstacle.cause for obstacle in played.obstacles]

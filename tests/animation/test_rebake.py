@@ -263,7 +263,7 @@ def test_the_selection_of_baked_keys_outlives_another_number_of_keys(animation, 
     animation.bake(item)
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.co.x == 11
+            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 11
     animation.bake(item, **options)
     for fcurve in fcurves(item):
         assert [point.co.x for point in fcurve.keyframe_points if point.select_control_point] == [11]

@@ -38,7 +38,6 @@ GERMAN = {
     "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
     "the frame range {:g} to {:g} is empty": "zwischen {:g} und {:g} liegt kein Bild",
     "{place:s}, by {change:s}": "um {change:s}: {place:s}",
-    "{:.2g} degrees": "{:.2g} Grad",
     "as Euler angles by {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
     "Logarithmic": "Logarithmisch",
     "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do": (
@@ -213,7 +212,7 @@ def test_an_error_of_pythons_is_told_as_it_is(in_german):
 def test_another_language_has_its_own_order(in_german):
     report = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation.report").Report
     changed = report(rotation_change=0.5, rotation_change_at="Ball: rotation")
-    assert changed.farthest_off == ["um 29 Grad: Ball: rotation"]
+    assert changed.farthest_off == ["um 28.6°: Ball: rotation"]
 
 
 SAY_IN_GERMAN = """

@@ -218,6 +218,23 @@ def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(win
     assert "Traceback" not in log(window)
 
 
+def test_a_dragged_key_is_the_one_that_the_tab_shows(window):
+    window.run("bpy.context.window_manager.tcb_track = 'Object/Cube/rotation_quaternion'")
+    window.run("bpy.context.scene.frame_set(7)")
+    settle(window)
+    start = keys(window)[2]
+    drag(window, start, (start[0] + 40, start[1] + 30))
+    assert window.run("result = bpy.context.scene.frame_current") == 50
+    assert window.run("result = bpy.context.window_manager.tcb_track") == "Object/Cube/location"
+    window.key("ctrl+z", at=(700, 700))
+    settle(window)
+    assert window.run("result = bpy.context.scene.frame_current") == 7
+    # A click shows it as well.
+    press(window, start)
+    release(window)
+    assert window.run("result = bpy.context.scene.frame_current") == 50
+
+
 @pytest.mark.parametrize("by", ["Escape", "right click"])
 def test_a_cancelled_drag_leaves_everything_bit_for_bit(window, by):
     before = everything(window)

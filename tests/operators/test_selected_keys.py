@@ -186,7 +186,7 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
     def choose_all(*frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
-                point.select_control_point = point.co.x in frames
+                point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x in frames
 
     with editor("DOPESHEET"):
         choose_all(1.0)
@@ -532,7 +532,7 @@ def test_what_the_animator_locked_is_left_alone_and_what_a_bake_locked_is_not(
         curve(cube, "location", index).keyframe_points[1].select_control_point = True
     for index in range(4):
         for point in curve(cube, "rotation_quaternion", index).keyframe_points:
-            point.select_control_point = point.co.x == 11.0
+            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 11.0
     with editor("DOPESHEET"):
         assert bpy.ops.tcb.key_set(tension=0.5) == {"FINISHED"}
     assert numbers(cube, "rotation_quaternion", "tension") == {11.0: 0.5}

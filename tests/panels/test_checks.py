@@ -57,7 +57,7 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs_with_the_frame_th
     bpy.ops.tcb.bake(step=0.5)
     for fcurve in fcurves(foot):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.co.x == 30
+            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 30
     # The key at 30 alone can't lift the one at 20.
     bpy.ops.tcb.relax(wanted="ABOVE", height=1.0, tracks={"LOCATION"}, keep_best=True)
     shown = " ".join(drawn(tcb_animation))
@@ -65,7 +65,9 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs_with_the_frame_th
     assert "Foot, frame 20" in shown
     for fcurve in fcurves(foot):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.type != "GENERATED"
+            point.select_control_point = point.select_left_handle = point.select_right_handle = (
+                point.type != "GENERATED"
+            )
     bpy.ops.tcb.relax(wanted="ABOVE", height=0.5, tracks={"LOCATION"})
     shown = " ".join(drawn(tcb_animation))
     assert '"Foot": the largest error was ' in shown

@@ -75,7 +75,7 @@ def choose(tcb_animation, cube):
     def select(*frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
-                point.select_control_point = point.co.x in frames
+                point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x in frames
 
     return select
 
