@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, FloatVectorProperty
 
 from ..animation import AnimationError, joint_gap
+from ..animation.number_text import size_text
 from ..animation.translation import rpt_, translated
 from ..ui import findings
 from ..ui.bake_options import step
@@ -71,7 +72,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
         except (AnimationError, ValueError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        fault = rpt_("{:s} is {:.4g} from its place on {:s}", gap.name, gap.distance, gap.parent)
+        fault = rpt_("{:s} is {:s} from its place on {:s}", gap.name, size_text(gap.distance), gap.parent)
         finding = findings.Finding(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
         findings.put(context.window_manager, [finding], str(gap))
         self.report({"INFO"}, str(gap))

@@ -11,6 +11,7 @@ from bpy.props import BoolProperty
 
 from ..animation import AnimationError, KeyCount, Reduction
 from ..animation.edit.selected_keys import any_selected
+from ..animation.number_text import number_text
 from ..animation.reduction.reduce import Selected, keys_by_error_steps, reduce_steps
 from ..animation.reduction.wanted import Wanted
 from ..animation.steps import Steps
@@ -131,7 +132,7 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
         for count in counts:
             row = manager.tcb_key_counts.add()
             row.error, row.key_count, row.before = count.error, count.keys, count.before
-        text = ", ".join(rpt_("{:.3g}: {:,} keys", count.error, count.keys) for count in counts)
+        text = ", ".join(rpt_("{:s}: {:,} keys", number_text(count.error, 6), count.keys) for count in counts)
         if counts:
             self.report({"INFO"}, rpt_("{:s}; now {:,}", text, counts[0].before))
         faults = [str(each) for each in refused if not (each.nothing_to_do and counts)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..animation.number_text import number_text
 from ..animation.translation import iface_
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
@@ -72,7 +73,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
     column = layout.column(align=True)
     for count in manager.tcb_key_counts:
         row = column.split(factor=0.3, align=True)
-        reduce = row.operator("tcb.reduce", text=f"{count.error:.3g}", translate=False)
+        reduce = row.operator("tcb.reduce", text=number_text(count.error, 6), translate=False)
         settings.hand_to(reduce)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
         reduce.key_count = 0

@@ -108,7 +108,8 @@ def _obstacle_text(obstacle: Obstacle) -> str:
     if obstacle.cause == "END":
         return iface_(_ENDS[obstacle.names[0]])
     if obstacle.cause == "METHOD":
-        return iface_("Method: {:s}", ", ".join(iface_(METHODS[name].label) for name in obstacle.names))
+        labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
+        return iface_("Method: {:s}", labels)
     is_handle = obstacle.cause == "HANDLES"
     prop: Any = bpy.types.Keyframe.bl_rna.properties["handle_left_type" if is_handle else "interpolation"]
     names = ", ".join(iface_(prop.enum_items[name].name) for name in obstacle.names)

@@ -23,7 +23,7 @@ from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError
 from ..fcurves.keyframes import BoolArray
-from ..number_text import size_text
+from ..number_text import number_text, size_text
 from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
@@ -244,7 +244,7 @@ class _ObjectCheck:
             "CLIP",
             start >= end,
             start - end,
-            lambda row: rpt_("clip start {:.5g} is not below clip end {:.5g}", start[row], end[row]),
+            lambda row: rpt_("clip start {:s} is not below clip end {:s}", *map(number_text, (start[row], end[row]))),
         )
         if camera.dof.focus_object is None:
             used, distance = (values[path] for path in _FOCUS)
@@ -254,7 +254,10 @@ class _ObjectCheck:
                 "FOCUS",
                 (used >= 0.5) & (distance <= start),
                 start - distance,
-                lambda row: rpt_("focus distance {:.5g} is not beyond clip start {:.5g}", distance[row], start[row]),
+                lambda row: rpt_(
+                    "focus distance {:s} is not beyond clip start {:s}",
+                    *map(number_text, (distance[row], start[row])),
+                ),
             )
 
     def scales(self) -> Iterator[Violation]:
@@ -484,12 +487,12 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
 def _too_small(path: str, values: Values, limit: float, row: int) -> str:
     name = rpt_(_NAMES[path])
     if limit <= 0.0:
-        return rpt_("{:s} {:.5g}, which is not above 0", name, values[row])
+        return rpt_("{:s} {:s}, which is not above 0", name, number_text(values[row]))
     return rpt_(
-        "{name:s} {value:.5g}, where the least that Blender plays is {limit:.3g}",
+        "{name:s} {value:s}, where the least that Blender plays is {limit:s}",
         name=name,
-        value=values[row],
-        limit=limit,
+        value=number_text(values[row], 7),
+        limit=number_text(limit, 7),
     )
 
 

@@ -118,7 +118,9 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
         frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in group.values()], axis=0)]
         if not len(frames):
             continue
-        kinds = segments_beside(keys.track, group, frames)["interpolation"]
+        kinds = np.full((len(frames), 2), SPLINE["interpolation"])
+        if any(b"\1" in own.ends for own in group.values()):
+            kinds = segments_beside(keys.track, group, frames)["interpolation"]
         ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
         # In a loop the tangents of the first and the last key go by both segments, but each has its own ease.

@@ -68,7 +68,7 @@ def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     others = [
         fcurve
         for fcurve in channels
-        if fcurve.data_path.startswith(starts) and (channels.slot_handle, fcurve.data_path) not in known
+        if (channels.slot_handle, fcurve.data_path) not in known and fcurve.data_path.startswith(starts)
     ]
     return any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others))
 

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...animation.number_text import size_text
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
 from .apply_plan import AIM, ROLL_CONSTRAINT
@@ -88,4 +89,4 @@ def note_differences(planned: Planned, obj: Any, parent: bpy.types.Object | None
     obj.data.vertices.foreach_get("co", points)
     apart = np.abs(points.reshape(-1, 3) - planned.points).max()
     if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
-        add_note(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))
+        add_note(rpt_("its vertices lie up to {:s} from where the file has them around its pivot", size_text(apart)))

@@ -220,7 +220,7 @@ def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(win
 
 def test_a_dragged_key_is_the_one_that_the_tab_shows(window):
     window.run("bpy.context.window_manager.tcb_track = 'Object/Cube/rotation_quaternion'")
-    window.run("bpy.context.scene.frame_set(7)")
+    window.run("bpy.context.scene.frame_set(7); bpy.ops.ed.undo_push(message='frame')")
     settle(window)
     start = keys(window)[2]
     drag(window, start, (start[0] + 40, start[1] + 30))
