@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
@@ -67,8 +67,6 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    _mixed: ClassVar[dict[str, float]] = {}
-    """In the dialog, the means that it shows at first."""
     _same_interpolation = ""
     """In the dialog, the interpolation that all keys had."""
 
@@ -80,7 +78,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if self.track:
             return self.execute(context)
         self._chosen = selection.chosen_keys(context)
-        self._mixed = {}
+        self._mixed: dict[str, float] = {}
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
@@ -128,7 +126,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         properties = self.properties
-        for name in [name for name in self._mixed if self._is_kept(name)]:
+        for name in filter(self._is_kept, PARAMETERS):
             properties.property_unset(name)
         if self._same_interpolation and self.interpolation == self._same_interpolation:
             properties.property_unset("interpolation")
@@ -170,4 +168,6 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def _is_kept(self, name: str) -> bool:
         """Return whether the keys keep their mixed numbers, as the dialog has the mean that it showed at first."""
-        return name in self._mixed and getattr(self, name) == self._mixed[name]
+        # Only the dialog has them.
+        mixed: dict[str, float] = getattr(self, "_mixed", {})
+        return name in mixed and getattr(self, name) == mixed[name]

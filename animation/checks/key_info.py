@@ -141,8 +141,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
         before = spline.frames[spline.frames < frame - AT][-1:]
         turns = spline.spline([frame])
         if len(before):
-            start = spline.spline(before)
-            turns = rotations.multiply(turns, rotations.conjugate(start))
+            turns = rotations.multiply(turns, rotations.conjugate(spline.spline(before)))
         axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
     return Turn(start, frame, float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2])))
 

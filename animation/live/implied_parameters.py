@@ -196,7 +196,8 @@ def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     if (np.abs(expected - now)[moved] > _SNAPPED).any():
         return none
     # The key about which the others were mirrored has not moved.
-    return rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
+    mirrored: IndexArray = rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
+    return mirrored
 
 
 def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:

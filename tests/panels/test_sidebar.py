@@ -272,6 +272,13 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene)
     # A tenth of a turn about z from the key before.
     assert "Turn from frame 1 to 11: 36.0°" in shown
     assert "Axis 0, 0, 1" in shown
+    # Between keys it is that from the last key, by every method.
+    bpy.ops.tcb.enable(keep_look=False)
+    for method in ("TCB", "LINEAR"):
+        scene.tcb.method = method
+        scene.frame_set(21)
+        (turn,) = [text for text in drawn("TCB_PT_key") if text.startswith("Turn from frame 11 to 21: ")]
+        assert float(turn.rpartition(" ")[2].removesuffix("°")) == pytest.approx(18.0, abs=6.0)
 
 
 def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
