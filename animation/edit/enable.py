@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ..arguments import Parameters, checked
+from ..bake.plans.refused_motion import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError
@@ -20,6 +22,7 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..number_text import size_text
+from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
@@ -28,6 +31,7 @@ from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
+from ..store.table.settings import Settings
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import n_, rpt_
 
@@ -35,6 +39,12 @@ _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
+_MUCH_NEARER = 0.5
+"""The part of the changes with the default turns, the largest and the mean, below which the other turns are chosen."""
+_NEARER = {
+    "AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
+    "SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
+}
 _ALL_LINEAR = n_(
     "all its keys were linear: TCB curves through them now, up to {:s} away; to have lines choose Linear in Set"
     " Parameters (script: key_set)"
@@ -90,7 +100,8 @@ def enable_many(
     selected : mapping of bpy.types.ID to iterable of str, or None
         For each datablock the prefixes of its tracks' paths; None: all tracks.
     keep_look : bool
-        Give Bezier keys the parameters that fit their present motion best; the report gives the change. Segments of
+        Give Bezier keys the parameters that fit their present motion best; the report gives the change. Where keys of
+        a rotation are more than half a turn apart, the `path` that changes the motion less is chosen. Segments of
         other interpolations go on as Blender plays them, and a note says so; but a track all of whose keys are linear
         plays TCB, with a note, too. Otherwise all keys have the defaults, and linear and easing keys are keys of the
         spline.
@@ -100,7 +111,7 @@ def enable_many(
     Returns
     -------
     Report
-        Tracks that can't be TCB are in `errors`, and are not changed.
+        Tracks that can't be TCB are in `errors`, and are not changed. Two keys at one frame are noted.
 
     Examples
     --------
@@ -116,15 +127,17 @@ def enable_many(
         except AnimationError as refusal:
             report.errors.append(refusal)
     originals = read_all_own_keys([track for _, track in made.values()])
+    for (_, track), own in zip(made.values(), originals, strict=True):
+        report.notes += _faults_of_frames(track, own)
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
-    numbers = None
+    numbers, settings = None, None
     if keep_look:
         originals = [
             _with_interpolations(track, own, report) for (_, track), own in zip(made.values(), originals, strict=True)
         ]
         with scratch_curves.kept():
-            numbers = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
-    enable_read(list(made.values()), originals, numbers=numbers)
+            numbers, settings = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
+    enable_read(list(made.values()), originals, settings, numbers)
     return report
 
 
@@ -173,6 +186,16 @@ def _find_plain(
         report.add(Report.on([datablock]))
 
 
+def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[str]:
+    """Return a note on the first two keys at one frame, for which a bake would refuse the track."""
+    try:
+        for own in originals.values():
+            check_frames(track, own.keys.frames)
+    except AnimationError as fault:
+        return [track.note(fault.reason, fault.frame)]
+    return []
+
+
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
     """Return the track's keys with all interpolations but Bezier as chosen ones, which Blender plays; note that.
 
@@ -206,47 +229,73 @@ def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:
     return any((~np.isnan(own.numbers)).any() for own in originals.values())
 
 
+@record(eq=False)
+class _Reading:
+    """A way to take the turns of a track's keys, and the splines with segments that they make then."""
+
+    place: int
+    settings: Settings
+    splines: list[TrackSpline]
+
+
 def _keep_look(
     tracks: Sequence[Track],
     originals: Sequence[Mapping[int, OwnKeys]],
     defaults: Mapping[str, float],
     report: Report,
-) -> list[dict[int, Numbers]]:
-    """Fit parameters to what is played; return them for each track's channels, by index, one number a key.
+) -> tuple[list[dict[int, Numbers]], list[Settings]]:
+    """Fit parameters to what is played; return them, and the settings, of each track.
 
-    A track all of whose keys are linear keeps the defaults: the report gives its change alone.
+    Parameters are those of each channel, by index, one number a key. A track all of whose keys are linear keeps the
+    defaults: the report gives its change alone.
     """
     linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
-    splines = [
-        _splines(track, own, defaults if place in linear else {})
+    readings = [
+        reading
         for place, (track, own) in enumerate(zip(tracks, originals, strict=True))
+        for reading in _readings(place, track, own, defaults if place in linear else {})
     ]
-    shaped = [place for place, each in enumerate(splines) if each]
-    parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
-    looks = {
-        place: Look(tracks[place], originals[place], splines[place], own)
-        for place, own in zip(shaped, parts, strict=True)
+    parts = played_parts([(tracks[each.place], originals[each.place], each.splines) for each in readings])
+    measured = [
+        (reading, Look(tracks[reading.place], originals[reading.place], reading.splines, own))
+        for reading, own in zip(readings, parts, strict=True)
         if own
-    }
-    fitted = [place for place in looks if place not in linear]
+    ]
+    fitted = [row for row, (reading, _) in enumerate(measured) if reading.place not in linear]
     # Rounded as in the table.
     found = {
-        place: each.astype(np.float32).astype(np.float64)
-        for place, each in zip(fitted, fit_parameters([looks[place].parts for place in fitted]), strict=True)
+        row: each.astype(np.float32).astype(np.float64)
+        for row, each in zip(fitted, fit_parameters([measured[row][1].parts for row in fitted]), strict=True)
     }
-    numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
-    for place, parameters in found.items():
-        numbers[place] = _of_channels(originals[place], parameters, defaults)
     measure_changes(
-        list(looks.values()),
+        [look for _, look in measured],
         [
-            [part.with_parameters(found[place]) if place in found else part.spline for part in look.parts]
-            for place, look in looks.items()
+            [part.with_parameters(found[row]) if row in found else part.spline for part in look.parts]
+            for row, (_, look) in enumerate(measured)
         ],
     )
-    for place, look in looks.items():
+    numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
+    settings = [track.settings for track in tracks]
+    best: dict[int, int] = {}
+    for row, (reading, look) in enumerate(measured):
+        first = best.setdefault(reading.place, row)
+        if _is_much_nearer(look, measured[first][1]):
+            best[reading.place] = row
+    for place, row in best.items():
+        reading, look = measured[row]
+        if row in found:
+            numbers[place] = _of_channels(originals[place], found[row], defaults)
+        if reading.settings.path != settings[place].path:
+            settings[place] = reading.settings
+            report.notes.append(tracks[place].note(rpt_(_NEARER[reading.settings.path])))
         report.add(_compared(look, place in linear))
-    return numbers
+    return numbers, settings
+
+
+def _is_much_nearer(look: Look, other: Look) -> bool:
+    """Return whether a look changes visibly less than another, at most and in the mean."""
+    less = look.change < _MUCH_NEARER * other.change and look.mean < _MUCH_NEARER * other.mean
+    return less and other.change > _VISIBLE_ANGLE
 
 
 def _of_channels(
@@ -269,15 +318,38 @@ def _of_channels(
     }
 
 
-def _splines(track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]) -> list[TrackSpline]:
-    """Return the splines with segments.
+def _readings(
+    place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
+) -> list[_Reading]:
+    """Return the reading of a track's turns that Enable chooses, and the other one where that differs.
 
     There are none where Blender plays all of the track's segments, it already has parameters, or can't be baked.
     """
+    settings = track.settings
+    splines = _splines(track, settings, originals, defaults)
+    readings = [_Reading(place, settings, splines)] if splines else []
+    if track.is_rotation and any(_is_turned_far(track, spline) for spline in splines):
+        other = replace(settings, path="SHORTEST" if settings.path == "AS_KEYED" else "AS_KEYED")
+        splines = _splines(track, other, originals, defaults)
+        readings += [_Reading(place, other, splines)] if splines else []
+    return readings
+
+
+def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
+    """Return whether the numbers of two neighboring keys of a rotation mean more than half a turn."""
+    if track.kind == "QUATERNION":
+        return bool((np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0).any())
+    return spline.turns is not None and bool((spline.turns > math.pi).any())
+
+
+def _splines(
+    track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
+) -> list[TrackSpline]:
+    """Return the splines with segments, none where there are none to fit."""
     if _have_parameters(originals):
         return []
     try:
-        splines = track_splines(track, track.settings, originals, defaults)
+        splines = track_splines(track, settings, originals, defaults)
     except AnimationError:
         return []
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ...interp import evaluate_many, rotations
+from ...interp import SplineBatch, rotations
 from ...interp.batch import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, Part, sample_frames
 from ..bake.plans.splines import TrackSpline, last_place
@@ -18,16 +18,22 @@ from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 from .fcurves import played_at
 
+_BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
+"""Further shares of a segment: those of the fit, between which these are, have the smallest changes."""
+_SHARE = 0.2
+"""Of a track's largest change: segments with less at the samples of the fit are not sampled further."""
+_TOPS = 4
+"""The largest tops of a track's change, around each of which it is sampled again."""
+_TOP_SHARE = 0.7
+"""Of the largest: lower tops are not."""
+_AROUND = np.arange(1.0, 16.0) / 16.0
+"""Where, from the sample before a top to the one after it."""
+_FAR = 2.0
+"""Radians."""
 _STEP = 0.25
-"""Frames between samples where a rotation may change the most."""
+"""Frames between samples where a quaternion changes its sign, or a rotation changes by more than that."""
 _MOST_SAMPLES = 200
-"""The most of them in one place."""
-_MOST_SEGMENTS = 3
-"""Of a spline, beside those in which a quaternion changes its sign."""
-_SHARE = 0.5
-"""Of the largest change at the samples of the fit: where there is less, it is not looked for."""
-_LARGE = math.radians(1.0)
-"""Smaller turns don't change by much between the samples of the fit."""
+"""The most of them in one segment."""
 
 
 @dataclass(eq=False)
@@ -43,13 +49,15 @@ class Look:
     """The largest difference: of values, or of rotations an angle in radians."""
     frame: float = 0.0
     """Its frame."""
+    mean: float = 0.0
+    """The mean of the differences at the samples of the fit."""
     spread: float = 0.0
     """The range of values; 0 of rotations."""
 
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
         """Return the differences at samples, shape (m,); 0 where it is not known what is played."""
         if self.track.is_rotation:
-            return np.nan_to_num(rotations.angle_between(values, played))
+            return _angles(values, played)
         largest: Float64Array = np.abs(values - played).max(axis=1)
         return largest
 
@@ -60,57 +68,127 @@ class Look:
             self.change, self.frame = float(differences[worst]), float(frames[worst])
 
 
+@dataclass(eq=False)
+class _Compared:
+    """A fitted spline of a look, and the rounding error of differences in the segment after each key."""
+
+    look: Look
+    own: TrackSpline
+    keys: Float64Array
+    """The frames of its keys."""
+    rounding: Float64Array
+    """That of the last key is the last segment's."""
+
+
 def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -> None:
     """Find how far the fitted splines of each look are from what is played.
 
-    They are compared at the samples of the fit. Where a rotation changes much, or the numbers of a quaternion change
-    their sign, so that it may turn half round within a frame, it is every quarter of a frame, too.
+    They are compared at the samples of the fit, in segments with large changes between these too, and closer around the
+    largest. Where the numbers of a quaternion change their sign, so that it may turn half round within a frame, they
+    are compared every quarter of a frame, too.
     """
-    every = [
-        (look, *each)
-        for look, own in zip(looks, fitted, strict=True)
-        for each in zip(look.splines, look.parts, own, strict=True)
-    ]
-    frames = [sample_frames(part.spline.keys.frames) for _, _, part, _ in every]
-    values = evaluate_many([spline for *_, spline in every], [each.ravel() for each in frames])
-    near = []
-    for (look, own, part, spline), at, value in zip(every, frames, values, strict=True):
-        difference = look.differences(part.samples.reshape(value.shape), value)
-        difference[difference <= _rounding(look.track, part, at).ravel()] = 0.0
-        look.take(at.ravel(), difference)
-        if look.track.is_rotation:
-            searched = _frames_to_search(look.track, own, at, difference.reshape(at.shape))
-            near += [(look, own, spline, searched)] if len(searched) else []
-        else:
-            numbers = np.concatenate([part.spline.keys.values, part.samples.reshape(value.shape)])
-            look.spread = max(look.spread, float(np.ptp(numbers, axis=0).max()))
-    played = played_at([(look.track, look.originals, own, at) for look, own, _, at in near])
-    values = evaluate_many([spline for *_, spline, _ in near], [at for *_, at in near])
-    for (look, _, _, at), now, value in zip(near, played, values, strict=True):
-        look.take(at, look.differences(now, value))
+    every: list[_Compared] = []
+    found: list[tuple[Float64Array, Float64Array]] = []
+    frames = [sample_frames(part.spline.keys.frames) for look in looks for part in look.parts]
+    batch = SplineBatch(spline for own in fitted for spline in own)
+    values = batch([each.ravel() for each in frames])
+    measured = iter(zip(frames, values, strict=True))
+    for look, splines in zip(looks, fitted, strict=True):
+        segments: list[Float64Array] = []
+        for own, part, spline in zip(look.splines, look.parts, splines, strict=True):
+            at, value = next(measured)
+            rounding = _rounding(look.track, part, at)
+            difference = look.differences(part.samples.reshape(value.shape), value).reshape(at.shape)
+            difference[difference <= rounding] = 0.0
+            look.take(at.ravel(), difference.ravel())
+            segments.append(difference.mean(axis=1))
+            largest = rounding.max(axis=1)
+            every.append(_Compared(look, own, spline.keys.frames, np.append(largest, largest[-1])))
+            found.append((at, difference))
+            if not look.track.is_rotation:
+                numbers = np.concatenate([part.spline.keys.values, part.samples.reshape(value.shape)])
+                look.spread = max(look.spread, float(np.ptp(numbers, axis=0).max()))
+        look.mean = float(np.concatenate(segments).mean())
+    further = [_further(compared, *each) for compared, each in zip(every, found, strict=True)]
+    differences = _differences(every, batch, further)
+    around = _around_tops(
+        every,
+        [np.concatenate([one.ravel(), two]) for (one, _), two in zip(found, further, strict=True)],
+        [np.concatenate([one.ravel(), two]) for (_, one), two in zip(found, differences, strict=True)],
+    )
+    _differences(every, batch, around)
 
 
-def _frames_to_search(
-    track: Track, spline: TrackSpline, frames: Float64Array, differences: Float64Array
-) -> Float64Array:
-    """Return further frames at which a rotation may change the most, by its changes at the samples of the fit."""
-    keys = spline.frames.astype(np.float64)
-    largest = differences.max(axis=1)
-    # In short segments the samples of the fit are as near.
-    is_long = np.diff(keys) > SAMPLES * _STEP
-    flips = is_long & (track.kind == "QUATERNION")
-    flips &= np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0
-    row = np.argsort(largest)[-_MOST_SEGMENTS:]
-    row = row[(largest[row] > max(_LARGE, _SHARE * largest.max())) & is_long[row] & ~flips[row]]
-    # From the sample before the worst one to the one after it.
-    bounds = np.concatenate([keys[:-1, np.newaxis], frames, keys[1:, np.newaxis]], axis=1)
-    worst = differences[row].argmax(axis=1)
-    begin = np.concatenate([bounds[row, worst], keys[:-1][flips]])
-    end = np.concatenate([bounds[row, worst + 2], keys[1:][flips]])
-    step = np.maximum(_STEP, (end - begin) / _MOST_SAMPLES)
-    places = zip(np.ceil(begin / step), np.floor(end / step), step, strict=True)
-    searched = [np.arange(first, last + 1.0) * each for first, last, each in places]
-    return np.concatenate([np.empty(0), *searched])
+def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
+    """Return the differences at further frames of each spline, and let its look take the largest."""
+    played = played_at(
+        [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
+    )
+    values = batch(frames)
+    turned = [row for row, each in enumerate(every) if each.look.track.is_rotation]
+    angles: Iterator[Float64Array] = iter(())
+    if turned:
+        # A call of NumPy for all takes less time than one for each.
+        joined = _angles(*(np.concatenate([of[row] for row in turned]) for of in (values, played)))
+        angles = iter(np.split(joined, np.cumsum([len(frames[row]) for row in turned])[:-1]))
+    result = []
+    for each, at, now, value in zip(every, frames, played, values, strict=True):
+        difference = next(angles) if each.look.track.is_rotation else np.abs(value - now).max(axis=1)
+        if len(at):
+            difference[difference <= each.rounding[np.searchsorted(each.keys, at, side="right") - 1]] = 0.0
+            each.look.take(at, difference)
+        result.append(difference)
+    return result
+
+
+def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
+    """Return the angles between rotations; 0 where it is not known what is played."""
+    return np.nan_to_num(rotations.angle_between(values, played))
+
+
+def _further(compared: _Compared, frames: Float64Array, differences: Float64Array) -> Float64Array:
+    """Return further frames in the segments of a spline in which the change may be the largest."""
+    keys, largest = compared.keys, differences.max(axis=1)
+    chosen = largest >= max(_SHARE * compared.look.change, 1e-300)
+    further = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[chosen].ravel()]
+    if compared.look.track.is_rotation:
+        # Near half a turn tops are narrow.
+        searched = largest > _FAR
+        if compared.look.track.kind == "QUATERNION":
+            values = compared.own.values
+            searched |= np.einsum("ij,ij->i", values[1:], values[:-1]) < 0.0
+        for row in np.flatnonzero(searched):
+            step = max(_STEP, (keys[row + 1] - keys[row]) / _MOST_SAMPLES)
+            further.append(np.arange(np.ceil(keys[row] / step), np.floor(keys[row + 1] / step) + 1.0) * step)
+    return np.concatenate(further)
+
+
+def _around_tops(
+    every: Sequence[_Compared], frames: Sequence[Float64Array], sizes: Sequence[Float64Array]
+) -> list[Float64Array]:
+    """Return frames of each spline around the largest tops of its look's change, known at some frames of each."""
+    if not every:
+        return []
+    looks = {id(each.look): place for place, each in enumerate(every)}
+    owner = np.repeat(np.arange(len(every)), [len(each) for each in frames])
+    at, size = np.concatenate(frames), np.concatenate(sizes)
+    order = np.lexsort((at, owner))
+    owner, at, size = owner[order], at[order], size[order]
+    bounds = np.array([each.keys[[0, -1]] for each in every])
+    same = owner[1:] == owner[:-1]
+    before, after = np.append(False, same), np.append(same, False)
+    low = np.where(before, np.roll(at, 1), bounds[owner, 0])
+    high = np.where(after, np.roll(at, -1), bounds[owner, 1])
+    look = np.array([looks[id(each.look)] for each in every])[owner]
+    largest = np.array([each.look.change for each in every])[owner]
+    is_top = (size >= np.where(before, np.roll(size, 1), 0.0)) & (size > np.where(after, np.roll(size, -1), 0.0))
+    tops = np.flatnonzero(is_top & (size >= _TOP_SHARE * largest))
+    tops = tops[np.lexsort((-size[tops], look[tops]))]
+    first = np.searchsorted(look[tops], look[tops])
+    tops = np.sort(tops[np.arange(len(tops)) - first < _TOPS])
+    near = low[tops, np.newaxis] + (high - low)[tops, np.newaxis] * _AROUND
+    shares = np.searchsorted(owner[tops], np.arange(len(every) + 1)).tolist()
+    return [near[start:stop].ravel() for start, stop in pairwise(shares)]
 
 
 def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:

@@ -41,9 +41,15 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
 
 
 def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
-    """Return the unit quaternions (m, 4) that F-curves of rotations play at the frames of each spline, or NaN."""
+    """Return what F-curves play at the frames of each spline: values (m, components), or unit quaternions (m, 4).
+
+    Where there is no rotation, it is NaN.
+    """
     played = []
     for (track, *_), raw in zip(samples, _raw(samples), strict=True):
+        if not track.is_rotation:
+            played.append(raw)
+            continue
         quaternions = quaternions_of(track, raw)
         length = np.linalg.norm(quaternions, axis=1, keepdims=True)
         played.append(quaternions / np.where(length > _NO_ROTATION, length, np.nan))

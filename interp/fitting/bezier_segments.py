@@ -46,11 +46,11 @@ def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
 
 
 def parameters_at(values: Float64Array, powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values (m,).
+    """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values (m,), or (m, N).
 
     Newton's method starts at given parameters; where it does not converge, bisection does.
     """
-    target = values[:, np.newaxis]
+    target = values if values.ndim > 1 else values[:, np.newaxis]
     for _ in range(_NEWTON):
         off = rise_at(powers, t) - target
         if (np.abs(off) <= _SOLVED).all():
@@ -58,12 +58,13 @@ def parameters_at(values: Float64Array, powers: Float64Array, t: Float64Array) -
         t = np.clip(t - off / np.maximum(slope_at(powers, t), LEAST_SLOPE), 0.0, 1.0)
     far = np.nonzero(np.abs(rise_at(powers, t) - target) > _SOLVED)
     if len(far[0]):
-        channel, place, column = far
+        channel, _, column = far
         own = powers[:, channel, 0, column]
         low, high = np.zeros(len(far[0])), np.ones(len(far[0]))
+        wanted = np.broadcast_to(target, t.shape)[far]
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            short = rise_at(own, middle) < values[place]
+            short = rise_at(own, middle) < wanted
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         t[far] = 0.5 * (low + high)
     return t

@@ -47,8 +47,15 @@ _FEW = 32
 """Segments: up to so many are sampled at all places at once, known or not."""
 _ROUGH = 0.05
 """Radians. Where rotations are farther off their errors may have narrow tops, as where one turns a whole turn."""
-_FINE = Places(chebyshev(240))
+_FINE = chebyshev(240)
 """The places at which such errors are measured."""
+_TOPS = 3
+"""The highest tops of an error that are measured again, between the places on both sides of each.
+
+Tops are narrow where handles are so long that the frame hardly rises, and where an ease ends.
+"""
+_AGAIN = 8
+"""The places at which each is measured again."""
 _SAMPLED = 2048
 """The segments of channels sampled at a time. Larger arrays go back to the system each time, and take its time anew."""
 
@@ -196,7 +203,9 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     by less than a hundredth in the median.
 
     Errors are measured at 60 places a segment, without ease at 36, of quaternions at 27, of segments that are cubics
-    at 12, and rotations that are farther off than 3 degrees again at 240, with handles as float32 has them, in
+    at 12, around the highest tops
+    again at 8 more except in quaternions without ease and cubics, and rotations that are farther off than 3 degrees
+    again at 240, with handles as float32 has them, in
     float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for that
     rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it
     plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
@@ -351,8 +360,12 @@ class _Fitting:
         still = np.ones_like(jumps) if places is CUBIC else jumps
         still = still if course.turns else np.tile(still, channels)
         shape = fitted_shape(course, still, places)
-        frames, values, played = _stored(part, course, shape, places)
-        errors, worst = _tops(self._off(played, course, exact), places)
+        stored = _Stored.of(part, course, shape)
+        parameter = parameters_at(places.at, stored.rise, shape.parameter)
+        off = self._off(stored.played(parameter), course.values, exact[:, 1:-1])
+        errors, worst = _tops(off, places.at)
+        if places is EASED or places is PLAIN:
+            errors, worst = self._measured_again(part, stored, parameter, off, places.at)
         if self._representation is not None:
             rough = np.flatnonzero(errors[0] > _ROUGH)
             if len(rough):
@@ -360,7 +373,8 @@ class _Fitting:
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
         size = (2, channels, len(part.begin))
-        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames.reshape(size), values.reshape(size))
+        frames, values = stored.frames.reshape(size), stored.values.reshape(size)
+        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames, values)
 
     def _measured_finely(
         self, part: _Segments, course: Course, shape: Shape, rough: IndexArray
@@ -369,9 +383,37 @@ class _Fitting:
         some, count = part.take(rough), course.keys.shape[2] // len(part.begin)
         columns = (np.arange(count)[:, np.newaxis] * len(part.begin) + rough).ravel()
         own, fitted = course.take(columns), shape.take(columns)
-        at = np.broadcast_to(_FINE.at[:, np.newaxis], (len(fitted.parameter), len(_FINE.at), len(columns)))
-        _, _, played = _stored(some, own, fitted._replace(parameter=at), _FINE)
-        return _tops(self._off(played, own, self._sampled(some, _FINE.at)), _FINE)
+        stored = _Stored.of(some, own, fitted)
+        at = np.broadcast_to(_FINE[:, np.newaxis], (len(fitted.parameter), len(_FINE), len(columns)))
+        played = stored.played(parameters_at(_FINE, stored.rise, at))
+        return _tops(self._off(played, played, self._sampled(some, _FINE)[:, 1:-1]), _FINE)
+
+    def _measured_again(
+        self, part: _Segments, stored: _Stored, parameter: Float64Array, off: Float64Array, places: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return the largest errors and their parameters as `_tops` does, from more places around the highest tops."""
+        channels, _, count = off.shape
+        rows = _highest(off).swapaxes(0, 1)
+        around = np.concatenate(([0.0], places, [1.0]))
+        low, step = around[rows], (around[rows + 2] - around[rows]) / _AGAIN
+        among = np.arange(0.5, _AGAIN)
+        at = low[:, np.newaxis] + step[:, np.newaxis] * among[:, np.newaxis, np.newaxis]
+        at = at.reshape(_TOPS * _AGAIN, channels * count)
+        some = part.take(np.tile(np.arange(count), channels))
+        exact = own = self._evaluated(some, _eased(some, at.copy()), 0)
+        if self._representation is None:
+            # Each channel has places of its own: of the spline's values there only its own counts.
+            own = np.take_along_axis(exact, np.repeat(np.arange(channels), count)[np.newaxis, np.newaxis], axis=0)
+        # The channels of a rotation have one error and the same places, but columns of their own where they are angles.
+        columns = parameter.shape[2] // at.shape[1]
+        guess = np.take_along_axis(parameter, np.tile(rows.reshape(1, _TOPS, -1), columns), axis=1)
+        parameter = parameters_at(np.tile(at, columns), stored.rise, np.repeat(guess, _AGAIN, axis=1))
+        again = self._off(stored.played(parameter), own, exact).reshape(channels * _TOPS, _AGAIN, count)
+        errors, worst = (each.reshape(channels, _TOPS, count) for each in _tops(again, among))
+        highest = errors.argmax(axis=1)[:, np.newaxis]
+        worst = low.swapaxes(0, 1) + worst * step.swapaxes(0, 1)
+        errors, worst = (np.take_along_axis(each, highest, axis=1)[:, 0] for each in (errors, worst))
+        return errors, worst
 
     def _evaluated(self, part: _Segments, w: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
@@ -383,9 +425,7 @@ class _Fitting:
     def _sampled(self, part: _Segments, places: Float64Array) -> Float64Array:
         """Return the spline's values (a, m + 2, N) at the segments' starts, at m places, and at their ends."""
         w = np.repeat(np.concatenate(([0.0], places, [1.0]))[:, np.newaxis], len(part.begin), axis=1)
-        if (eased := np.flatnonzero(part.eases.any(axis=0))).size:
-            w[:, eased] = eased_share(w[:, eased], *part.eases[:, eased])
-        return self._evaluated(part, w, 0)
+        return self._evaluated(part, _eased(part, w), 0)
 
     def _course(
         self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places
@@ -424,16 +464,19 @@ class _Fitting:
         course = Course(keys, values, rates, path, eases, stiffness)
         return course if representation.homogeneous else course.apart(), flips, jumps
 
-    def _off(self, played: Float64Array, course: Course, exact: Float64Array) -> Float64Array:
-        """Return how far off what is played is at the m places, shape (channels, m, N), of rotations (1, m, N)."""
+    def _off(self, played: Float64Array, values: Float64Array, exact: Float64Array) -> Float64Array:
+        """Return how far off what is played is at m places, shape (channels, m, N), of rotations (1, m, N).
+
+        `values` are the exact ones of channels, `exact` those of the spline: of rotations these count.
+        """
         representation = self._representation
         count = self._numbers.shape[1]
         if representation is None:
-            return np.abs(played - course.values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
+            return np.abs(played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
         channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
         q = representation.orientation(channels)
         q = q / sphere.length(q)
-        apart, along = sphere.length(q - exact[:, 1:-1]), sphere.length(q + exact[:, 1:-1])
+        apart, along = sphere.length(q - exact), sphere.length(q + exact)
         angles: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
         return angles[np.newaxis]
 
@@ -503,16 +546,30 @@ def _probed(places: Places) -> IndexArray:
     return np.concatenate(([0], inner[_PROBES], [len(inner) + 1]))
 
 
-def _stored(
-    part: _Segments, course: Course, shape: Shape, places: Places
-) -> tuple[Float32Array, Float32Array, Float64Array]:
-    """Return float32 frames and values (2, c, N) of the handles, and the values that they play at places."""
-    frames, values = _placed(part, course, shape)
-    reach = _reach(part, frames)
-    keys = course.keys.astype(np.float32).astype(np.float64)
-    parameter = parameters_at(places.at, frame_powers(reach), shape.parameter)
-    powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
-    return frames, values, rise_at(powers, parameter) + keys[0][:, np.newaxis]
+class _Stored(NamedTuple):
+    """Handles of N columns as float32 has them, and the cubics that they make."""
+
+    frames: Float32Array
+    """Of the handles after the start and before the end, shape (2, c, N)."""
+    values: Float32Array
+    rise: Float64Array
+    """The coefficients of the frame, in shares of the segment, as `frame_powers` gives them."""
+    powers: Float64Array
+    """Those of the value."""
+    begin: Float64Array
+    """The value at the start, shape (c, N)."""
+
+    @classmethod
+    def of(cls, part: _Segments, course: Course, shape: Shape) -> _Stored:
+        """Return the handles of segments' columns."""
+        frames, values = _placed(part, course, shape)
+        keys = course.keys.astype(np.float32).astype(np.float64)
+        powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
+        return cls(frames, values, frame_powers(_reach(part, frames)), powers, keys[0])
+
+    def played(self, parameter: Float64Array) -> Float64Array:
+        """Return the values at parameters (c, m, N)."""
+        return rise_at(self.powers, parameter) + self.begin[:, np.newaxis]
 
 
 def _placed(part: _Segments, course: Course, shape: Shape) -> tuple[Float32Array, Float32Array]:
@@ -531,9 +588,28 @@ def _reach(part: _Segments, frames: Float32Array) -> Float64Array:
     return np.stack([(frames[0] - start) / length, (end - frames[1]) / length])
 
 
-def _tops(off: Float64Array, places: Places) -> tuple[Float64Array, Float64Array]:
-    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at m places."""
-    at = places.at
+def _eased(part: _Segments, shares: Float64Array) -> Float64Array:
+    """Ease shares (m, N) of segments in place, and return these local parameters."""
+    if (eased := np.flatnonzero(part.eases.any(axis=0))).size:
+        shares[:, eased] = eased_share(shares[:, eased], *part.eases[:, eased])
+    return shares
+
+
+def _highest(off: Float64Array) -> IndexArray:
+    """Return the places (c, _TOPS, N) of the highest tops of errors (c, m, N), the first again if there are fewer."""
+    before, after = (np.zeros_like(off) for _ in range(2))
+    before[:, 1:], after[:, :-1] = off[:, :-1], off[:, 1:]
+    tops = np.where((off >= before) & (off > after), off, -1.0)
+    rows = [off.argmax(axis=1)[:, np.newaxis]]
+    for _ in range(_TOPS - 1):
+        np.put_along_axis(tops, rows[-1], -1.0, axis=1)
+        following = tops.argmax(axis=1)[:, np.newaxis]
+        rows.append(np.where(np.take_along_axis(tops, following, axis=1) > 0.0, following, rows[0]))
+    return np.concatenate(rows, axis=1)
+
+
+def _tops(off: Float64Array, at: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at places (m,)."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(at) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))

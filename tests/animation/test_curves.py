@@ -411,3 +411,30 @@ def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animatio
         played = [[own.evaluate(start + turn * 20 + at) for at in range(1, 20)] for turn in (-1, 0, 1, 2)]
         for turn in played:
             assert turn == pytest.approx(played[1], abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("mode", "frames", "rows"),
+    [
+        # A key without a turn has another axis than the one with which the motion arrives.
+        ("AXIS_ANGLE", [29, 44, 60], [(1.06, -0.2, 0.88, 0.435), (0.0, 0.92, -0.36, -0.12), (1.6, -0.76, 0.45, 0.47)]),
+        # Gimbal lock at a key.
+        ("YZX", [14, 35, 45], [(3.1416, 3.927, 1.5708), (-1.5708, 0.7854, -5.4978), (-9.4248, 10.9956, 2.3562)]),
+        ("YXZ", [19, 37, 51], [(5.4978, -4.7124, 0.7854), (4.7124, -3.1416, -11.781), (3.927, 7.854, -3.927)]),
+    ],
+)
+def test_the_error_just_before_a_key_with_several_numbers_is_told(animation, mode: str, frames, rows) -> None:
+    """A channel has one value at a key, and the motion can arrive there with other numbers of the same orientation."""
+    thing = new_object("Thing", mode)
+    path, width = rotation_path(mode), len(rows[0])
+    key(thing, path, list(zip(map(float, frames), rows, strict=True)))
+    animation.enable(thing)
+    every = np.arange(frames[0] * 32, frames[-1] * 32 + 1) / 32
+    played = []
+    reports = [animation.bake(thing, output="SAMPLES", step=1 / 32)]
+    played.append([quaternion_of(mode, channels_at(thing, path, width, frame)) for frame in every])
+    reports.append(animation.bake(thing, output="CURVES"))
+    played.append([quaternion_of(mode, channels_at(thing, path, width, frame)) for frame in every])
+    found = max(reference.apart(*pair) for pair in zip(*played, strict=True))
+    assert found <= 1.02 * reports[1].rotation_error + 2e-6
+    assert found <= TOLERANCE + 2e-6 or any("off by up to" in note for note in reports[1].notes)

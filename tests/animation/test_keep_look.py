@@ -138,16 +138,63 @@ def test_the_largest_change_of_a_far_turn_is_found_between_the_samples_of_the_fi
     assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
 
 
-def test_quaternions_that_change_their_sign_turn_half_round_in_a_moment(animation) -> None:
-    """Between the samples of the fit, beside which the change is small."""
+def test_a_quaternion_that_turns_half_round_in_a_moment_is_measured_there(animation) -> None:
     turn = math.radians(4.0)
     thing = new_object(mode="QUATERNION")
     keys = [(1, (1.0, 0.0, 0.0, 0.0)), (41, (-math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)))]
     insert(thing, "rotation_quaternion", keys)
+    quarters = np.arange(1.0, 41.1, 0.25)
+    before = orientations(thing, quarters)
     report = animation.enable(thing, keep_look=True)
-    # Halfway the numbers are those of a rotation by nearly half a turn, from the middle of both.
-    assert report.rotation_change == pytest.approx(math.pi, abs=0.01)
-    assert report.rotation_change_at == "Thing: rotation_quaternion: frame 21"
+    animation.bake(thing, output="SAMPLES", step=0.25)
+    assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
+
+
+def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animation) -> None:
+    """Opposite signs of quaternions that are half a turn apart in their numbers: they were played as keyed."""
+    changes = {}
+    for path in ("SHORTEST", "chosen"):
+        thing = new_object(mode="QUATERNION")
+        angles = np.radians([0.0, 150.0, 400.0, 560.0])
+        keys = [(1 + 15 * row, (math.cos(a / 2), 0.0, 0.0, math.sin(a / 2))) for row, a in enumerate(angles)]
+        insert(thing, "rotation_quaternion", keys)
+        quarters = np.arange(1.0, 46.1, 0.25)
+        before = orientations(thing, quarters)
+        report = animation.enable(thing, keep_look=path == "chosen")
+        assert any("Turns is As Keyed" in note for note in report.notes) is (path == "chosen")
+        animation.bake(thing, output="SAMPLES", step=0.25)
+        changes[path] = largest_angle(before, orientations(thing, quarters))
+    assert changes["chosen"] < 0.5 * changes["SHORTEST"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_change_of_values_is_found_between_the_samples_of_the_fit(animation, seed) -> None:
+    """Handles are automatic, with which the fit leaves the smallest changes at its own samples."""
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.integers(3, 28, 6)).tolist()
+    thing = new_object()
+    insert(thing, "location", [(frame, tuple(generator.uniform(-5.0, 5.0, 3))) for frame in frames])
+    quarters = np.arange(frames[0], frames[-1] + 0.1, 0.25)
+    before = motion(thing, "location", 3, quarters)
+    report = animation.enable(thing, keep_look=True)
+    animation.bake(thing, output="SAMPLES", step=0.25)
+    found = np.abs(motion(thing, "location", 3, quarters) - before).max()
+    assert found <= 1.03 * report.value_change + 1e-5
+    assert report.value_change <= 1.1 * found + 1e-5
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+def test_two_keys_at_one_frame_are_named(animation, keep_look) -> None:
+    thing = keyed()
+    points = curve(thing, "location", 1).keyframe_points
+    points.add(1)
+    points[-1].co = (11.0, 5.0)
+    points[-1].handle_left, points[-1].handle_right = (10.0, 5.0), (12.0, 5.0)
+    points.sort()
+    notes = animation.enable(thing, ["location"], keep_look=keep_look).notes
+    assert [note for note in notes if "two keys at one frame" in note] == [
+        '"Thing", location, frame 11: two keys at one frame; delete or move one of them'
+    ]
 
 
 def test_numbers_that_pass_through_no_rotation_are_no_change(animation) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...batch import BoolArray
@@ -37,11 +39,7 @@ class Cubics:
 
     def sample(self, spans: Spans, basis: Float64Array = subdivision.BERNSTEIN) -> Samples:
         """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
-        first, last = spans.frames
-        third = (last - first) / 3.0
-        leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
-        knots = np.stack([first, leave, arrive, last])
-        at = subdivision.apply(basis, knots)
+        at, knots = _places(spans.frames, basis)
         exact = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
         return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
@@ -61,6 +59,30 @@ class Cubics:
         edge = _AT_END * (last - first)
         found: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
         return found
+
+    def with_dense_errors(self, pieces: Pieces) -> Pieces:
+        """Return the pieces, those with errors above their goals with errors from dense samples.
+
+        These are too short to be divided, and five samples need not resolve them. A turn that is missing counts until
+        then, but not in what is played.
+        """
+        poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
+        if not len(poor):
+            return pieces
+        own = pieces.take(poor)
+        at, _ = _places(own.frames, subdivision.DENSE)
+        exact = self._strands.evaluate(np.tile(own.strand, len(at)), at.ravel(), 0).reshape(-1, *at.shape)
+        played = np.moveaxis(subdivision.apply(subdivision.DENSE, own.points), 1, 0)
+        if self._representation is None:
+            apart = np.abs(played - exact)[0]
+        else:
+            orientation = self._representation.orientation(played)
+            orientation = orientation / sphere.length(orientation)
+            sizes = [sphere.length(orientation - exact), sphere.length(orientation + exact)]
+            apart = 4.0 * np.arctan2(np.minimum(*sizes), np.maximum(*sizes))
+        error = pieces.error.copy()
+        error[poor] = apart.max(axis=0) * _MARGIN
+        return replace(pieces, error=error)
 
     def dense_errors(self, spans: Spans) -> Float64Array:
         """Return the errors of the cubics of spans from so many samples that none has to be interpolated."""
@@ -106,7 +128,7 @@ class Cubics:
             and (fast := np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)).size
         ):
             following[..., fast] = self._integrate(representation, spans.take(fast), at[:, fast], onward[..., fast])
-        numbers = np.stack([spans.numbers, following[:, -1]])
+        numbers = np.stack([spans.numbers, self._arriving(spans, following[:, -1])])
         end_lengths, change = self._strands.lengths(spans.strand, spans.frames)
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
         for side in range(2):
@@ -115,6 +137,24 @@ class Cubics:
         lengths, _ = self._strands.lengths(spans.strand, at)
         between, _ = representation.scaled(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
         return values, rates, np.moveaxis(between, 1, 0)
+
+    def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
+        """Return the numbers (c, n) at the ends of spans: at keys those equivalent to the key's own.
+
+        A channel has one value at a key. Where there is no turn, and in gimbal lock, it can differ from the number
+        with which the motion arrives, and near to these by the root of the rounding of the orientation.
+        """
+        keys = self._strands.end[spans.strand]
+        ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
+        representation = self._representation
+        if representation is None or not representation.counts_turns or not len(ends):
+            return numbers
+        onward = numbers[:, ends]
+        own = self._strands.unit_numbers(keys[ends], onward)
+        factors, terms = representation.map_to_nearest(own, onward)
+        result = numbers.copy()
+        result[:, ends] = factors * own + terms
+        return result
 
     def _integrate(
         self, representation: RotationRepresentation, spans: Spans, at: Float64Array, exact: Float64Array
@@ -139,6 +179,15 @@ class Cubics:
             now, rates, frame = factors * local + terms, factors * own, frames[row]
             result[:, row] = now
         return result
+
+
+def _places(frames: Float64Array, basis: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the frames (m, n) within spans to which `basis` maps the frames of Bezier points, and these (4, n)."""
+    first, last = frames
+    third = (last - first) / 3.0
+    leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
+    knots = np.stack([first, leave, arrive, last])
+    return subdivision.apply(basis, knots), knots
 
 
 def _rotation_vectors(

@@ -29,7 +29,8 @@ class Division:
         """Return the knots of spans that have to be divided.
 
         A span is divided where eases end; else in the middle if five samples do not resolve it; else by
-        `subdivision.subdivide`, and only those knots, on the first level, are not provisional.
+        `subdivision.subdivide`, and only those knots, on the first level, are not provisional. Where all of these are
+        too near to each other or to the ends, it is divided in the middle too.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -52,7 +53,8 @@ class Division:
         order = np.lexsort((frames, span))
         near = too_near(spans, span[order], frames[order])
         order = order[~near]
-        return Cuts(span[order], frames[order], provisional[order])
+        cuts = Cuts(span[order], frames[order], provisional[order])
+        return _with_middles(spans, cuts) if near.any() else cuts
 
     def _measure(self, strands: IndexArray) -> subdivision.Measure:
         """Return the function with which `subdivision` measures errors in units of the goal."""
@@ -126,3 +128,14 @@ class Division:
             first,
             provisional,
         )
+
+
+def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
+    """Return the knots, and one in the middle of each span that has none and room for it."""
+    rest = np.setdiff1d(np.arange(len(spans.strand)), cuts.span)
+    middles = spans.frames[:, rest].mean(axis=0).astype(np.float32).astype(np.float64)
+    far = ~too_near(spans, rest, middles)
+    span, frames = np.concatenate([cuts.span, rest[far]]), np.concatenate([cuts.frames, middles[far]])
+    provisional = np.concatenate([cuts.provisional, np.ones(np.count_nonzero(far), dtype=np.bool_)])
+    order = np.argsort(span, kind="stable")
+    return Cuts(span[order], frames[order], provisional[order])

@@ -35,11 +35,9 @@ def fewest_pieces(strands: Strands) -> Pieces:
     balancing = Balancing(strands, division, whole)
     pieces = balancing.balanced(pieces, cubics)
     representation = strands.representation
-    return (
-        with_free_lengths(strands, cubics, balancing, pieces, representation)
-        if representation and representation.homogeneous
-        else pieces
-    )
+    if representation and representation.homogeneous:
+        pieces = with_free_lengths(strands, cubics, balancing, pieces, representation)
+    return cubics.with_dense_errors(pieces)
 
 
 def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) -> tuple[Spans, Pieces]:

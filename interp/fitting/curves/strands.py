@@ -131,6 +131,17 @@ class Strands:
         since = frames - self.tracks.frames[self.segment[strand]]
         return self._start_length[strand] + change * since, change
 
+    def unit_numbers(self, keys: IndexArray, local: Float64Array) -> Float64Array:
+        """Return the numbers (c, n) of rotations at keys, with unit quaternions and axes.
+
+        An axis of length 0 has no direction: that of the `local` numbers of the motion is taken there.
+        """
+        assert self.representation is not None
+        numbers = self.numbers[keys].T
+        unit = _unit(self.representation, numbers)
+        unit[1:] = np.where(self.representation.lengths(numbers) > 0.0, unit[1:], local[1:])
+        return unit
+
     def whole_segments(self) -> Spans:
         """Return each strand as one span."""
         strand = np.arange(len(self))
@@ -141,11 +152,7 @@ class Strands:
         provisional = np.zeros(len(strand), dtype=np.bool_)
         if self.representation is None:
             return Spans(strand, frames, exact, rates, exact[0], provisional)
-        numbers = self.numbers[self.segment].T.copy()
-        local = self.representation.local(exact[0], rates[0])
-        unit = _unit(self.representation, numbers)
-        # An axis of length 0 has no direction: the motion's own axis is taken there.
-        unit[1:] = np.where(self.representation.lengths(numbers) > 0.0, unit[1:], local[1:])
+        unit = self.unit_numbers(self.segment, self.representation.local(exact[0], rates[0]))
         return Spans(strand, frames, exact, rates, unit, provisional)
 
 
