@@ -11,7 +11,8 @@ KEYED_APART = n_("its channels are keyed at different frames; key them together 
 LOCKED = n_("locked; unlock its channels first")
 EDITED_OUTSIDE = n_(
     "edited outside: its curves were changed after the bake. Apply keeps the curves. "
-    "Free Bake with Discard Edits brings back the saved keys"
+    "Free Bake with Discard Edits brings back the saved keys "
+    "(script: free(discard_edits=True); command: free --discard-edits)"
 )
 TABLE_LOST = n_(
     "baked, but its table is gone. Remove TCB keeps the keys with an identity and drops the generated ones. "
@@ -75,13 +76,22 @@ class AnimationError(Exception):
         self.frame = frame
         self.reason = reason
         self.nothing_to_do = nothing_to_do
+        self._parts: list[AnimationError] = []
         super().__init__(note_on(name, reason, track, frame))
+
+    @property
+    def parts(self) -> list[AnimationError]:
+        """Return the errors that were joined into this one, or this one alone."""
+        return self._parts or [self]
 
     @classmethod
     def of_all(cls, errors: list[AnimationError]) -> AnimationError:
-        """Join several errors, each of which names its own track, into one."""
+        """Join several errors, each of which names its own track, into one that has them as its `parts`."""
+        if len(errors) == 1:
+            return errors[0]
         whole = cls(errors[0].name, "; ".join(error.reason for error in errors))
         whole.args = ("; ".join(map(str, errors)),)
+        whole._parts = errors
         return whole
 
 

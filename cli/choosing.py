@@ -22,7 +22,7 @@ from .arguments.parser import Job
 from .outcome import Outcome
 
 _NOTHING_TO_DO = {
-    "bake": n_("nothing to bake: none of it is TCB, and --enable was not said"),
+    "bake": n_("nothing to bake: no TCB tracks (--enable makes them)"),
     "enable-and-bake": n_("nothing to bake: none of it has keys on a float property"),
     "free": n_("nothing to free: none of it is baked"),
     "restore": n_("nothing to restore: none of it plays TCB motion"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
+from ..animation.checks.track_state import STATES
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
@@ -272,8 +273,11 @@ def _title(datablock: dict[str, Any]) -> str:
 
 def _cells(track: dict[str, Any]) -> tuple[str, ...]:
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
-    parameters = ", ".join(f"{rpt_(_PARAMETERS[name])} {n}" for name, n in track["parameters"].items())
-    state = [iface_(track["state"])]
+    parameters = ", ".join(
+        f"{rpt_(_PARAMETERS[name])}: {counted(n, n_('{:,} key'), n_('{:,} keys'))}"
+        for name, n in track["parameters"].items()
+    )
+    state = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
     if track["approximate"]:
         state.append(rpt_("approximate"))
     if track["retimed"]:

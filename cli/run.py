@@ -208,7 +208,7 @@ def _take_away(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> No
         try:
             report.add(work(datablock))
         except animation.AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.parts
         tick(number + 1, len(once))
     _add_report(report, outcome)
 

@@ -8,8 +8,8 @@ import bpy
 from . import preset
 from .apply import TCB_OT_apply
 from .bake import TCB_OT_bake
+from .bake_for_gltf import TCB_OT_bake_for_gltf
 from .bake_in_world import TCB_OT_bake_in_world
-from .bake_rotations import TCB_OT_bake_rotations
 from .check import TCB_OT_check
 from .edit_tried import TCB_OT_edit_tried
 from .enable import TCB_OT_enable
@@ -60,7 +60,7 @@ _CLASSES = (
     TCB_OT_frame_function_remove,
     TCB_OT_bake,
     TCB_OT_bake_in_world,
-    TCB_OT_bake_rotations,
+    TCB_OT_bake_for_gltf,
     TCB_OT_free,
     TCB_OT_make_key,
     TCB_OT_key_whole,

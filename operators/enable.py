@@ -23,9 +23,8 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
     keep_look: BoolProperty(
         name="Keep Look",
-        description="Give Bezier keys the parameters with which they play most as they do now, and leave keys of other "
-        "interpolations to Blender, but in tracks of linear keys alone; otherwise parameters are 0, and linear and "
-        "easing keys are TCB, too",
+        description="Fit parameters so that Bezier keys move almost as before. Other keys stay Blender's, except in "
+        "tracks of linear keys alone. Off: parameters are 0, and linear and easing keys become TCB",
         default=True,
     )
 

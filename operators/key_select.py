@@ -97,7 +97,7 @@ class TCB_OT_key_select(bpy.types.Operator):
     value: FloatProperty(name="Value", description="What the parameter is compared with", soft_min=-1.0, soft_max=1.0)
     value_of_50: FloatProperty(
         name="Value",
-        description="What the parameter is compared with",
+        description="What the parameter is compared with, as 0 to 50",
         min=0.0,
         max=MAX,
         get=_value_of_50,

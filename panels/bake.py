@@ -30,7 +30,7 @@ class BakePanel:
         row.operator("tcb.apply", text="Apply")
         # Always there, so that no button takes another's place under the mouse.
         layout.operator("tcb.free", icon="UNLOCKED")
-        if selection.any_edited_outside(context):
+        if selection.count_edited_outside(context):
             layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
 
 

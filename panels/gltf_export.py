@@ -7,12 +7,12 @@ from typing import Any
 
 import bpy
 
-from ..operators.bake_rotations import rotations_by_handles
+from ..operators.bake_for_gltf import wrong_in_gltf
 from ..ui.redraw import layout_of
 
 
 class TCB_PT_gltf_export(bpy.types.Panel):
-    """Rotations that come out wrong without Always Sample Animations, and their bake"""
+    """Rotations and eased tracks that come out wrong without Always Sample Animations, and their bake"""
 
     bl_label = "TCB"
     bl_space_type = "FILE_BROWSER"
@@ -30,10 +30,11 @@ class TCB_PT_gltf_export(bpy.types.Panel):
             and not exporter.export_force_sampling
             # The other modes always sample.
             and exporter.export_animation_mode not in {"NLA_TRACKS", "SCENE"}
-            and bool(rotations_by_handles(context.scene))
+            and bool(wrong_in_gltf(context.scene))
         )
 
     def draw(self, _context: bpy.types.Context) -> None:
         column = layout_of(self).column()
-        column.label(text="Handles play rotations: 2 to 5° off", icon="ERROR")
-        column.operator("tcb.bake_rotations")
+        column.label(text="Handles play rotations or eases:", icon="ERROR")
+        column.label(text="wrong unless sampled", icon="BLANK1")
+        column.operator("tcb.bake_for_gltf")

@@ -90,7 +90,10 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     actions = selection.active_actions(context)
     # First, since locked keys can't be edited; always there, so that nothing moves under the mouse.
     if selection.any_baked(context) or any(track.is_baked for track in tracks):
-        layout.operator("tcb.free", text="Baked: Free Bake to edit", icon="LOCKED")
+        text, edited = iface_("Baked: Free Bake to edit"), selection.count_edited_outside(context)
+        if edited:
+            text += f" ({counted(edited, n_('{:,} edited outside'), n_('{:,} edited outside'))})"
+        layout.operator("tcb.free", text=text, icon="LOCKED")
     elif actions:
         layout.label(text="Not baked", icon="UNLOCKED")
     for action in actions:

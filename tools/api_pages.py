@@ -146,7 +146,7 @@ def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
 def scripts_page(animation: ModuleType) -> str:
     """Return the text of docs/api.md, from the package's `animation`. The extension's operators are registered."""
     functions = {f"animation.{name}": getattr(animation, name) for name in animation.__all__}
-    parts = [SCRIPTS, *chapter("animation", functions), "## Operators\n", *operators(animation)]
+    parts = [SCRIPTS, *chapter("animation", functions), OPERATORS, *operators(animation)]
     return "\n".join(parts)
 
 
@@ -312,6 +312,14 @@ def anchor(heading: str) -> str:
 
 
 # Operators
+
+
+OPERATORS = """\
+## Operators
+
+Blender limits a number to the range of its property without an error: `bpy.ops.tcb.key_set(tension=3)` sets 1, where
+`animation.key_set` raises ValueError.
+"""
 
 
 def operators(package: ModuleType) -> Iterator[str]:

@@ -37,7 +37,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
         try:
             report.add(work(datablock, prefixes))
         except AnimationError as error:
-            report.errors.append(error)
+            report.errors += error.parts
     return report
 
 

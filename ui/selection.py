@@ -165,10 +165,10 @@ def any_baked(context: bpy.types.Context) -> bool:
 
 
 @redraw.once
-def any_edited_outside(context: bpy.types.Context) -> bool:
-    """Check whether the baked curves of a track that the sidebar lists were changed since the bake."""
+def count_edited_outside(context: bpy.types.Context) -> int:
+    """Count the tracks that the sidebar lists whose baked curves were changed since the bake."""
     baked = [track for _, track in active_tracks(context) if track.is_baked]
-    return any(edited_outside(baked)) or bool(lost_tracks(context))
+    return sum(edited_outside(baked)) + len(lost_tracks(context))
 
 
 @redraw.once

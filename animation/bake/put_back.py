@@ -43,12 +43,11 @@ def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -
                     remove_made(channels, track, index)
                 continue
             fcurve = track.channels[index]
-            extrapolation = track.extrapolation(index)
-            extrapolate(fcurve, extrapolation)
+            extrapolate(fcurve, channel.extrapolation)
             repeat(fcurve, channel.repeats)
             curves.append(fcurve)
             saved.append(channel.keys)
-            if channel.edited or channel.extrapolation != extrapolation:
+            if channel.edited:
                 moved.append(fcurve)
                 moved_keys.append(channel.keys)
     if curves:
@@ -128,9 +127,8 @@ def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
         fcurve = track.channels[index]
         if index in kept:
             baked = bake.channels.get(index) if bake is not None else None
-            before = [each.extrapolation for each in (records.get(index), baked) if each is not None]
             is_edited = kept[index].edited or (baked is not None and baked.edited)
-            is_edited |= any(each != extrapolation for each in before)
+            is_edited |= index in records and records[index].extrapolation != extrapolation
             extrapolate(fcurve, extrapolation)
             write(fcurve, kept[index].keys)
             repeat(fcurve, wanted=False)

@@ -288,10 +288,10 @@ class _Baking:
         """Return whether the records of handles are those of the keys that are saved."""
         return self.is_settled and bool(self.state.channels)
 
-    def has_edited(self, index: int, extrapolation: Extrapolation) -> bool:
-        """Return whether saved keys of a channel were moved since the first bake, or its extrapolation is another."""
+    def has_edited(self, index: int) -> bool:
+        """Return whether saved keys of a channel were moved since the first bake."""
         before = self.state.bake.channels.get(index) if self.state.bake is not None else None
-        return before is not None and (before.edited or before.extrapolation != extrapolation)
+        return before is not None and before.edited
 
     def kept(self, index: int) -> SavedKeys | None:
         """Return the keys of a channel that an earlier bake has saved, where they stay as they are."""
@@ -361,7 +361,7 @@ def _write_baked(members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedCh
     ):
         track = baking.plan.track
         rest = None if index in baking.plan.own else track.made.get(index, track.rest[index])
-        edited = baking.has_edited(index, extrapolation)
+        edited = baking.has_edited(index)
         found[index] = BakedChannel(own_keys, extrapolation, rest, is_repeated, fingerprint, edited)
 
 

@@ -20,9 +20,9 @@ from ..bake.put_back import free as free_tracks
 from ..bake.put_back import restore_track
 from ..datablocks import name_of
 from ..errors import EDITED_OUTSIDE, LOCKED, TABLE_LOST, AnimationError, note_on
-from ..fcurves.channels import Channels, channels_of, evaluate_anew
+from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.editable import check_editable
+from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import (
     DEFAULT_AMPLITUDE,
@@ -81,12 +81,12 @@ def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard
     Returns
     -------
     Report
-        The tracks and keys that were freed; tracks that were edited outside are in `errors`.
+        The tracks and keys that were freed; `errors` has the tracks that were refused beside these.
 
     Raises
     ------
     AnimationError
-        Nothing is baked, or the datablock can't be edited. Nothing was changed.
+        Nothing is baked, every track was refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -98,10 +98,18 @@ def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard
     AnimationError: "Ball": nothing on it is baked
     """
     report = _work_on(datablock, prefixes, _free_track, discards=discard_edits)
-    if not report.tracks and not report.errors:
-        raise AnimationError(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
+    _check_done(report, datablock, n_("nothing on it is baked"))
     _play_freed(datablock, prefixes, report)
     return report
+
+
+def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
+    """Raise AnimationError where no track was worked on: with all refusals, or else that there was `nothing` to do."""
+    if report.tracks:
+        return
+    if report.errors:
+        raise AnimationError.of_all(report.errors)
+    raise AnimationError(name_of(datablock), rpt_(nothing), nothing_to_do=True)
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
@@ -134,12 +142,13 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Returns
     -------
     Report
-        The tracks and keys that were restored.
+        The tracks and keys that were restored; `errors` has the tracks that were refused beside these.
 
     Raises
     ------
     AnimationError
-        No track is played by handles or a bake, or the datablock can't be edited. Nothing was changed.
+        No track is played by handles or a bake, every track was refused, or the datablock can't be edited. Nothing was
+        changed.
 
     Examples
     --------
@@ -151,10 +160,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     AnimationError: "Ball": no track of it is played by handles or baked
     """
     report = _work_on(datablock, prefixes, _restore_track)
-    if not report.tracks and not report.errors:
-        raise AnimationError(
-            name_of(datablock), rpt_("no track of it is played by handles or baked"), nothing_to_do=True
-        )
+    _check_done(report, datablock, n_("no track of it is played by handles or baked"))
     return report
 
 
@@ -172,12 +178,12 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Returns
     -------
     Report
-        The tracks and keys that are plain again.
+        The tracks and keys that are plain again; `errors` has the tracks that were refused beside these.
 
     Raises
     ------
     AnimationError
-        No track is TCB, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, every track was refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -186,8 +192,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     1
     """
     report = _work_on(datablock, prefixes, _remove_track, strip=_strip)
-    if not report.tracks and not report.errors:
-        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+    _check_done(report, datablock, n_("it has no TCB track"))
     report.notes += _function_left(datablock)
     return report
 
@@ -209,12 +214,12 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     Returns
     -------
     Report
-        The tracks and keys that are plain now.
+        The tracks and keys that are plain now; `errors` has the tracks that were refused beside these.
 
     Raises
     ------
     AnimationError
-        No track is TCB, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, every track was refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -223,8 +228,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     2
     """
     report = _work_on(datablock, prefixes, _apply_track, strip=_make_plain, takes_edited=True)
-    if not report.tracks and not report.errors:
-        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+    _check_done(report, datablock, n_("it has no TCB track"))
     report.notes += _function_left(datablock)
     return report
 
@@ -278,16 +282,15 @@ def _work_on(
     for each of its tracks. Tracks that were edited outside are refused, but where the work `takes_edited` curves as
     they are, or `discards` them.
     """
-    channels = check_editable(datablock)
-    action = channels.action
-    if action.library is not None:
-        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" is linked. Open its own file', action.name))
-    report = Report.on([datablock])
-    remove_strays(channels)
-    tracks = _tracks_of(datablock, channels, prefixes, among)
-    table = read_table(action)
+    linked = check_editable(datablock)
+    table = read_table(linked.action)
     if table.error and (table.newer or strip is None):
         raise AnimationError(name_of(datablock), table.error)
+    report = Report.on([datablock])
+    channels = editable_channels(datablock, report.notes)
+    action = channels.action
+    remove_strays(channels)
+    tracks = _tracks_of(datablock, channels, prefixes, among)
     if table.error:
         return _remove_damaged(channels, tracks, report, strip or _strip)
     states: list[State] = []
@@ -310,6 +313,10 @@ def _work_on(
         report.keys += done.keys
         if done.note:
             report.notes.append(track.note(done.note))
+    if not report.tracks and linked.action != action:
+        assign(datablock, linked.action, linked.slot_handle)
+        bpy.data.actions.remove(action)
+        return report
     _update_table(action, states, damaged, strip is not None)
     if report.tracks and not has_played_tracks(action):
         said = switch_off(action)

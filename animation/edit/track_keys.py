@@ -49,6 +49,9 @@ class TrackKeys:
     def __len__(self) -> int:
         return len(self.frames)
 
+    def __repr__(self) -> str:
+        return f"<TrackKeys: {len(self)} keys of {self.track.path} of {self.track.name!r}>"
+
     def take(self, rows: BoolArray) -> TrackKeys:
         """Return the keys of those rows: a mask."""
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)

@@ -190,15 +190,11 @@ class Track:
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """Return the extrapolation that the animator has given a channel; of a baked one that from before the bake.
-
-        One that a script has given it since counts.
-        """
+        """Return the extrapolation that the animator has given a channel: the saved one while it is baked."""
         baked = self.bake.channels.get(index) if self.bake is not None else None
-        if index not in self.channels:
-            return "CONSTANT" if baked is None else baked.extrapolation
-        now = self.channels[index].extrapolation
-        return now if baked is None or now != baked.written.extrapolation else baked.extrapolation
+        if baked is not None:
+            return baked.extrapolation
+        return self.channels[index].extrapolation if index in self.channels else "CONSTANT"
 
     def error(self, reason: str, frame: float | None = None) -> AnimationError:
         """Return an error that names the track."""
@@ -444,7 +440,9 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Sta
 def _place_of(track: Track, owner: int) -> tuple[int, State] | None:
     """Return the action and the state of another track by its identity."""
     present: Any = next(iter(track.channels.values())).id_data
-    known = {present.session_uid: track.table, **remembered_tables()}
+    # One that was deleted is still remembered.
+    known = {present.session_uid: track.table}
+    known |= {action: table for action, table in remembered_tables().items() if action != present.session_uid}
     for action, table in known.items():
         for (slot, path), state in table.find_state(owner):
             if (action, slot, path) != (present.session_uid, track.slot, track.path):

@@ -51,11 +51,12 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether a track is played, and its own keys and extrapolations may be those that it is played from."""
+    """Return whether a track is played, by curves whose extrapolations and own keys may be as they were written."""
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(
-            track.extrapolation(index) == channel.extrapolation for index, channel in bake.channels.items()
+            fcurve.extrapolation == bake.channels[index].written.extrapolation
+            for index, fcurve in track.channels.items()
         )
     return track.is_played_by_handles and _all_stand(track, places)
 

@@ -409,8 +409,8 @@ def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
         default=1,
         metavar="N",
         help=rpt_(
-            "do up to so many files at once, in processes of their own as far as that is quicker than to start them "
-            "(default: 1); results come as they are ready"
+            "process up to this many files at once, in parallel processes where that saves time (default: 1); "
+            "results come as they are ready"
         ),
     )
     verb.add_argument(

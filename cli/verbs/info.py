@@ -14,10 +14,11 @@ from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.editable import check_editable
 from ...animation.fcurves.frames import union
+from ...animation.store.fingerprints import blocking_reasons
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
-from ...animation.store.tracks import Track, blocking_reason
+from ...animation.store.tracks import Track
 from ...animation.translation import rpt_
 from ..arguments.parser import Job
 from ..choosing import named, only_in_strips, reason_without_channels, tracks_of
@@ -90,7 +91,7 @@ def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | No
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
-        "blocked": blocking_reason(track) or uneditable or None,
+        "blocked": blocking_reasons([track])[0] or uneditable or None,
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),

@@ -174,12 +174,12 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
         assert place == pytest.approx(np.array(things[0].matrix_world.translation), abs=1e-6)
 
 
-def rotation_in(file: Path) -> tuple[np.ndarray, np.ndarray, str]:
-    """Seconds, values (x, y, z, w; with tangents where cubic) and interpolation of the rotation in a file."""
+def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, str]:
+    """Seconds, values (rotations x, y, z, w; with tangents where cubic) and interpolation of a property in a file."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
     (animation,) = content["animations"]
-    (channel,) = [each for each in animation["channels"] if each["target"]["path"] == "rotation"]
+    (channel,) = [each for each in animation["channels"] if each["target"]["path"] == path]
     sampler = animation["samplers"][channel["sampler"]]
 
     def array(number: int, width: int) -> np.ndarray:
@@ -187,7 +187,15 @@ def rotation_in(file: Path) -> tuple[np.ndarray, np.ndarray, str]:
         start = content["bufferViews"][accessor["bufferView"]].get("byteOffset", 0)
         return np.frombuffer(buffer, np.float32, accessor["count"] * width, start).reshape(-1, width).astype(np.float64)
 
-    return array(sampler["input"], 1)[:, 0], array(sampler["output"], 4), sampler.get("interpolation", "LINEAR")
+    return array(sampler["input"], 1)[:, 0], array(sampler["output"], width), sampler.get("interpolation", "LINEAR")
+
+
+def played_by_gltf(seconds: np.ndarray, numbers: np.ndarray, second: float) -> np.ndarray:
+    """What a cubic spline of glTF plays, by its definition."""
+    arriving, values, leaving = numbers[0::3], numbers[1::3], numbers[2::3]
+    row = int(np.clip(np.searchsorted(seconds, second) - 1, 0, len(seconds) - 2))
+    between = slice(row, row + 2)
+    return CubicHermiteSpline(seconds[between], values[between], [leaving[row], arriving[row + 1]])(second)
 
 
 @pytest.mark.parametrize(("output", "most"), [("HANDLES", 10.0), ("CURVES", 0.06)])
@@ -202,15 +210,11 @@ def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, outp
     animation.key_set(item, "rotation_quaternion", 22, tension=0.4, ease_to=0.3)
     animation.bake(item, output=output)
     file = gltf(tmp_path / "scene", export_force_sampling=False, export_frame_range=False)
-    seconds, numbers, interpolation = rotation_in(file)
+    seconds, numbers, interpolation = keys_in(file, "rotation", 4)
     assert interpolation == "CUBICSPLINE"
-    arriving, values, leaving = numbers[0::3], numbers[1::3], numbers[2::3]
-    fps, worst = scene.render.fps, 0.0
+    worst = 0.0
     for frame in np.arange(1.0, 60.0, 0.25):
-        row = int(np.clip(np.searchsorted(seconds, frame / fps) - 1, 0, len(seconds) - 2))
-        between = slice(row, row + 2)
-        spline = CubicHermiteSpline(seconds[between], values[between], [leaving[row], arriving[row + 1]])
-        shown = spline(frame / fps)
+        shown = played_by_gltf(seconds, numbers, frame / scene.render.fps)
         scene.frame_set(int(frame), subframe=frame % 1)
         seen = np.array(item.matrix_world.to_quaternion())[[1, 2, 3, 0]]
         shown /= np.linalg.norm(shown)
@@ -218,6 +222,27 @@ def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, outp
         worst = max(worst, np.degrees(4.0 * np.arcsin(apart / 2.0)))
     assert worst <= most
     assert (worst > 0.5) == (output == "HANDLES"), worst
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
+def test_an_eased_location_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str) -> None:
+    """Parts of the range between what glTF's cubic splines play, by their definition, and what Blender plays."""
+    item, span = ball(), 5.0
+    key(item, "location", [(1, (0, 0, 0)), (20, (span, 1, 0)), (40, (1, 0, 2)), (60, (0, 2, 0))])
+    scene.frame_end = 60
+    animation.enable(item)
+    animation.key_set(item, "location", 20, ease_to=0.8, ease_from=0.5)
+    animation.bake(item, output=output)
+    file = gltf(tmp_path / "scene", export_force_sampling=False, export_frame_range=False)
+    seconds, numbers, interpolation = keys_in(file, "translation", 3)
+    assert interpolation == "CUBICSPLINE"
+    worst = 0.0
+    for frame in np.arange(1.0, 60.0, 0.25):
+        scene.frame_set(int(frame), subframe=frame % 1)
+        shown = played_by_gltf(seconds, numbers, frame / scene.render.fps)
+        worst = max(worst, abs(shown - np.array(item.matrix_world.translation)).max() / span)
+    assert (worst > 0.01) == (output == "HANDLES"), worst
+    assert worst < 0.2 if output == "HANDLES" else worst < 2e-4, worst
 
 
 ELSEWHERE = """

@@ -301,14 +301,15 @@ def test_a_linked_object_is_refused_and_an_override_frees_its_own_copy(animation
     linked = load(path, link=True)
     item = linked.override_create()
     bpy.context.scene.collection.objects.link(item)
-    for each in (linked, item):
-        with pytest.raises(animation.AnimationError, match="linked"):
-            animation.free(each)
-    assert states(animation, item) == {"BAKED"}
-    # A bake gives an override an action of its own.
-    animation.bake(item)
+    with pytest.raises(animation.AnimationError, match="linked"):
+        animation.free(linked)
+    original = item.animation_data.action
+    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
+        animation.free(item, ["delta_location"])
+    assert (item.animation_data.action, len(bpy.data.actions)) == (original, 1)
+    (note,) = animation.free(item).notes
+    assert "it plays a copy in this file now" in note
     assert item.animation_data.action.library is None
-    animation.free(item)
     check_freed(animation, item, before, state)
     assert differences(baked, everything(linked)) == []
 

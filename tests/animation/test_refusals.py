@@ -316,9 +316,26 @@ def test_a_locked_track_is_not_restored(animation, thing) -> None:
     animation.bake(thing, output="HANDLES")
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
-    report = animation.restore(thing)
-    assert any(str(error).startswith('"Ball", location: locked') for error in report.errors)
+    with pytest.raises(animation.AnimationError, match='"Ball", location: locked'):
+        animation.restore(thing, ["location"])
     assert snapshot(thing) == before
+
+
+@pytest.mark.parametrize("verb", ["bake", "free", "restore", "apply", "remove"])
+def test_where_every_track_is_refused_the_error_has_one_of_each(animation, verb: str) -> None:
+    item = new_object("Ball")
+    for path in ("location", "scale"):
+        key(item, path, [(1, (0, 0, 0)), (10, (1, 2, 3))])
+    animation.bake(item, output="HANDLES")
+    for fcurve in fcurves(item):
+        fcurve.lock = True
+    before = snapshot(item)
+    with pytest.raises(animation.AnimationError) as refusal:
+        getattr(animation, verb)(item)
+    assert [(part.track, part.reason) for part in refusal.value.parts] == [
+        (path, animation.errors.LOCKED) for path in ("location", "scale")
+    ]
+    assert snapshot(item) == before
 
 
 def test_a_rotation_of_too_many_turns(animation) -> None:

@@ -139,8 +139,8 @@ def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_
     walk = plain_walk
     before = walk.read_bytes()
     ran = tcb("bake", walk, "--in-place", "--json")
-    assert (ran.status, ran.lines[0]["status"], "none of it is TCB" in ran.err) == (0, "skipped", True)
-    assert ran.lines[0]["notes"] == ["nothing to bake: none of it is TCB, and --enable was not said"]
+    assert (ran.status, ran.lines[0]["status"], "no TCB tracks" in ran.err) == (0, "skipped", True)
+    assert ran.lines[0]["notes"] == ["nothing to bake: no TCB tracks (--enable makes them)"]
     assert walk.read_bytes() == before
     tcb("enable", walk, "--in-place", "--objects", "Head")
     assert tcb("bake", walk, "--in-place").status == 0
@@ -246,7 +246,13 @@ def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
     moved.co.y = 9
     save(walk)
     table = tcb("info", walk).out.splitlines()
-    assert [line.split()[-2:] for line in table if line.strip().startswith("location")] == [["edited", "outside"]]
+    (row,) = [line for line in table if line.strip().startswith("location")]
+    assert row.count("edited outside") == 1
+    assert row.endswith("command: free --discard-edits)")
+    (line,) = tcb("info", walk, "--json").lines
+    (track,) = [row for one in line["datablocks"] for row in one["tracks"] if row["track"] == "location"]
+    assert track["state"] == "edited outside"
+    assert track["blocked"].startswith("edited outside: its curves were changed after the bake")
 
 
 def test_tension_for_keys_that_have_none_is_that_of_the_option(tcb, walk, tmp_path):

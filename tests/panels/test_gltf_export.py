@@ -55,19 +55,26 @@ def test_a_file_browser_without_an_operator_has_no_warning(played) -> None:
     assert not bpy.types.TCB_PT_gltf_export.poll(context)
 
 
-def test_what_handles_only_move_needs_no_warning(scene, tcb_animation) -> None:
+def test_what_handles_only_move_needs_a_warning_once_it_has_an_ease(scene, tcb_animation) -> None:
     item = new_object()
     key(item, "location", list(zip(FRAMES, PLACES, strict=True)))
     tcb_animation.animation.bake(item, output="HANDLES")
+    assert not is_shown()
+    tcb_animation.animation.key_set(item, "location", FRAMES[1], tension=0.5)
+    assert not is_shown()
+    tcb_animation.animation.key_set(item, "location", FRAMES[1], ease_to=0.5)
+    assert is_shown()
+    assert bpy.ops.tcb.bake_for_gltf() == {"FINISHED"}
+    assert tcb_animation.animation.find_track(item, "location").is_baked
     assert not is_shown()
 
 
 def test_the_button_bakes_the_rotations_alone_and_the_warning_goes(played, tcb_animation) -> None:
     turned, moved = played
     find_track = tcb_animation.animation.find_track
-    assert bpy.ops.tcb.bake_rotations() == {"FINISHED"}
+    assert bpy.ops.tcb.bake_for_gltf() == {"FINISHED"}
     tracks = [find_track(turned, f'pose.bones["{bone}"].rotation_quaternion') for bone in BONES]
     assert [(track.is_baked, track.settings.options.output) for track in tracks] == [(True, "CURVES")] * len(BONES)
     assert all(find_track(item, "location").is_played_by_handles for item in (turned, moved))
     assert not is_shown()
-    assert bpy.ops.tcb.bake_rotations() == {"CANCELLED"}
+    assert bpy.ops.tcb.bake_for_gltf() == {"CANCELLED"}

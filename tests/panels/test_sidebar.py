@@ -405,6 +405,7 @@ def test_edits_from_outside_can_be_discarded_by_a_button(cube, drawn):
     curve(cube, "location").keyframe_points[3].co.y = 7.0
     assert discard in drawn("TCB_PT_bake")
     assert drawn("TCB_PT_tracks").count("edited outside") == 1
+    assert drawn("TCB_PT_tracks")[1] == "Baked: Free Bake to edit (1 edited outside)"
     bpy.ops.tcb.free(discard_edits=True)
     assert discard not in drawn("TCB_PT_bake")
 

@@ -736,6 +736,7 @@ def write(action: Any, before: Table, table: Table) -> None:
     if not table.paths and not len(table.rows):
         remove_table(action)
         return
+    _remove_copy(action)
     if PROPERTY not in action:
         action[PROPERTY] = {"schema": SCHEMA, "paths": ""}
     stored = action[PROPERTY]
@@ -846,3 +847,12 @@ def _bake(track: int, index: int, baked: BakedChannel, is_shared: bool) -> tuple
 def remove_table(action: Any) -> None:
     if PROPERTY in action:
         del action[PROPERTY]
+    _remove_copy(action)
+
+
+def _remove_copy(action: Any) -> None:
+    """Remove the copy of a table that Blender 5 makes among its own properties where it opens an older file."""
+    properties_of = getattr(action, "bl_system_properties_get", None)
+    properties = properties_of() if properties_of is not None else None
+    if properties is not None and PROPERTY in properties:
+        del properties[PROPERTY]
