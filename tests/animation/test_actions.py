@@ -302,6 +302,21 @@ def test_a_baked_override_survives_save_and_load(animation, library, tmp_path) -
     assert differences(before, snapshot(item)) == []
 
 
+@pytest.mark.parametrize("verb", ["free", "restore", "apply", "remove"])
+def test_an_override_of_a_baked_object_gets_a_local_copy(animation, baked_library, verb: str) -> None:
+    linked = load(baked_library, link=True)
+    original, before = linked.animation_data.action, action_bits(linked.animation_data.action)
+    item = linked.override_create()
+    report = getattr(animation, verb)(item)
+    assert (report.tracks, report.errors) == (1, [])
+    assert any("it plays a copy in this file now" in note for note in report.notes)
+    assert item.animation_data.action.library is None
+    assert not any(fcurve.lock for fcurve in fcurves(item))
+    assert (baked_frames(item) == baked_frames(linked)) == (verb == "apply")
+    assert linked.animation_data.action == original
+    assert action_bits(original) == before
+
+
 def test_a_refused_bake_of_an_override_leaves_the_linked_action_in_use(animation, library) -> None:
     item = load(library, link=True).override_create()
     original = item.animation_data.action

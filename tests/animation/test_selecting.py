@@ -95,3 +95,9 @@ def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: s
     (keys,) = animation.edit.selected_keys.selected_keys(fcurves(item))
     assert (keys.track.path, keys.frames.tolist()) == ("location", [20.0])
     assert animation.edit.selected_keys.any_selected(fcurves(item))
+
+
+def test_the_text_of_many_keys_is_short(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(frame, (frame, 0, 0)) for frame in range(1000)])
+    assert repr(animation.track_keys(item, "location")) == "<TrackKeys: 1000 keys of location of 'Ball'>"

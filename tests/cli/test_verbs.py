@@ -204,6 +204,7 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
         "samples": 3 * 36,
         "parameters": {"tension": 2, "bias": 1},
     }
+    assert "tension: 2 keys, bias: 1 key" in tcb("info", walk).out
 
 
 def test_info_tells_of_frame_functions_and_bake_plays_them(tcb, walk):
