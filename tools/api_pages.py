@@ -362,6 +362,8 @@ def _property(each: Any) -> str:
     elif each.type == "COLLECTION":
         kind, default = "list", "empty"
     about = " ".join(each.description.split())
+    if each.identifier.endswith("_of_50"):
+        about = f"{about}; as 0 to 50"
     return f"- **{each.identifier}**: {kind}, default {default}" + (f". {about}" if about else "")
 
 

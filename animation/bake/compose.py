@@ -106,7 +106,12 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
             types[name] = np.where(chosen, getattr(own.keys, name).reshape(shape), _FREE)
         placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
     placed = _continued(arrays, own, keys, placed, goes_on)
-    if keys.other_numbers is not None:
+    if keys.shown is not None and keys.other_numbers is not None:
+        # Of angles with a term, handles that stay come back from the row: sums would round them anew at each bake.
+        turned = np.abs(keys.shown) != np.abs(own_values)
+        stay = [turned & (placed & bit == 0) & (types[name] == _FREE) for name, bit in zip(_TYPES, _BITS, strict=True)]
+        for stays, bit in zip(stay, _BITS, strict=True):
+            placed = np.where(stays, placed | np.uint8(bit << BEYOND), placed)
         placed = placed | keys.other_numbers
     return PlayedKeys(arrays | types, placed)
 

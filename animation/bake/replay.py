@@ -70,6 +70,11 @@ def finish_preview() -> None:
         _drag.finish = None
 
 
+def forget_preview() -> None:
+    """Drop the drag that shows a preview: its keys are gone with their file."""
+    _drag.finish = None
+
+
 def end_drag() -> None:
     """Let Live look for edits at once."""
     _drag.stepped_at = -math.inf

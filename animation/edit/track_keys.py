@@ -50,7 +50,7 @@ class TrackKeys:
         return len(self.frames)
 
     def __repr__(self) -> str:
-        return f"<TrackKeys: {len(self)} keys of {self.track.path} of {self.track.name!r}>"
+        return f"{type(self).__name__}({self.track.name!r}, {self.track.path!r}, {len(self)})"
 
     def take(self, rows: BoolArray) -> TrackKeys:
         """Return the keys of those rows: a mask."""

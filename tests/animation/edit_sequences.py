@@ -559,10 +559,10 @@ class EditSequence(Edits):
         if not self._try(self.animation.remove, self.live, prefixes=[path]):
             return ""
         twins = [fcurve for name, fcurve in channels(self.plain).items() if name[0] == path]
-        points = [point for fcurve in twins for point in fcurve.keyframe_points]
         if all(point.interpolation == "LINEAR" for fcurve in twins for point in fcurve.keyframe_points[:-1]):
-            # Enable takes lines everywhere for an exporter's, and plays TCB.
-            for point in points:
+            # Enable takes lines everywhere for an exporter's: handles play TCB there, and Restore gives lines back.
+            same = [fcurve for name, fcurve in channels(self.live).items() if name[0] == path]
+            for point in [point for fcurve in (*twins, *same) for point in fcurve.keyframe_points]:
                 point.interpolation = "BEZIER"
         self._set_all_known(path, (0.0,) * 5)
         # Of keys that are not Bezier keys none would stay so.

@@ -51,6 +51,7 @@ WRONG = {
     "still": (0, -1.0, "1", [], True, math.nan, *TOO_LARGE),
     "period": (2, 0, -1.0, "1", [], True, math.nan, *TOO_LARGE),
     "together": ("X", 5, None, ["BONE"]),
+    "turns": ("X", 5, None, ["KEEP"]),
     "method": ("X", "BEZIER", 5, None, ["TCB"]),
     "frame": (*NO_NUMBERS, *TOO_LARGE),
     "retime.frame": ("1", [1.0], True, *TOO_LARGE),
@@ -118,6 +119,7 @@ NO_FUNCTIONS = {
     "KeyCount",
     "Reduction",
     "Relaxation",
+    "RotationFault",
     "TrackKeys",
     "Violation",
 }

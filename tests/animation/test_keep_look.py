@@ -217,7 +217,7 @@ def test_the_report_says_the_largest_change_and_where(animation) -> None:
     place, frame = report.value_change_at.rsplit(" ", 1)
     assert place == "Thing: location: frame"
     assert float(frame) == pytest.approx(every[np.argmax(change)], abs=2.0)
-    assert f"the look of 1 track kept within {report.value_change:.2g}" in report.counts
+    assert f"the look of 1 track kept within {report.value_change:.3g}" in report.counts
 
 
 def test_what_is_only_rounding_is_not_said(animation) -> None:

@@ -100,4 +100,4 @@ def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: s
 def test_the_text_of_many_keys_is_short(animation) -> None:
     item = new_object("Ball")
     key(item, "location", [(frame, (frame, 0, 0)) for frame in range(1000)])
-    assert repr(animation.track_keys(item, "location")) == "<TrackKeys: 1000 keys of location of 'Ball'>"
+    assert repr(animation.track_keys(item, "location")) == "TrackKeys('Ball', 'location', 1000)"

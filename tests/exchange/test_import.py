@@ -316,10 +316,10 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
 
 
 def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
-    bring(spun(TILTED, (*UNIT, 170), (*UNIT, 20)), output="HANDLES", rotations="EULER")
+    bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     assert '"Box", rotation_euler: baked as samples, as handles would be off by up to' in said()
     assert "approximate" not in said()
-    angle = math.radians(reference.scalar([(0, 0.0), (10, 170.0), (20, 190.0)], 3, ends="3DS"))
+    angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
     expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
     assert turned(3) == pytest.approx(expected, abs=1e-5)
@@ -427,7 +427,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
         return report
 
     monkeypatch.setattr(importer, "bake_steps", with_notes)
-    bring(spun(TILTED, (*UNIT, 170), (*UNIT, 20)), output="HANDLES", rotations="EULER")
+    bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     lines = said()
     assert "of rotation_euler" not in lines
     assert '"Box", location, frame 10: of location' in lines

@@ -20,7 +20,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import AnimationError, Options, Report, bake_many, enable_many
-from ...animation.bake.replay import finish_preview, is_dragged
+from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
 from ...animation.edit.parameters.stored_drag import finish_stored_drag
@@ -80,6 +80,7 @@ _state = _State()
 def _forget_all() -> None:
     _state.clear()
     watches.clear()
+    forget_preview()
     attempts.clear()
     forget_all_notes()
 

@@ -54,7 +54,7 @@ def parameter_of_50(name: str) -> Any:
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
         name=label,
-        description=f"{description}; here as 0 to 50",
+        description=description,
         min=0.0,
         max=MAX,
         step=100,

@@ -149,8 +149,8 @@ class OwnHandles(Plan):
         ends = self._repeats, rests_at_ends(self.spline)
         keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
-        if self.maps is not None:
-            turned = int(np.count_nonzero(self.maps.changed.any(axis=1)))
+        turned = 0 if self.maps is None else int(np.count_nonzero(self.maps.terms.any(axis=1)))
+        if turned:
             notes.append(counted(turned, _TURNED_ONE, _TURNED))
         if fitted is None:
             return Baked(handles=[keys], notes=notes)
