@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -93,13 +94,22 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         text, edited = iface_("Baked: Free Bake to edit"), selection.count_edited_outside(context)
         if edited:
             text += f" ({counted(edited, n_('{:,} edited outside'), n_('{:,} edited outside'))})"
-        layout.operator("tcb.free", text=text, icon="LOCKED")
+        _beside_live(layout, actions).operator("tcb.free", text=text, icon="LOCKED")
     elif actions:
-        layout.label(text="Not baked", icon="UNLOCKED")
-    for action in actions:
-        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
+        _beside_live(layout, actions).label(text="Not baked", icon="UNLOCKED")
+    for action in actions if len(actions) > 1 else ():
+        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name))
     if any(map(_needs_whole_keys, tracks)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
+
+
+def _beside_live(layout: bpy.types.UILayout, actions: Sequence[bpy.types.Action]) -> bpy.types.UILayout:
+    """Draw the switch of a single action, and return the place beside it."""
+    if len(actions) != 1:
+        return layout
+    row = layout.split(factor=0.26)
+    row.prop(actions[0], "tcb_live", text="Live")
+    return row
 
 
 def _needs_whole_keys(track: Track) -> bool:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import bpy
 import numpy as np
@@ -18,7 +17,6 @@ from ..animation.checks.parameters_played import PlayedParameters, played_parame
 from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
-from ..animation.edit.parameters.drag import ParameterDrag
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.errors import LayeredActionError
@@ -35,20 +33,6 @@ from ..animation.store.tracks import Track, blocking_reason, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 
-Found = TypeVar("Found")
-
-
-class _Dragged(NamedTuple):
-    """Keys whose parameters are dragged, with the parameters that the drag gives them."""
-
-    drag: ParameterDrag
-    area: int
-    parameters: dict[str, Numbers]
-    found: dict[str, Any]
-    """What was found about these keys that the drag does not change."""
-
-
-_dragged: _Dragged | None = None
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 _FIRST_KEYS = 8
 
@@ -274,53 +258,12 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
     return context.area is not None and context.area.type in ANIMATION_EDITORS
 
 
-def begin_drag(context: bpy.types.Context, drag: ParameterDrag) -> None:
-    """Keep the keys of a drag chosen in the area until it ends: they need not be found again at each step."""
-    global _dragged
-    _dragged = _Dragged(drag, _area_of(context), parameters_of(context, drag.chosen), {})
-
-
-def step_drag(drag: ParameterDrag, name: str, numbers: Numbers) -> None:
-    """Give the keys of a drag a parameter, one number for each of them."""
-    if _dragged is not None and _dragged.drag is drag:
-        _dragged.parameters[name] = numbers
-
-
-def _dragged_in(context: bpy.types.Context) -> _Dragged | None:
-    """Return what is dragged in the area of the context."""
-    is_there = _dragged is not None and _dragged.drag.is_shown and _dragged.area == _area_of(context)
-    return _dragged if is_there else None
-
-
-def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
-    """Call a function of the chosen keys once a drag of their parameters, which does not change its result."""
-
-    @wraps(function)
-    def found(context: bpy.types.Context) -> Found:
-        dragged = _dragged_in(context)
-        if dragged is None:
-            return function(context)
-        if function.__name__ not in dragged.found:
-            dragged.found[function.__name__] = function(context)
-        result: Found = dragged.found[function.__name__]
-        return result
-
-    return found
-
-
-def _area_of(context: bpy.types.Context) -> int:
-    return context.area.as_pointer() if context.area is not None else 0
-
-
 @redraw.once
 def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
     """Return the selected keys that an animation editor shows; elsewhere the key that the sidebar shows, and others.
 
     These are the keys of the same property, at the same frame, of what else is selected.
     """
-    dragged = _dragged_in(context)
-    if dragged is not None:
-        return dragged.drag.chosen
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
 
 
@@ -434,8 +377,7 @@ def _same_property(
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
-    dragged = _dragged_in(context)
-    return parameters_of(context, chosen_keys(context)) if dragged is None else dict(dragged.parameters)
+    return parameters_of(context, chosen_keys(context))
 
 
 def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> dict[str, Numbers]:
@@ -446,7 +388,6 @@ def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> di
 
 
 @redraw.once
-@once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
@@ -454,14 +395,12 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 
 
 @redraw.once
-@once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
     """Return which parameters of the chosen keys affect what plays, and what keeps some from it."""
     return played_parameters(chosen_keys(context))
 
 
 @redraw.once
-@once_a_drag
 def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
     """Return the chosen keys whose method uses velocities, with these: a row a key, a column a component."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]

@@ -7,10 +7,10 @@ the keys at its frame of what else is selected.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import bpy
@@ -19,17 +19,18 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.parameters.drag import ParameterDrag
+from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
+from ...animation.edit.parameters.set_parameters import set_parameters_of_each
 from ...animation.edit.place_keys import RecordedPlaces, put_places_back, set_value, values_of
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
-from .. import redraw, selection
+from .. import selection
 from .modifier_keys import LastEvent, last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
 
-Was = TypeVar("Was", ParameterDrag, list[RecordedPlaces])
+Was = TypeVar("Was", RecordedParameters, RecordedPlaces)
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -83,78 +84,42 @@ _ANY_NUMBER = (-LARGEST, LARGEST)
 
 @dataclass(frozen=True)
 class _Way(Generic[Was]):
-    """How one number of keys is set, in a drag or once, and put back as it was before."""
+    """How one number of keys is set, in a drag or once, recorded and put back."""
 
-    begin: Callable[[list[TrackKeys]], Was]
-    set_: Callable[[Was, list[TrackKeys], Numbers, bool], None]
-    put_back: Callable[[Was], None]
+    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]], bool], None]
+    keep: Callable[[TrackKeys], Was]
+    put_back: Callable[[Sequence[Was]], None]
 
 
-def _way_of_number(name: str) -> _Way[ParameterDrag]:
-    def begin(chosen: list[TrackKeys]) -> ParameterDrag:
+def _way_of_number(name: str) -> _Way[RecordedParameters]:
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]], held: bool) -> None:
         # A velocity has no defaults.
         defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        drag = ParameterDrag(chosen, [name], defaults, is_stored=True)
-        selection.begin_drag(bpy.context, drag)
-        return drag
+        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults, held=held)
 
-    def set_(drag: ParameterDrag, chosen: list[TrackKeys], numbers: Numbers, held: bool) -> None:
-        given = [{name: own} for _, own in split_by_track(chosen, numbers)]
-        selection.step_drag(drag, name, numbers)
-        if not held:
-            drag.finish(given)
-            return
-        drag.to(given)
-        if not bpy.app.background:
-            _watch(drag)
-
-    return _Way(begin, set_, ParameterDrag.take_back)
+    return _Way(set_, partial(RecordedParameters.of, name=name), put_back)
 
 
-def _watch(drag: ParameterDrag) -> None:
-    """End a drag whose end Blender does not pass on, as when its slider goes away."""
-    window = bpy.context.window
-
-    def look() -> float | None:
-        if _watched is not look or not drag.is_shown:
-            return None
-        if time.monotonic() - drag.stepped_at > _QUIET:
-            with bpy.context.temp_override(window=window):
-                if not last_event(bpy.context).holds:
-                    drag.finish_at_last_step()
-                    return None
-        return _QUIET
-
-    global _watched
-    _watched = look
-    bpy.app.timers.register(look, first_interval=_QUIET)
-
-
-_watched: Callable[[], float | None] | None = None
-_QUIET = 0.1
-"""Seconds without a step after which it is looked whether the mouse button is still down."""
-
-
-def _way_of_value(component: int) -> _Way[list[RecordedPlaces]]:
-    def set_(_places: list[RecordedPlaces], chosen: list[TrackKeys], numbers: Numbers, _held: bool) -> None:
-        for keys, own in split_by_track(chosen, numbers):
+def _way_of_value(component: int) -> _Way[RecordedPlaces]:
+    def set_(every: Iterable[tuple[TrackKeys, Numbers]], _held: bool) -> None:
+        for keys, numbers in every:
             with suppress(AnimationError):
-                set_value(keys, component, own)
+                set_value(keys, component, numbers)
 
-    return _Way(lambda chosen: [RecordedPlaces.of(keys) for keys in chosen], set_, put_places_back)
+    return _Way(set_, RecordedPlaces.of, put_places_back)
 
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider: SharedSlider[ParameterDrag] = SharedSlider(LIMITS[name])
+    slider: SharedSlider[list[RecordedParameters]] = SharedSlider(LIMITS[name])
 
     def get(_self: object) -> float:
-        own = selection.chosen_parameters(bpy.context)[name]
-        return slider.shown(_identity_of_chosen(bpy.context), own) if len(own) else 0.0
+        chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
+        return slider.shown(identity_of(chosen), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
         event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
-        own = selection.chosen_parameters(bpy.context)[name]
+        own = selection.parameters_of(bpy.context, chosen)[name]
         _slide(slider, event, _way_of_number(name), chosen, own, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
@@ -198,15 +163,12 @@ def _component_fields(
     size: int, find: _Find, way_of: Callable[[int], _Way[Was]]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
     """Return getter and setter of numbers that keys have component by component."""
-    sliders: list[SharedSlider[Was]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
+    sliders: list[SharedSlider[list[Was]]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
         chosen, numbers = find(bpy.context, component)
-        # Mostly all keys have it.
-        is_all = len(chosen) == len(selection.chosen_keys(bpy.context))
-        keys = _identity_of_chosen(bpy.context) if is_all else identity_of(chosen)
-        return chosen, numbers, sliders[component].shown(keys, numbers) if len(numbers) else 0.0
+        return chosen, numbers, sliders[component].shown(identity_of(chosen), numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
         return [shown(component)[2] for component in range(size)]
@@ -234,33 +196,17 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
 
 def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the chosen keys with that component, and its values in their order."""
-    return _values_of_chosen(context).get(component, ([], np.empty(0)))
-
-
-@redraw.once
-@selection.once_a_drag
-def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
-    """Return the same of each component that one of them has."""
-    having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
+    having = []
     for keys in selection.chosen_keys(context):
-        for component, own in values_of(keys).items():
+        own = values_of(keys).get(component)
+        if own is not None and not np.isnan(own).all():
             there = ~np.isnan(own)
-            if there.any():
-                having.setdefault(component, []).append((keys.take(there), own[there]))
-    return {
-        component: ([keys for keys, _ in own], np.concatenate([numbers for _, numbers in own]))
-        for component, own in having.items()
-    }
-
-
-@redraw.once
-@selection.once_a_drag
-def _identity_of_chosen(context: bpy.types.Context) -> Hashable:
-    return identity_of(selection.chosen_keys(context))
+            having.append((keys.take(there), own[there]))
+    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
 
 
 def _slide(
-    slider: SharedSlider[Was],
+    slider: SharedSlider[list[Was]],
     event: LastEvent,
     way: _Way[Was],
     chosen: list[TrackKeys],
@@ -286,14 +232,12 @@ def _slide(
         numbers,
         value,
         relative or event.alt,
-        keep=lambda: way.begin(chosen),
+        keep=lambda: [way.keep(track_keys) for track_keys in chosen],
         held_on=event.is_modifier,
         takes_back=event.takes_back,
     )
     # The panel says why it can't be done.
-    before = slider.at_start
-    assert before is not None
-    way.set_(before, chosen, after, event.holds)
+    way.set_(split_by_track(chosen, after), event.holds and not event.is_modifier)
     if not event.holds:
         slider.end_drag()
 

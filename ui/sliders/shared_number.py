@@ -113,11 +113,6 @@ class SharedSlider(Generic[Kept]):
             return None
         return last.start[1]
 
-    @property
-    def at_start(self) -> Kept | None:
-        """Return what was kept of the keys at the start of the drag."""
-        return None if self._change is None or self._change.start is None else self._change.start[1]
-
     def end_drag(self) -> None:
         """Forget what was kept at the start of the drag."""
         if self._change is not None:
