@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -90,26 +89,20 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     tracks = [track for _, track in selection.active_tracks(context)]
     actions = selection.active_actions(context)
     # First, since locked keys can't be edited; always there, so that nothing moves under the mouse.
+    row = layout.split(factor=0.74) if len(actions) == 1 else layout
     if selection.any_baked(context) or any(track.is_baked for track in tracks):
         text, edited = iface_("Baked: Free Bake to edit"), selection.count_edited_outside(context)
         if edited:
             text += f" ({counted(edited, n_('{:,} edited outside'), n_('{:,} edited outside'))})"
-        _beside_live(layout, actions).operator("tcb.free", text=text, icon="LOCKED")
+        row.operator("tcb.free", text=text, icon="LOCKED")
     elif actions:
-        _beside_live(layout, actions).label(text="Not baked", icon="UNLOCKED")
+        row.label(text="Not baked", icon="UNLOCKED")
+    if len(actions) == 1:
+        row.prop(actions[0], "tcb_live", text="Live")
     for action in actions if len(actions) > 1 else ():
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name))
     if any(map(_needs_whole_keys, tracks)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
-
-
-def _beside_live(layout: bpy.types.UILayout, actions: Sequence[bpy.types.Action]) -> bpy.types.UILayout:
-    """Draw the switch of a single action, and return the place beside it."""
-    if len(actions) != 1:
-        return layout
-    row = layout.split(factor=0.26)
-    row.prop(actions[0], "tcb_live", text="Live")
-    return row
 
 
 def _needs_whole_keys(track: Track) -> bool:
