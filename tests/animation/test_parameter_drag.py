@@ -66,9 +66,9 @@ def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
     return found if frame is None else [keys.take(keys.frames == frame) for keys in found]
 
 
-def drag_of(animation, chosen: list[Any], *names: str, is_stored: bool = False) -> Any:
+def drag_of(animation, chosen: list[Any], *names: str) -> Any:
     module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
-    drag = module.ParameterDrag(chosen, names, {}, is_stored)
+    drag = module.ParameterDrag(chosen, names, {})
     # However busy the machine is, each step is shown.
     drag._pace = module.Pace(lambda: 0.0)
     return drag
@@ -211,30 +211,6 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
     }
     drag.take_back()
     assert differences(before, snapshot(rig)) == []
-
-
-def test_an_undo_step_of_the_preview_is_finished_when_it_comes_back(animation):
-    rig = rig_of(animation, "QUATERNION", ease=0.2)
-    name = rig.name
-    bpy.ops.ed.undo_push(message="before")
-    before = snapshot(rig)
-    chosen = keys_of(animation, rig)
-    drag = drag_of(animation, chosen, "tension", is_stored=True)
-    drag.to(given(chosen, tension=0.7))
-    # Blender stores a slider's step when the mouse is released.
-    bpy.ops.ed.undo_push(message="slider")
-    drag.finish_at_last_step()
-    let_time_pass(animation)
-    after = snapshot(rig)
-    assert "tcb_drag" not in rig.animation_data.action
-    bpy.ops.ed.undo()
-    let_time_pass(animation)
-    assert differences(before, snapshot(bpy.data.objects[name])) == []
-    bpy.ops.ed.redo()
-    let_time_pass(animation)
-    rig = bpy.data.objects[name]
-    assert differences(after, snapshot(rig)) == []
-    assert "tcb_drag" not in rig.animation_data.action
 
 
 class Clock:

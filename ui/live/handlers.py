@@ -23,7 +23,6 @@ from ...animation import AnimationError, Options, Report, bake_many, enable_many
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
-from ...animation.edit.parameters.stored_drag import finish_stored_drag
 from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
 from ...animation.live.update import (
     check_remaining,
@@ -131,7 +130,6 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
     for action in bpy.data.actions:
         if action.session_uid in numbers and action.is_editable:
             try:
-                finish_stored_drag(action)
                 done = work(action)
             except Exception as error:
                 # An error with one action must neither keep the others from being updated nor stop the timer.

@@ -26,7 +26,6 @@ from ...store.parameters import LIMITS, Numbers
 from ..track_keys import TrackKeys, found_again
 from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
-from .stored_drag import forget_drag, store_drag
 
 Given = Sequence[Mapping[str, Numbers]]
 """For the keys of each track their new parameters, by name one number for each key."""
@@ -69,8 +68,6 @@ class ParameterDrag:
         The parameters that change.
     defaults
         The parameters of keys that have none of their own.
-    is_stored
-        Whether the drag is stored in the action, because Blender stores the undo step before the end.
     """
 
     def __init__(
@@ -78,9 +75,7 @@ class ParameterDrag:
         chosen: Sequence[TrackKeys],
         names: Sequence[str],
         defaults: Mapping[str, float],
-        is_stored: bool = False,
     ) -> None:
-        self._is_stored = is_stored
         self.chosen = list(chosen)
         self.is_shown = False
         """True from a step on until the end."""
@@ -102,8 +97,6 @@ class ParameterDrag:
             finish_preview()
             self._prepare()
             begin_preview(self.finish_at_last_step)
-        if self._is_stored:
-            self._store()
         self._waits = self._pace.rest > 0.0
         if not self._waits:
             return self._show()
@@ -143,17 +136,9 @@ class ParameterDrag:
     def _end(self) -> None:
         for preview, _ in self._previews:
             preview.take_away()
-        if self._is_stored:
-            for action in dict.fromkeys(map(_action_of, self.chosen)):
-                forget_drag(action)
         self._previews, self._others = [], []
         self.is_shown = self._waits = False
         end_preview(self.finish_at_last_step)
-
-    def _store(self) -> None:
-        for _, numbers in self._previews:
-            dragged = [(self.chosen[number], self._given[number]) for number in numbers]
-            store_drag(_action_of(self.chosen[numbers[0]]), dragged, self._defaults)
 
     def _prepare(self) -> None:
         chosen = found_again(self.chosen)
