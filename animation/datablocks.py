@@ -66,7 +66,7 @@ def users_of_each(
 ) -> dict[bpy.types.Action, list[bpy.types.ID]]:
     """Return the datablocks that each of the actions animates now; the file is searched once for all of them.
 
-    `in_strips`: also those that have it in an NLA strip.
+    `in_strips` includes datablocks that have the action in an NLA strip.
     """
     owners = bpy.data.user_map(subset=set(actions)) if actions else {}
     users = {}

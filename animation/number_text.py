@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers as texts in panels, messages and reports, rounded as Blender's fields are: no exponents, no "-0"."""
+"""Format numbers for panels, messages and reports as Blender's fields do: no exponents, no "-0"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DECIMALS = 4
 
 
 def number_text(number: float, decimals: int = _DECIMALS) -> str:
-    """Return a number with so many decimals at most."""
+    """Format a number with at most this many decimals."""
     text = f"{number:.{decimals}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -17,12 +17,12 @@ def number_text(number: float, decimals: int = _DECIMALS) -> str:
 
 
 def angle_text(radians: float) -> str:
-    """Return an angle in degrees, with one decimal."""
+    """Format an angle in degrees with one decimal."""
     return f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
 
 
 def size_text(size: float, is_angle: bool = False) -> str:
-    """Return a size, such as an error, of values or in radians; what is too small to be shown is below the smallest."""
+    """Format a size such as an error, in units or radians; below the smallest number shown as "<0.1"."""
     if is_angle:
         return "<0.1°" if 0.0 < math.degrees(size) < 0.05 else angle_text(size)
     smallest = 10.0**-_DECIMALS

@@ -118,7 +118,7 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
 
 @redraw.once
 def is_all_tcb(context: bpy.types.Context) -> bool:
-    """Check whether Enable has nothing to do, as all tracks of the selection that are in use are TCB."""
+    """Check whether all tracks in use of the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
     return bool(selected) and not any(has_plain_tracks(*each) for each in selected.items())
 
@@ -170,7 +170,7 @@ def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
 
 
 def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
-    """Return the animation of the active object and its data that is in NLA strips only: not in tweak mode."""
+    """Return animation data of the active object that has NLA strips and no action."""
     if context.object is None:
         return []
     every = [animation_data(datablock) for datablock in of_object(context.object)]
@@ -326,7 +326,7 @@ def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
-    """Return the chosen keys of one frame, and all other keys there of what is selected: a column of the Dope Sheet.
+    """Return the chosen keys and all keys of the selection at their frame, as a column of the Dope Sheet.
 
     Tracks that can't be edited are left out, as they are when Blender moves a column.
     """
@@ -396,7 +396,7 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 
 @redraw.once
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return which parameters of the chosen keys affect what plays, and what keeps some from it."""
+    """Return the parameters that affect the motion at the chosen keys, and the obstacles to the others."""
     return played_parameters(chosen_keys(context))
 
 

@@ -47,7 +47,7 @@ class Job:
     notes: list[str]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
-    """Rotations that get keys in all channels."""
+    """Rotations that lacked keys in some channels and get them."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[State] = field(default_factory=list)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import bpy
 
@@ -13,10 +12,10 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..arguments import checked
-from ..datablocks import action_time, name_of
+from ..datablocks import name_of
 from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, evaluate_anew
+from ..fcurves.channels import Channels, evaluate_anew, evaluate_if, played_now
 from ..fcurves.keyframes import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
@@ -146,11 +145,7 @@ def rebake(
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
         before = _played_now(soluble)
         write_tracks(soluble, baked, report, write_joined)
-        # What is posed and not keyed yet is lost where the action is evaluated: not for a key inserted in that pose.
-        if _played_now(soluble) == before:
-            channels.action.update_tag()
-        else:
-            evaluate_anew(channels.action)
+        evaluate_if(_played_now(soluble) != before, channels.action)
     return report
 
 
@@ -170,11 +165,8 @@ def _put_unplayable_back(job: Job) -> None:
 
 
 def _played_now(job: Job) -> list[float]:
-    """Return what the curves of the job's tracks play at the current frame of each scene."""
-    scenes: Any = bpy.data.scenes
-    frames = {action_time(user, scene.frame_current_final) for user in job.datablocks for scene in scenes}
-    curves = [fcurve for plan in job.plans for fcurve in plan.track.channels.values()]
-    return [fcurve.evaluate(frame) for frame in sorted(frames) for fcurve in curves]
+    """Return the values of the job's F-curves at the current frame of each scene."""
+    return played_now(job.datablocks, [fcurve for plan in job.plans for fcurve in plan.track.channels.values()])
 
 
 def _evaluated(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview of handles: what a drag changes is prepared once, and each step drafts and writes only the changed handles.
+"""Preview handles during a drag: prepare them once, then compute and write only the changed ones at each step.
 
-Only handles of the F-curves differ while a preview is shown (of quaternions also signs of keys). Keys, identities and
-the table are those of before the drag, so that to take the preview away is to write these handles back.
+A preview changes handles, and the signs of quaternion keys. Frames, identities and the table stay, so writing the
+old handles back removes the preview.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 
 from ...interp.fitting.handles import Draft, HandleDrafts, Request
 from ...interp.keys import PARAMETERS
-from ..datablocks import action_time
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, evaluate_anew
+from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.frames import SAME_FRAME, is_among, rows_at
 from ..fcurves.keyframes import SIDES, Float32Array, KeyBlock, sliced
 from ..records import record
@@ -40,7 +39,7 @@ _PLACES = ("co", *SIDES)
 
 
 class HandlePreview:
-    """The handles of some tracks of one action, drafted for other parameters of some of their keys.
+    """Preview the handles of tracks of one action while parameters of some keys change.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class HandlePreview:
         starts = {track.path: end - len(own) for (track, own), end in zip(chosen, ends, strict=True)}
         plans = [plan for plan in _planned(users, channels, [track for track, _ in chosen]) if _can_show(plan)]
         self.paths = {plan.track.path for plan in plans}
-        """The paths of the tracks that it shows: live ones, which handles play."""
+        """The paths of the previewed tracks: live ones played by handles."""
         self._curves: list[bpy.types.FCurve] = []
         counts = [0]
         requests: dict[Hashable, list[_Member]] = {}
@@ -91,13 +90,13 @@ class HandlePreview:
         self._parts = {name: sliced(places, in_pairs) for name, places in self._now.items()}
         self._put: list[Any] = [curve.keyframe_points.foreach_set for curve in self._curves]
         self._is_negated = False
-        self._played = self._played_now()
+        self._played = played_now(self._users, self._curves)
 
     @collector_paused()
     def show(self, numbers: Mapping[str, Numbers]) -> None:
-        """Show parameters, by name one number for each of the chosen keys, track after track.
+        """Preview parameters: for each name an array with one number per chosen key, track by track.
 
-        Raises KeysError where there is no motion with these; then the preview is as before.
+        Raises KeysError if no motion passes through the keys with these. The preview then stays as it was.
         """
         drafts = [group.fitted(numbers) for group in self._groups]
         self._substitutes.put(numbers)
@@ -109,7 +108,7 @@ class HandlePreview:
         self._is_negated = any(negated)
 
     def take_away(self) -> None:
-        """Give all keys the handles that they had, bit for bit."""
+        """Write the handles of before the drag back, bit for bit."""
         self._substitutes.remove()
         for name, places in self._before.items():
             self._now[name][:] = places
@@ -120,22 +119,12 @@ class HandlePreview:
         for name in names:
             for put, part in zip(self._put, self._parts[name], strict=True):
                 put(name, part)
-        before, self._played = self._played, self._played_now()
-        # What is posed and not keyed yet is lost where the action is evaluated.
-        if self._played == before:
-            self._channels.action.update_tag()
-        else:
-            evaluate_anew(self._channels.action)
-
-    def _played_now(self) -> list[float]:
-        """Return what the curves play at the current frame of each scene."""
-        scenes: Any = bpy.data.scenes
-        frames = {action_time(user, scene.frame_current_final) for user in self._users for scene in scenes}
-        return [curve.evaluate(frame) for frame in sorted(frames) for curve in self._curves]
+        before, self._played = self._played, played_now(self._users, self._curves)
+        evaluate_if(self._played != before, self._channels.action)
 
 
 def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
-    """Return the plans of those of the tracks that are live, and that handles play."""
+    """Return the plans of the live tracks played by handles."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
@@ -147,7 +136,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 
 
 def _can_show(plan: TrackPlan) -> bool:
-    """Return whether handles play the plan's splines, and each key has a row of its own, which shows the numbers."""
+    """Check whether a plan can be previewed: played by handles, and each key has a row in the table."""
     named = all(own.are_named for own in plan.own.values())
     # Splines of angles have keys of their own inside, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)
@@ -156,22 +145,22 @@ def _can_show(plan: TrackPlan) -> bool:
 
 @record(eq=False)
 class _Member:
-    """A request of a spline, or of a run of its keys."""
+    """The fit request of a run of keys."""
 
     request: Request
     offset: int
-    """The row of its first key among the keys of its channels."""
+    """Row of its first key in its channels."""
     bases: Sequence[int]
-    """For each component the row of its first key among all keys of the preview; -1 where it has no F-curve."""
+    """Row of each component's first key in the preview's arrays, or -1 without an F-curve."""
     own: Sequence[OwnKeys | None]
     changed: Float32Array
-    """The frames of the track's keys whose parameters change."""
+    """Frames of the keys whose parameters change."""
     start: int
-    """The place of the first of these keys among those of all tracks."""
+    """Index of the first of these keys among those of all tracks."""
 
 
 class _Group:
-    """Requests whose splines are computed together."""
+    """Fit requests that are computed in one batch."""
 
     def __init__(self, members: Sequence[_Member]) -> None:
         self._drafts = HandleDrafts([each.request for each in members])
@@ -189,7 +178,9 @@ class _Group:
                 if channel is None:
                     continue
                 at[rows, column] = base + each.offset + np.arange(count)
-                self._signs[rows] = np.where((channel.placed[own] & NEGATED) != 0, -1.0, 1.0)
+                if each.request.representation == "QUATERNION":
+                    # Other representations have their numbers on the curves in the request.
+                    self._signs[rows] = np.where((channel.placed[own] & NEGATED) != 0, -1.0, 1.0)
                 if channel.has_chosen:
                     for bit, chosen in is_chosen.items():
                         chosen[rows, column] = (channel.chosen[own] & bit) != 0
@@ -207,16 +198,16 @@ class _Group:
         self._is_negated = False
 
     def fitted(self, numbers: Mapping[str, Numbers]) -> Draft:
-        """Return the draft for parameters of the chosen keys."""
+        """Compute the handles for parameters of the chosen keys."""
         parameters = self._parameters.copy()
         for name, values in numbers.items():
             parameters[PARAMETERS.index(name), self._keys] = values[self._sources]
         return self._drafts.fitted(parameters)
 
     def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
-        """Put a draft into the places of all keys; return whether keys are negated that were not before.
+        """Copy computed handles into the arrays of all keys; return whether quaternion keys change sign.
 
-        `before`: their places without the preview.
+        `before` are the arrays without the preview.
         """
         begin = self._drafts.segments
         flips = self._signs[1:] * self._signs[:-1]
@@ -238,7 +229,7 @@ class _Group:
 
 
 class _Substitutes:
-    """The parameters of the chosen keys, as whoever reads these keys is to find them during the preview."""
+    """Parameters that readers of the chosen keys find during the preview."""
 
     def __init__(
         self, tracks: frozenset[int], chosen: Sequence[tuple[Mapping[int, OwnKeys], Float32Array, int]]
@@ -259,11 +250,11 @@ class _Substitutes:
         self._sources = np.concatenate(sources)[order]
 
     def put(self, numbers: Mapping[str, Numbers]) -> None:
-        """Let keys that are read have these parameters."""
+        """Show these parameters to readers of the keys."""
         for name, values in numbers.items():
             self._numbers[:, column_of(name)] = values[self._sources]
         session.substitutes[id(self)] = Substitutes(self._rows, self._numbers, self._tracks)
 
     def remove(self) -> None:
-        """Let keys that are read have their own parameters again."""
+        """Show the keys' own parameters again."""
         session.substitutes.pop(id(self), None)

@@ -23,7 +23,7 @@ from .pipeline import rebake
 class _Drag:
     stepped_at = -math.inf
     finish: Callable[[], object] | None = None
-    """Ends the drag that shows a preview."""
+    """A function that ends the drag with a preview."""
 
 
 _drag = _Drag()
@@ -48,30 +48,30 @@ def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[T
 
 
 def is_dragged(seconds: float) -> bool:
-    """Return whether a drag has not ended that shows a preview, or took a step within the last seconds."""
+    """Check whether a drag shows a preview or took a step within the last seconds."""
     return _drag.finish is not None or time.monotonic() - _drag.stepped_at < seconds
 
 
 def begin_preview(finish: Callable[[], object]) -> None:
-    """Keep Live from looking at the preview of a drag, until it ends; `finish` ends it."""
+    """Make Live ignore the preview of a drag until `finish` ends it."""
     _drag.finish = finish
 
 
 def end_preview(finish: Callable[[], object]) -> None:
-    """Let Live look for edits again."""
+    """Let Live look for edits after the preview."""
     if _drag.finish == finish:
         _drag.finish = None
 
 
 def finish_preview() -> None:
-    """End the drag that shows a preview, if there is one, as where it has come to."""
+    """Finish the drag with a preview at its last step, if there is one."""
     if _drag.finish is not None:
         _drag.finish()
         _drag.finish = None
 
 
 def forget_preview() -> None:
-    """Drop the drag that shows a preview: its keys are gone with their file."""
+    """Drop the drag with a preview, as another file was loaded."""
     _drag.finish = None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations keyed in all channels: handles play a rotation only where each of its keys is a whole pose.
+"""Key rotations in all channels, because handles can play only whole poses.
 
 Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys with the
 values that the motion has there, so the pose and the motion stay.
@@ -43,7 +43,7 @@ _FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAU
 
 
 def whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return the value of each component at each frame: that of its key, or the one that the motion has there."""
+    """Return each component's value at each frame: its key's, or the motion's if it has no key there."""
     return {
         index: _values(track, index, own[index], frames)
         if index in own
@@ -63,7 +63,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
 
 
 def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames at which any channel has a key; raise AnimationError where two of them are too near."""
+    """Return the frames of all channels' keys; raise AnimationError if Blender would merge two of them."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):
@@ -72,9 +72,9 @@ def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
 
 
 def completed(track: Track, own: OwnChannels) -> OwnChannels:
-    """Return the own keys of a track with those that are missing in channels of a rotation; the same if none is.
+    """Add missing keys to a rotation's channels; return the same keys if none is missing.
 
-    New keys have no identity yet. Raises AnimationError where keys of different channels are too near to each other.
+    New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
     """
     if not track.is_rotation or is_keyed_whole(track, own):
         return own
@@ -90,7 +90,7 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
 
 
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
-    """Return which flags of the selection any key at each frame has: a pose is selected as a whole."""
+    """Return the selection flags of each frame, set if any channel's key there has them."""
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for each in own.values():
         rows, places = rows_at(each.keys.frames, frames)
@@ -100,7 +100,7 @@ def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
 
 
 def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[str, BoolArray]) -> OwnKeys:
-    """Return new keys, which continue the interpolation of the keys before them as Blender's new keys do."""
+    """Make new keys that inherit the interpolation of the key before them, as Blender's do."""
     count = len(co)
     before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
     continues = before.ends_spline | (not track.is_played_by_handles)
@@ -130,7 +130,7 @@ def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[st
 
 
 def _with_missing(own: OwnKeys | None, fresh: OwnKeys) -> OwnKeys:
-    """Return the keys of a channel with those of the new ones that are at frames where it has none."""
+    """Merge new keys into a channel at the frames where it has none."""
     if own is not None:
         fresh = fresh.take(~is_among(fresh.keys.frames, own.keys.frames))
     every = fresh if own is None else own_end_to_end([own, fresh])

@@ -115,10 +115,10 @@ def values_now(track: Track, frame: float) -> dict[int, float]:
 
 
 class Turn(NamedTuple):
-    """A rotation between two frames of the motion."""
+    """The rotation of a track from one frame to another."""
 
     start: float
-    """The frame of the last key before; equal to `end` where there is none."""
+    """Frame of the last key before `end`, or `end` itself if there is none."""
     end: float
     angle: float
     """Radians."""

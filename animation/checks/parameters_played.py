@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which parameters of keys affect what plays, and what keeps the others from it.
+"""Parameters that affect the motion at keys, and the reasons why others don't.
 
 A parameter acts through the key's own handles: ease to through the left one, ease from through the right one, tension,
 continuity and bias through both. It does not act on a side where Blender plays the segment, where there is none, or
@@ -32,7 +32,7 @@ _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 @record()
 class Obstacle:
-    """What keeps parameters of keys from acting.
+    """A reason why parameters of keys have no effect.
 
     `names` are identifiers of interpolations, handle types or methods; for END "FIRST" or "LAST" for that key of the
     track, or "" for another end of the spline.
@@ -44,7 +44,7 @@ class Obstacle:
 
 @record()
 class PlayedParameters:
-    """The parameters that affect what plays at one of the keys at least, and what keeps the others from it."""
+    """Parameters with an effect at one or more of the keys, and the obstacles to the others."""
 
     names: frozenset[str]
     obstacles: tuple[Obstacle, ...]
@@ -52,18 +52,18 @@ class PlayedParameters:
 
 @record(eq=False)
 class _Channel:
-    """Keys whose parameters act together: of one channel, or of a rotation. All arrays have the shape (n, 2): sides."""
+    """Keys of one channel, or of a rotation. Arrays have the shape (n, 2), with a column for each side of a key."""
 
     is_spline: BoolArray
     is_beyond: BoolArray
-    """The sides that no segment of the track is on."""
+    """Sides without a segment of the track."""
     acts: BoolArray
     interpolations: frozenset[int]
     handles: frozenset[int]
 
 
 def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
-    """Return which parameters of the chosen keys, of which there is at least one, affect what plays."""
+    """Return the parameters that affect the motion at one or more keys, and the obstacles to the others."""
     names: set[str] = set()
     interpolations: set[int] = set()
     handles: set[int] = set()
@@ -101,7 +101,7 @@ def _named(names: dict[int, str], numbers: Iterable[int]) -> tuple[str, ...]:
 
 
 def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
-    """Return the parameters that act at one of the keys; `has_ends`: at ends, too, with continuity and bias."""
+    """Return the parameters with an effect at a key; `has_ends`: continuity and bias affect end keys, too."""
     names = {name for name, acts in zip(("ease_to", "ease_from"), channel.acts.T, strict=True) if acts.any()}
     if bends:
         tangents = channel.acts.any(axis=1)
@@ -112,7 +112,7 @@ def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
 
 
 def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
-    """Yield the keys of each channel; of a rotation, whose channels have one spline, those of all together."""
+    """Yield the keys of each channel, or of all channels of a rotation together."""
     played = keys.track.is_played_by_handles
     for group in [dict(keys.own)] if keys.track.is_rotation else [{index: own} for index, own in keys.own.items()]:
         frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in group.values()], axis=0)]

@@ -40,7 +40,7 @@ _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
 _MUCH_NEARER = 0.5
-"""The part of the changes with the default turns, the largest and the mean, below which the other turns are chosen."""
+"""Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
 _NEARER = {
     "AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
     "SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
@@ -187,7 +187,7 @@ def _find_plain(
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[str]:
-    """Return a note on the first two keys at one frame, for which a bake would refuse the track."""
+    """Return a note on the first two keys at one frame, which a bake would refuse."""
     try:
         for own in originals.values():
             check_frames(track, own.keys.frames)
@@ -231,7 +231,7 @@ def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:
 
 @record(eq=False)
 class _Reading:
-    """A way to take the turns of a track's keys, and the splines with segments that they make then."""
+    """A reading of the turns between a track's keys, and the resulting splines."""
 
     place: int
     settings: Settings
@@ -244,7 +244,7 @@ def _keep_look(
     defaults: Mapping[str, float],
     report: Report,
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
-    """Fit parameters to what is played; return them, and the settings, of each track.
+    """Fit parameters to the present motion; return each track's parameters and settings.
 
     Parameters are those of each channel, by index, one number a key. A track all of whose keys are linear keeps the
     defaults: the report gives its change alone.
@@ -293,7 +293,7 @@ def _keep_look(
 
 
 def _is_much_nearer(look: Look, other: Look) -> bool:
-    """Return whether a look changes visibly less than another, at most and in the mean."""
+    """Check whether the largest and the mean change of a look are clearly smaller than another's."""
     less = look.change < _MUCH_NEARER * other.change and look.mean < _MUCH_NEARER * other.mean
     return less and other.change > _VISIBLE_ANGLE
 
@@ -321,7 +321,7 @@ def _of_channels(
 def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[_Reading]:
-    """Return the reading of a track's turns that Enable chooses, and the other one where that differs.
+    """Return the default reading of a track's turns, and the other one if it differs.
 
     There are none where Blender plays all of the track's segments, it already has parameters, or can't be baked.
     """
@@ -336,7 +336,7 @@ def _readings(
 
 
 def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
-    """Return whether the numbers of two neighboring keys of a rotation mean more than half a turn."""
+    """Check whether values of neighboring rotation keys differ by more than half a turn."""
     if track.kind == "QUATERNION":
         return bool((np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0).any())
     return spline.turns is not None and bool((spline.turns > math.pi).any())
@@ -345,7 +345,7 @@ def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
 def _splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
-    """Return the splines with segments, none where there are none to fit."""
+    """Return the splines that have segments to fit."""
     if _have_parameters(originals):
         return []
     try:

@@ -52,7 +52,7 @@ _PARTLY = n_("only some of its channels have keys; key all of them first")
 
 @dataclass(frozen=True)
 class RotationFault:
-    """Keys of one track with the same fault; its text, by str(), names them."""
+    """Keys of one track with the same fault; `str()` gives a message that names them."""
 
     datablock: str
     """The name of the datablock, or of the action where nothing uses it."""
@@ -63,13 +63,13 @@ class RotationFault:
     """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: by whole turns, within a frame. TURN: by
     more than 180 degrees over a longer time, which may be meant. GIMBAL: within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
-    """The frames of the keys, in the time of the action; of a flip, jump or turn the key at its end."""
+    """Frames of the keys, in action time. A flip, jump or turn has the frame of its second key."""
     repairable: bool
-    """Whether `fix_rotations` repairs it with the same options."""
+    """True if `fix_rotations` repairs the fault with the same options."""
     reason: str
-    """Why a fault that the options ask to repair can't be repaired; empty otherwise."""
+    """The reason why a fault to be repaired can't be; empty otherwise."""
     message: str
-    """The text without the names of datablock and track."""
+    """The message without the names of datablock and track."""
 
     def __str__(self) -> str:
         return note_on(self.datablock, self.message, self.track)
@@ -226,14 +226,14 @@ def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channe
 
 
 def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
-    """Return those of the owners of an action that use this slot of it."""
+    """Return the owners of an action that use this slot."""
     if not HAS_SLOTS:
         return list(owners)
     return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
 
 
 def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
-    """Yield the slot, and how it is blended with other motion, wherever the owner has the action."""
+    """Yield the slot and blend mode of each use of the action by an owner."""
     data: Any = animation_data(owner)
     uses = [(data, data.action_blend_type)] if data.action == channels.action else []
     for use, blending in [*uses, *((strip, strip.blend_type) for strip in strips_of(owner, channels.action))]:
@@ -243,12 +243,12 @@ def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
 
 @record(eq=False)
 class _Examined:
-    """A track with its faults, and the changes of the keys that are to be repaired."""
+    """A track with its faults and the changes that repair them."""
 
     track: Track
     faults: list[RotationFault]
     indices: list[int]
-    """The components that have keys, one a column of the maps."""
+    """Components with keys, in the order of the maps' columns."""
     maps: Maps
     keys: BoolArray
     """The keys to repair; none where the track can't be edited."""
@@ -288,7 +288,7 @@ def _faults_of(
     name: str,
     turns: Turns,
 ) -> _Examined | None:
-    """Find the faults of one track; None where it has none."""
+    """Find the faults of one track; return None if it has none."""
     own = {index: own[index] for index in sorted(own) if own[index].count}
     if not own or error_of_numbers(track, own) is not None:
         return None
@@ -328,7 +328,7 @@ def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
 
 
 def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> str:
-    """Return why the track's keys can't get other numbers; empty where they can."""
+    """Return the reason why the track's keys can't be changed, or an empty text."""
     if track.is_baked:
         return rpt_(_BAKED)
     # What a rotation mode leaves unused can be repaired as well.
@@ -343,7 +343,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier would play other poses for equivalent keys: all but those that repeat the curve."""
+    """Check for modifiers that change the pose of equivalent keys: all but Cycles without offset."""
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
@@ -370,7 +370,7 @@ def _listed(
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
-    """Write equivalent numbers into keys and handles; play anew what handles play."""
+    """Write equivalent values into keys and handles, and update tracks played by handles."""
     track, changed = examined.track, examined.maps.changed
     played = track.settings.options
     if track.is_played:

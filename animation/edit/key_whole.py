@@ -35,7 +35,7 @@ class _Whole:
 
     frames: Float32Array
     values: dict[int, Float64Array]
-    """Values of each component: the motion passes through these already."""
+    """Values of each component, on the present motion."""
     numbers: Float32Array
     """Parameters and velocities, one row a key, NaN where none was set."""
 

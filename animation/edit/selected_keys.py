@@ -101,7 +101,7 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
 
 
 def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
-    """Return whether a key on these F-curves or one of its handles is selected, of an own or a generated key."""
+    """Check whether a key or handle on these F-curves is selected, generated keys included."""
     return any(map(_has_selected, visible))
 
 

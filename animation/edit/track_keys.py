@@ -42,7 +42,7 @@ class TrackKeys:
     frames: Float32Array
     """The frames of the keys, ascending, shape (n,)."""
     selected: BoolArray
-    """Which of the keys, or of their handles, are selected in the animation editors, shape (n,)."""
+    """Mask of keys that are selected, or have a selected handle, in the animation editors, shape (n,)."""
     own: Mapping[int, OwnKeys]
     """All own keys of the track's channels."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import HAS_SLOTS, animation_data, users_of_each
+from ..datablocks import HAS_SLOTS, action_time, animation_data, users_of_each
 from ..errors import AnimationError
 from ..records import record
 from .refused_actions import editable_action, layered_reason, without_fcurves
@@ -155,6 +155,22 @@ def evaluate_anew(action: bpy.types.Action) -> None:
     Poses that are not keyed are lost. `update_tag` without more keeps them, and evaluates no keys written in bulk.
     """
     action.update_tag(refresh={"TIME"})
+
+
+def played_now(users: Iterable[bpy.types.ID], fcurves: Iterable[bpy.types.FCurve]) -> list[float]:
+    """Return the values of F-curves of the users' action at the current frame of each scene."""
+    scenes: Any = bpy.data.scenes
+    curves = list(fcurves)
+    frames = {action_time(user, scene.frame_current_final) for user in users for scene in scenes}
+    return [fcurve.evaluate(frame) for frame in sorted(frames) for fcurve in curves]
+
+
+def evaluate_if(changed: bool, action: bpy.types.Action) -> None:
+    """Evaluate the action anew if values at the current frame have changed; else poses that are not keyed stay."""
+    if changed:
+        evaluate_anew(action)
+    else:
+        action.update_tag()
 
 
 def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Any:

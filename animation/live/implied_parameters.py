@@ -167,7 +167,7 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
 
 
 def is_mirrored(track: Track, own: OwnChannels) -> bool:
-    """Return whether own keys were mirrored in time since they were written: an update has yet to reverse parameters.
+    """Check whether own keys were mirrored in time since they were written, and not updated yet.
 
     Parameters that are set before that would be reversed, too.
     """

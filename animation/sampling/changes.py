@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a track's splines are from what its F-curves play: the largest difference between its keys."""
+"""Measure the largest difference between a track's splines and the motion of its F-curves."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ..store.tracks import Track
 from .fcurves import played_at
 
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
-"""Further shares of a segment: those of the fit, between which these are, have the smallest changes."""
+"""More samples per segment, as shares of it. The fit's own samples have the smallest differences."""
 _SHARE = 0.2
-"""Of a track's largest change: segments with less at the samples of the fit are not sampled further."""
+"""Ratio to a track's largest difference below which a segment gets no more samples."""
 _TOPS = 4
-"""The largest tops of a track's change, around each of which it is sampled again."""
+"""Number of local maxima that are sampled again."""
 _TOP_SHARE = 0.7
-"""Of the largest: lower tops are not."""
+"""Ratio to the largest maximum below which a lower one is not sampled again."""
 _AROUND = np.arange(1.0, 16.0) / 16.0
-"""Where, from the sample before a top to the one after it."""
+"""Samples around a maximum, as shares from the sample before it to the one after it."""
 _FAR = 2.0
 """Radians."""
 _STEP = 0.25
-"""Frames between samples where a quaternion changes its sign, or a rotation changes by more than that."""
+"""Frames between samples where a quaternion changes sign or the difference is larger."""
 _MOST_SAMPLES = 200
-"""The most of them in one segment."""
+"""Maximum number of these samples in one segment."""
 
 
 @dataclass(eq=False)
@@ -44,13 +44,13 @@ class Look:
     originals: Mapping[int, OwnKeys]
     splines: Sequence[TrackSpline]
     parts: Sequence[Part]
-    """What is played, of each spline."""
+    """The present motion, for each spline."""
     change: float = 0.0
     """The largest difference: of values, or of rotations an angle in radians."""
     frame: float = 0.0
     """Its frame."""
     mean: float = 0.0
-    """The mean of the differences at the samples of the fit."""
+    """Mean difference at the fit's samples."""
     spread: float = 0.0
     """The range of values; 0 of rotations."""
 
@@ -75,7 +75,7 @@ class _Compared:
     look: Look
     own: TrackSpline
     keys: Float64Array
-    """The frames of its keys."""
+    """Frames of its keys."""
     rounding: Float64Array
     """That of the last key is the last segment's."""
 
@@ -120,7 +120,7 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
 
 
 def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
-    """Return the differences at further frames of each spline, and let its look take the largest."""
+    """Measure the differences at more frames of each spline, and keep the largest in its look."""
     played = played_at(
         [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
     )
@@ -142,12 +142,12 @@ def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequenc
 
 
 def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
-    """Return the angles between rotations; 0 where it is not known what is played."""
+    """Return the angles between rotations, or 0 where the motion is unknown."""
     return np.nan_to_num(rotations.angle_between(values, played))
 
 
 def _further(compared: _Compared, frames: Float64Array, differences: Float64Array) -> Float64Array:
-    """Return further frames in the segments of a spline in which the change may be the largest."""
+    """Return more frames in the segments that may have the largest difference."""
     keys, largest = compared.keys, differences.max(axis=1)
     chosen = largest >= max(_SHARE * compared.look.change, 1e-300)
     further = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[chosen].ravel()]
@@ -166,7 +166,7 @@ def _further(compared: _Compared, frames: Float64Array, differences: Float64Arra
 def _around_tops(
     every: Sequence[_Compared], frames: Sequence[Float64Array], sizes: Sequence[Float64Array]
 ) -> list[Float64Array]:
-    """Return frames of each spline around the largest tops of its look's change, known at some frames of each."""
+    """Return frames of each spline around the largest maxima of its look's differences."""
     if not every:
         return []
     looks = {id(each.look): place for place, each in enumerate(every)}

@@ -100,13 +100,13 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
 
 
 def is_negated(written: Fields) -> BoolArray:
-    """Return which keys fall on the curve where their own values rise."""
+    """Return the keys whose values on the curve have the opposite sign, or the opposite direction of an angle."""
     negated: BoolArray = (written["placed"] & NEGATED) != 0
     return negated
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Return the values that keys with these own and shown values get on the curve for the `wanted` own values."""
+    """Convert new own values of keys to values on the curve, by their present own and shown values."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
@@ -114,9 +114,9 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
 
 
 def own_values(now: Float32Array, written: Fields) -> Float32Array:
-    """Return the own values of keys that have the values `now` on the curve.
+    """Convert values on the curve to own values of keys.
 
-    A key that has moved since it was written keeps its number of whole turns nearest to what it was.
+    An edited key stays within half a turn of its earlier own value.
     """
     before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
     terms = _terms(before, shown, negated)
@@ -130,7 +130,7 @@ def own_values(now: Float32Array, written: Fields) -> Float32Array:
 
 
 def _terms(own: Float32Array, shown: Float32Array, negated: BoolArray) -> npt.NDArray[np.float64]:
-    """Return the multiples of half a turn that keys have on the curve beyond their own values, or these negated."""
+    """Return the multiples of pi that the values on the curve add to own, or negated own, values."""
     away = shown.astype(np.float64) - np.where(negated, -own, own)
     # Keys that are not written have no numbers.
     return np.nan_to_num(np.pi * np.rint(away / np.pi))

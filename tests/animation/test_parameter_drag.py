@@ -136,6 +136,41 @@ def test_a_step_is_seen_near_as_it_is_played_at_the_end(animation, mode):
     assert np.abs(step - after).max() < 0.02
 
 
+@pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY"])
+def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_end(animation, mode):
+    """Turns: Shortest gives a key on the curves the opposite axis, or the other Euler angles of its pose."""
+    rig = new_rig(Bone("a", (0, 0, 0), (0, 1, 0)))
+    rig.pose.bones["a"].rotation_mode = mode
+    path = f'pose.bones["a"].{rotation_path(mode)}'
+    angles = np.array([[0.1, 0.2, 0.3], [0.4, 0.1, 0.5], [0.6, -0.2, 0.8], [0.7, 0.3, 0.9], [0.9, 0.1, 1.2]])
+    if mode == "AXIS_ANGLE":
+        rows = np.array([(angle, 0.2, 0.3, 1.0) for angle in angles[:, 2]])
+        rows[2:4] *= -1.0
+    else:
+        rows, middle = angles.copy(), "XYZ".index(mode[1])
+        rows[2:4] += np.pi
+        rows[2:4, middle] = np.pi - angles[2:4, middle]
+    key(rig, path, list(zip(FRAMES, map(tuple, rows), strict=True)))
+    animation.enable(rig)
+    animation.choose(rig, path, path="SHORTEST")
+    animation.bake(rig, output="HANDLES")
+    rig.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    before, chosen = everything(rig), keys_of(animation, rig)
+    start = played(rig)
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=-0.9))
+    drag.to(given(chosen, tension=0.8))
+    step = played(rig)
+    drag.take_back()
+    assert everything(rig) == before
+    drag = drag_of(animation, chosen, "tension")
+    drag.to(given(chosen, tension=0.8))
+    drag.finish(given(chosen, tension=0.8))
+    assert np.abs(played(rig) - start).max() > 0.01
+    assert np.abs(step - played(rig)).max() < 0.02
+
+
 @pytest.mark.parametrize("mode", MODES[:3])
 def test_a_drag_that_is_taken_back_leaves_every_bit(animation, mode):
     rig = rig_of(animation, mode, ease=0.2)

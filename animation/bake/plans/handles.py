@@ -86,7 +86,7 @@ class OwnHandles(Plan):
     """For each of the keys: whether handles play the spline after it."""
     tolerance: float
     maps: Maps | None = None
-    """Factors and terms that bring the keys' angles to those on the curves, which go the short way."""
+    """The change from the keys' own angles to those on the curves, with which handles go the short way."""
 
     @property
     def handles(self) -> Sequence[Request]:
@@ -94,9 +94,9 @@ class OwnHandles(Plan):
         return [self._request(self.spline, self._numbers, self.plays)] if self._plays else []
 
     def requests_around(self, frames: Float32Array) -> list[tuple[int, Request]]:
-        """Return fits of the segments beside the keys at the frames, each with the row of its first key.
+        """Return a fit request for each run of keys with one at these frames, and the row of its first key.
 
-        Each is of a run of keys, whose spline depends on the parameters of its own keys alone.
+        A request covers the segments on both sides of these keys.
         """
         found, first = [], 0
         for run in self.spline.runs:
@@ -112,14 +112,14 @@ class OwnHandles(Plan):
         return found
 
     def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
-        """Return the fit of those segments; `numbers`: those of the keys on the curves."""
+        """Return the request to fit these segments; `numbers` are the values of the keys on the curves."""
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return Request(spline.spline, held, numbers if held else None, segments)
 
     @cached_property
     def _numbers(self) -> Float64Array:
-        """Return the values that the keys get on the curves, but for signs of quaternions, shape (keys, components)."""
+        """Return the values of the keys on the curves before quaternions change sign, shape (keys, components)."""
         values = self.spline.values
         return values if self.maps is None else self.maps.applied(values)
 
@@ -234,7 +234,7 @@ class OwnHandles(Plan):
         return left, right
 
     def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
-        """Return the handles of one side, with the animator's own, mapped as their keys, where keys change."""
+        """Return the handles of one side. The animator's own ones change with their keys."""
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
         own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows])
@@ -244,7 +244,7 @@ class OwnHandles(Plan):
 
 
 def _bits_of(maps: Maps) -> EnumArray:
-    """Return the bits of the table for keys with other numbers, shape (components, keys)."""
+    """Return the table's bits for keys with equivalent values, shape (components, keys)."""
     negated = maps.factors < 0.0
     coupled = negated.any(axis=1, keepdims=True)
     bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T

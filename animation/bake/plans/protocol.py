@@ -104,7 +104,7 @@ class HandleKeys:
     shown: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys); None: their own values."""
     other_numbers: EnumArray | None = None
-    """Bits NEGATED and COUPLED of the table for these, shape (components, keys); None as above."""
+    """The table's bits NEGATED and COUPLED for these values, shape (components, keys); None as above."""
     chosen: EnumArray | None = None
     """Handles whose type the animator chose, so that Blender places them: bits `rows.CHOSEN_…`, shape (components,
     keys). None: none is chosen."""
@@ -136,7 +136,7 @@ class HandleKeys:
 
 
 def _joined(arrays: Sequence[_Array | None]) -> _Array | None:
-    """Concatenate arrays; None where there is none."""
+    """Concatenate arrays, or return None if there are none."""
     present = [each for each in arrays if each is not None]
     return np.concatenate(present) if present else None
 
@@ -272,4 +272,4 @@ class Scope:
     key_frames: Float32Array
     """Frames of the animator's keys, all channels together."""
     is_short: bool = False
-    """True where a rotation goes the short way from key to key, whatever the turns in its channels."""
+    """Whether a rotation takes the short way between keys and ignores whole turns."""

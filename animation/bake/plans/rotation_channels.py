@@ -19,7 +19,7 @@ from .splines import TrackSpline
 FOLLOWED = np.pi / 3
 """Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
 _SHORT = 1.0
-"""Angles and axes of neighboring keys that differ by no more than this continue by their own numbers."""
+"""Radians, or units of an axis. Neighboring keys with smaller differences keep their own values."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Limits of the number of parts into which a segment is divided to follow its angles."""
 
@@ -39,9 +39,9 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
 
 
 def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
-    """Return maps, shape (keys, components), with which angles of keys continue along the motion.
+    """Return the changes of angles that make them continuous along the motion, shape (keys, components).
 
-    None where their own angles do. Signs of quaternions are chosen with their handles.
+    None if the keys' own angles are continuous. Signs of quaternions are chosen with their handles.
     """
     if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
         return None
@@ -51,7 +51,7 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
 
 
 def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
-    """Return orientations so near to each other that angles can be followed, and the rows of the keys among them."""
+    """Sample a spline densely enough to follow its angles; return the orientations and the rows of the keys."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:

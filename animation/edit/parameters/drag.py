@@ -28,14 +28,14 @@ from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
 
 Given = Sequence[Mapping[str, Numbers]]
-"""For the keys of each track their new parameters, by name one number for each key."""
+"""New parameters of each track's keys: for each name an array with one number per key."""
 
 QUICK, REST = 0.04, 0.1
-"""Seconds. A step that takes longer is followed by a rest, in which further steps wait: the last of them is shown."""
+"""Seconds. After a slower step, further ones wait for this long; only the last of them is shown."""
 
 
 class Pace:
-    """Decide which steps of a drag are shown, so that slow ones never queue."""
+    """Limit the rate of slow steps, so that they never queue."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -43,12 +43,12 @@ class Pace:
 
     @property
     def rest(self) -> float:
-        """Return the seconds for which steps wait; 0 where they need not."""
+        """Return the seconds that the next step has to wait."""
         return max(0.0, self._rests_until - self._clock())
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Time a step; if it was slow, let those after it wait."""
+        """Time a step, and make the next ones wait if it was slow."""
         start = self._clock()
         try:
             yield
@@ -58,7 +58,7 @@ class Pace:
 
 
 class ParameterDrag:
-    """Show parameters of keys while they are dragged, and at the end set them or take them back.
+    """Show parameters of keys during a drag, then set them or restore the old ones.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ParameterDrag:
     ) -> None:
         self.chosen = list(chosen)
         self.is_shown = False
-        """True from a step on until the end."""
+        """True from the first step to the end."""
         self.stepped_at = -np.inf
         self._names, self._defaults = names, defaults
         self._recorded = [RecordedParameters.of(keys, names[0] if len(names) == 1 else None) for keys in chosen]
@@ -91,7 +91,7 @@ class ParameterDrag:
         self._pace = Pace()
 
     def to(self, given: Given) -> list[AnimationError]:
-        """Show these parameters, at once or soon; return why some can't be set."""
+        """Show these parameters, at once or after a rest; return errors of tracks that can't be changed."""
         self._given, self.stepped_at = given, time.monotonic()
         if not self.is_shown:
             finish_preview()
@@ -105,9 +105,9 @@ class ParameterDrag:
         return []
 
     def finish(self, given: Given) -> list[AnimationError]:
-        """End the drag with these parameters; return why some can't be set.
+        """End the drag with these parameters; return errors of tracks that can't be changed.
 
-        After a step they are played at once. Without one, Live plays them later.
+        After a step the motion is updated at once; otherwise Live does it later.
         """
         self._given = given
         if self.is_shown:
@@ -127,7 +127,7 @@ class ParameterDrag:
         return errors
 
     def take_back(self) -> None:
-        """End the drag; everything is as it was before."""
+        """End the drag and restore everything."""
         self._end()
         put_back([self._recorded[number] for number in sorted(self._written)])
         self._written.clear()
@@ -177,7 +177,7 @@ class ParameterDrag:
         return errors
 
     def _catch_up(self) -> float | None:
-        """Show the last step, which had to wait, once it need not."""
+        """Show the waiting step after the rest."""
         if self._waits and self._pace.rest > 0.0:
             return self._pace.rest
         if self._waits:

@@ -102,7 +102,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
     """Return the keys with their channels and track, to be written.
 
-    What a mirror in time implies is done to their parameters before they get others, which it does not concern.
+    A mirror in time is applied first, so that it does not reverse the new parameters.
     """
     channels, track = writable(keys.datablock, keys.track)
     if is_mirrored(track, keys.own):

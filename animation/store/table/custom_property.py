@@ -75,7 +75,7 @@ OWN = np.dtype(
 numbers for the same orientation; `placed`: the handles that were placed, 1 the left, 2 the right one, 4 and 8 those
 outside all keys, with the bits NEGATED and COUPLED."""
 NEGATED = np.uint8(16)
-"""The value on the curve falls where the own value rises: it is negated, or an Euler angle minus it."""
+"""The curve has the negated value, or an Euler angle minus it."""
 COUPLED = np.uint8(32)
 """The key has the opposite quaternion, the opposite axis, or the other Euler angles, in all channels together."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
@@ -851,7 +851,7 @@ def remove_table(action: Any) -> None:
 
 
 def _remove_copy(action: Any) -> None:
-    """Remove the copy of a table that Blender 5 makes among its own properties where it opens an older file."""
+    """Remove the copy of a table among the system properties, which Blender 5 makes of older files."""
     properties_of = getattr(action, "bl_system_properties_get", None)
     properties = properties_of() if properties_of is not None else None
     if properties is not None and PROPERTY in properties:

@@ -95,13 +95,13 @@ class KnownRows:
 
 
 class Substitutes(NamedTuple):
-    """Numbers that a drag shows in place of those of rows."""
+    """Numbers of keys during a drag, in place of their rows' numbers."""
 
     rows: _Places
-    """The numbers of the rows, ascending."""
+    """Indices of the rows, ascending."""
     numbers: Numbers
     tracks: frozenset[int]
-    """The identities of the tracks with these keys."""
+    """Identities of the tracks with these keys."""
 
 
 class Session:
@@ -115,7 +115,7 @@ class Session:
         self.written: set[int] = set()
         """Actions whose tables were written since the set was last cleared."""
         self.substitutes: dict[int, Substitutes] = {}
-        """What drags show in place of what keys have."""
+        """Numbers shown by drags, by the preview's `id`."""
 
     @property
     def rows(self) -> KnownRows:
@@ -126,7 +126,7 @@ class Session:
         return self._rows
 
     def is_shown(self, track: int) -> bool:
-        """Return whether a drag shows the track of that identity with other numbers than its keys have."""
+        """Check whether a drag shows other numbers for the track of that identity."""
         return any(track in each.tracks for each in self.substitutes.values())
 
     def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
