@@ -68,7 +68,8 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     Returns
     -------
     Report
-        Counts, the change of kept motion, and notes on what was left alone; tracks with keys at fault are in `errors`.
+        Counts, the change of kept motion, and notes on what was left alone. Tracks with keys that are not finite are
+        in `errors`. Two keys at one frame give a note, and a bake refuses the track.
 
     Raises
     ------
