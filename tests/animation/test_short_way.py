@@ -169,6 +169,23 @@ def test_the_same_bake_by_handles_gives_the_same_bits(animation, scene, mode: st
         assert differences(first, snapshot(thing)) == []
 
 
+@pytest.mark.parametrize("kind", ["VECTOR", "AUTO", "ALIGNED"])
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
+def test_handles_of_a_chosen_type_do_not_creep_either(animation, scene, mode: str, kind: str) -> None:
+    """Blender places those on the turned curve; the same bake again leaves them there."""
+    for seed in range(5):
+        thing = played(animation, equivalents(mode, seed), mode)
+        for fcurve in fcurves(thing):
+            for point in fcurve.keyframe_points:
+                point.handle_left_type = point.handle_right_type = kind
+            fcurve.update()
+        animation.bake(thing, output="HANDLES")
+        first = snapshot(thing)
+        for _ in range(3):
+            animation.bake(thing, output="HANDLES")
+            assert differences(first, snapshot(thing)) == []
+
+
 def test_a_turned_key_that_is_edited_keeps_its_number_of_turns(animation, scene) -> None:
     thing = played(animation, CAMERA)
     thing.animation_data.action.tcb_live = True

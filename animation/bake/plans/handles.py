@@ -234,12 +234,14 @@ class OwnHandles(Plan):
         return left, right
 
     def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
-        """Return the handles of one side. The animator's own ones change with their keys."""
+        """Return the handles of one side. The animator's own ones are negated with their keys, or move along later."""
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
-        own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows])
+        # As they are read back: other terms would round them anew at each bake.
+        own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows].astype(np.float32))
         theirs[..., 1] = own_maps.applied(theirs[..., 1])
-        result: Float32Array = np.where(np.isnan(places) & own_maps.changed[..., np.newaxis], theirs, places)
+        negated = own_maps.factors < 0.0
+        result: Float32Array = np.where(np.isnan(places) & negated[..., np.newaxis], theirs, places)
         return result
 
 
