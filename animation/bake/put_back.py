@@ -13,6 +13,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.cycles import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
+from ..live.implied_parameters import with_mirrored
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
 from ..store.own_keys import OwnKeys, read_keys_to_write
@@ -22,6 +23,7 @@ from ..store.restored_keys import recorded_keys
 from ..store.table import identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import SAVED, State, update
+from ..store.table.options import Options
 from ..store.tracks import Track
 from .locks import unlock
 
@@ -116,7 +118,7 @@ def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
     if bake is not None:
         with_channels(channels, track)
     (kept,) = read_keys_to_write([track])
-    kept = _with_chosen_recorded(channels, track, kept)
+    kept = _with_edits_recorded(channels, track, kept)
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
     records = track.state.channels if track.state is not None else {}
     if bake is not None:
@@ -144,15 +146,20 @@ def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
     return kept
 
 
-def _with_chosen_recorded(channels: Channels, track: Track, kept: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Record new keys whose interpolation or handles the animator chose, which the keys alone don't tell."""
-    chosen = [own.chosen[own.identities == identity.NONE] for own in kept.values()]
-    if track.state is None or not any(each.any() for each in chosen):
-        return kept
-    number = track.state.identity
-    named, rows = recorded([Part(number, index, own, index in track.state.channels) for index, own in kept.items()])
+def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
+    """Record what the keys alone don't tell: a mirror in time, and interpolation or handles chosen for new keys."""
+    state = track.state
+    if state is None:
+        return own
+    defaults = (state.settings.options or Options()).defaults
+    reversed_ = with_mirrored(track, own, defaults)
+    is_mirrored = any(reversed_[index] is not each for index, each in own.items())
+    if not is_mirrored and not any(each.chosen[each.identities == identity.NONE].any() for each in own.values()):
+        return own
+    parts = [Part(state.identity, index, each, index in state.channels) for index, each in reversed_.items()]
+    named, rows = recorded(parts)
     update(channels.action, rows_.joined(rows))
-    return dict(zip(kept, named, strict=True))
+    return dict(zip(own, named, strict=True))
 
 
 def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:

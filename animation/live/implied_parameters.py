@@ -133,19 +133,29 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
 
     `defaults` are the parameters of keys that have none of their own.
     """
-    if track.is_baked or track.state is None or not track.state.channels:
-        return own, []
-    result = {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
+    result = with_mirrored(track, own, defaults)
     notes: list[str] = []
-    bends = bends_by_parameters(track, track.settings) and function_of(track) is None
+    if track.is_baked or track.state is None or not track.state.channels:
+        return result, notes
+    bends = _bends(track)
     for components in _played_together(track, result):
         part = {index: result[index] for index in components}
-        goals = _dragged(track, part, result) | (_inserted(track, part) if bends else {})
+        goals = _goals(track, part, result, bends)
         if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
         elif goals:
             notes += [_note_on_key(track, part, row, _FIXED) for row in goals]
     return result, notes
+
+
+def _bends(track: Track) -> bool:
+    """Return whether parameters can bring the track's handles to a goal."""
+    return bends_by_parameters(track, track.settings) and function_of(track) is None
+
+
+def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _Goals:
+    """Return the goals at keys of channels with one spline; `every`: all channels of the track."""
+    return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
 def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
@@ -166,12 +176,24 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     return own.with_(numbers=numbers)
 
 
-def is_mirrored(track: Track, own: OwnChannels) -> bool:
-    """Check whether own keys were mirrored in time since they were written, and not updated yet.
+def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
+    """Give own keys that were mirrored in time since the last bake the parameters of the reversed motion."""
+    if track.is_baked:
+        return dict(own)
+    return {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
 
-    Parameters that are set before that would be reversed, too.
+
+def are_implied(track: Track, own: OwnChannels) -> bool:
+    """Check whether edits since the last bake imply parameters of own keys, which the next bake sets.
+
+    It would reverse or replace parameters that are set before it.
     """
-    return not track.is_baked and any(len(_mirrored_rows(track, index, each)) for index, each in own.items())
+    if not may_imply([track], [own])[0]:
+        return False
+    if any(len(_mirrored_rows(track, index, each)) for index, each in own.items()):
+        return True
+    groups = _played_together(track, own) if _bends(track) else []
+    return any(_goals(track, {index: own[index] for index in part}, own, bends=True) for part in groups)
 
 
 def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:

@@ -447,15 +447,18 @@ class EditSequence(Edits):
         for number, frame in self.orders.get((self.pair.live, *name), ()):
             before.setdefault(number, []).append(frame)
         now = [(frame, old) for number, frame in zip(numbers, frames, strict=True) for old in before.get(number, ())]
-        result = []
-        for number, frame in zip(numbers, frames, strict=True):
-            wanted = self.known[number]
-            # A mirror reverses the parameters of keys that came in the other order before.
-            reversed_ = number not in before or any(
-                (frame - other) * (was - old) < 0 for was in before[number] for other, old in now
-            )
-            result.append([*wanted, *map(mirrored, wanted)] if reversed_ else wanted)
-        return result
+        # A mirror reverses the parameters of keys that came in the other order before. Copies of a mirrored key have
+        # those of the original.
+        reversed_ = {
+            number
+            for number, frame in zip(numbers, frames, strict=True)
+            if number not in before
+            or any((frame - other) * (was - old) < 0 for was in before[number] for other, old in now)
+        }
+        return [
+            [*self.known[number], *(map(mirrored, self.known[number]) if number in reversed_ else ())]
+            for number in numbers
+        ]
 
     def _set_key(self, path: str, frame: float, numbers: dict[str, float]) -> bool:
         if not self._try(self.animation.key_set, self.live, path, frame, **numbers):

@@ -54,6 +54,30 @@ def said(animation, obj: bpy.types.Object) -> list[str]:
     return list(messages_of(animation).notes_of(obj.animation_data.action))
 
 
+def insert(obj: bpy.types.Object, frame: float) -> None:
+    for fcurve in fcurves(obj):
+        fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
+
+
+@pytest.mark.parametrize(
+    ("edit", "row", "frame"),
+    [(lambda obj: drag(obj, 1, "right", (14, 7)), 1, 10), (lambda obj: insert(obj, 17), 2, 17)],
+    ids=["drag", "insert"],
+)
+def test_parameters_typed_after_an_edit_without_live_stay_beside_those_that_it_implies(
+    animation, ball, edit, row, frame
+) -> None:
+    ball.animation_data.action.tcb_live = False
+    edit(ball)
+    animation.key_set(ball, "location", frame, tension=-0.37)
+    typed = parameters(animation, ball, row)
+    ball.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    assert parameters(animation, ball, row) == typed
+    assert typed[0] == pytest.approx(-0.37)
+    assert any(typed[1:])
+
+
 @pytest.mark.parametrize(("row", "side", "to"), [(1, "right", (14, 7)), (1, "left", (7, 2)), (2, "right", (29, 6))])
 def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, ball, row, side, to) -> None:
     other = "left" if side == "right" else "right"

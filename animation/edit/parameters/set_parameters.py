@@ -12,7 +12,7 @@ from ...errors import AnimationError
 from ...fcurves.channels import Channels, channels_of, users_of_channels
 from ...fcurves.frames import SAME_FRAME
 from ...fcurves.keyframes import INTERPOLATION, BoolArray
-from ...live.implied_parameters import is_mirrored
+from ...live.implied_parameters import are_implied
 from ...store.enable_tracks import enable_tracks
 from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
@@ -102,10 +102,10 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
     """Return the keys with their channels and track, to be written.
 
-    A mirror in time is applied first, so that it does not reverse the new parameters.
+    Parameters that edits imply are set first, so that they do not replace the new ones later.
     """
     channels, track = writable(keys.datablock, keys.track)
-    if is_mirrored(track, keys.own):
+    if are_implied(track, keys.own):
         (users,) = users_of_channels([channels])
         rebake(users, channels, [track], Options())
         (keys,) = found_again([keys])
