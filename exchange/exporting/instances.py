@@ -30,7 +30,7 @@ class Instances:
         self._instances: dict[bytes, Names] = {}
 
     def name(self, node: Gathered) -> None:
-        """Give the object a name of its own, or that of its mesh and an instance's name; and a pivot."""
+        """Give the object a pivot and a name: its own, its mesh's with an instance's name, or a dummy's with one."""
         source = node.source
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
@@ -42,13 +42,14 @@ class Instances:
             else:
                 label = node.obj.name.removeprefix(f"{first.obj.name}.")
                 node.instance = self._instances.setdefault(first.name, Names()).take(label, node.add_note)
-        elif source is not None and source.name == DUMMY:
-            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.add_note)
-        elif source is not None and is_named_so:
+        elif source is not None and is_named_so and source.name != DUMMY:
             node.name, node.instance = (
                 self.names.take(source.name.decode("latin-1"), node.add_note),
                 source.instance_name,
             )
+        elif node.kind == "OBJECT" and node.obj.type not in GEOMETRY:
+            # Other readers keep the motion of a node without a mesh only where it has the dummies' name.
+            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.add_note)
         else:
             node.name = self.names.take(node.obj.name, node.add_note)
 

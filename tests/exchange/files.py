@@ -50,6 +50,11 @@ def spotlight(name: bytes) -> three_ds.Object:
     return three_ds.Object(name, three_ds.Light(np.zeros(3, np.float32), spotlight=spot))
 
 
+def object_name(node: three_ds.Node) -> bytes | None:
+    """The name of what the node animates, which a dummy has as its instance's."""
+    return node.instance_name if node.name == b"$$$DUMMY" else node.name
+
+
 def scene(
     *nodes: three_ds.Node, objects: tuple[three_ds.Object, ...] = (), segment: tuple[int, int] | None = None
 ) -> three_ds.Scene:

@@ -21,11 +21,11 @@ from formats import three_ds
 from tests.animation.curves import HAS_SLOTS, bag_of, fcurves, insert, key, new_object, rotation_path
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
-from tests.exchange.files import box, save, scene, track
+from tests.exchange.files import box, object_name, save, scene, track
 from tests.exchange.matrices import world
 from tests.exchange.scenes import SCENES, family
 from tests.formats.files import FILES
-from tests.formats.lib3ds import agrees_with_lib3ds
+from tests.formats.lib3ds import agrees_with_lib3ds, load, placed
 
 FRAMES = range(31)
 
@@ -117,7 +117,7 @@ def test_what_comes_back_is_keyed_and_moves_as_what_was_given(give: Export, tmp_
     for at, numbers in before.items():
         assert after[at] == pytest.approx(numbers, rel=1e-6, abs=2e-6), at
     for kept in SCENES[name]().nodes:
-        node = next(node for node in given.nodes if (node.kind, node.name) == (kept.kind, kept.name))
+        node = next(node for node in given.nodes if (node.kind, object_name(node)) == (kept.kind, kept.name))
         for one in kept.tracks:
             other = node.track(one.kind)
             assert other.frames.tolist() == one.frames.tolist()
@@ -225,7 +225,7 @@ def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said)
     parent, item = keyed("Parent", animation), keyed("Box", animation)
     item.parent = parent
     animation.bake_in_world(item)
-    track = next(node for node in give().nodes if node.name == b"Box").track("POSITION")
+    track = next(node for node in give().nodes if object_name(node) == b"Box").track("POSITION")
     assert '"Box": location: baked in world space: written as 31 samples' in said()
     for frame in FRAMES:
         curves = [curve for curve in fcurves(item) if curve.data_path == "location"]
@@ -306,7 +306,7 @@ def test_a_constraint_that_acts_later_is_sampled(give: Export, animation, said, 
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
     bpy.context.scene.frame_set(0)
     given = give()
-    boxes = [node for node in given.nodes if node.name == b"Box"]
+    boxes = [node for node in given.nodes if object_name(node) == b"Box"]
     assert 'has the constraint "Copy Location": its motion is written as samples' in said()
     moves_as(scene(*boxes, objects=given.objects), item, FRAMES, tmp_path)
 
@@ -433,7 +433,7 @@ def test_a_lens_and_visibility_that_go_on_outside_their_keys_are_sampled(
         bpy.context.scene.frame_set(frame)
         seen.append(math.degrees(camera.data.angle_x))
         hidden.append(item.hide_render)
-    nodes = {(node.kind, node.name): node for node in given.nodes}
+    nodes = {(node.kind, object_name(node)): node for node in given.nodes}
     fov = nodes["CAMERA", b"Eye"].track("FOV")
     assert (fov.frames.tolist(), fov.values[:, 0]) == (list(LONG), pytest.approx(seen, rel=1e-6))
     turns = [frame for frame in LONG[1:] if hidden[frame] != hidden[frame - 1]]
@@ -537,7 +537,7 @@ def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
     animation.enable(bpy.data.objects["Leader"])
     with pytest.raises(RuntimeError, match=f'"{item.name}": with its 31 samples'):
         give(sample_limit=30)
-    position = next(node for node in give(sample_limit=31).nodes if node.name == b"Box").track("POSITION")
+    position = next(node for node in give(sample_limit=31).nodes if object_name(node) == b"Box").track("POSITION")
     assert position.values[:, 0].tolist() == list(FRAMES)
     item.constraints.clear()
     key(item, "location", [(0, (0, 0, 0)), (50, (4, 1, 2))])
@@ -588,7 +588,7 @@ def test_a_camera_without_a_target_gets_one(give: Export, animation, tmp_path: P
 def test_long_names_are_cut_and_told(give: Export, animation, said) -> None:
     for name in ("A long name of one", "A long name of two"):
         new_object(name)
-    assert [node.name for node in give().nodes] == [b"A long nam", b"A long n~1"]
+    assert [object_name(node) for node in give().nodes] == [b"A long nam", b"A long n~1"]
     assert '"A long name of two": is "A long n~1" in the file' in said()
 
 
@@ -711,6 +711,25 @@ def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> N
     assert "In the file 1 mesh, 1 camera; in the scene 1 mesh, 1 camera" in lines
 
 
+def test_an_empty_is_a_dummy_whose_motion_and_child_lib3ds_reads(give: Export, animation, tmp_path: Path) -> None:
+    rig, arm = new_object("Rig"), new_object("Box", data=bpy.data.meshes.new("Box"))
+    arm.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    arm.parent = rig
+    key(rig, "location", [(0, (0, 1, 2)), (10, (5, 0, -1)), (20, (1, 1, 1))])
+    key(arm, "location", [(0, (0, 0, 1)), (10, (2, 0, 1)), (20, (0, 3, 1))])
+    for item in (rig, arm):
+        animation.bake(item)
+    names = [(node.name, node.instance_name, node.parent) for node in give().nodes]
+    assert names == [(b"$$$DUMMY", b"Rig", None), (b"Box", None, 0)]
+    path = tmp_path / "given.3ds"
+    dummy, child = load(path, range(2)).values()
+    assert (dummy.name, dummy.instance_name, child.parent) == (b"$$$DUMMY", b"Rig", 0)
+    assert [key.frame for key in dummy.tracks["POSITION"][1]] == [0, 10, 20]
+    for frame in (0, 10, 20):
+        for ident, item in enumerate((rig, arm)):
+            assert placed(path, ident, frame) == pytest.approx(np.array(world(item.name, frame)), abs=1e-6)
+
+
 def test_only_what_is_selected(give: Export) -> None:
     parent, child, other = (new_object(name) for name in ("Parent", "Child", "Other"))
     child.parent = parent
@@ -719,7 +738,7 @@ def test_only_what_is_selected(give: Export) -> None:
     child.select_set(True)
     bpy.context.view_layer.update()
     (node,) = give(use_selection=True).nodes
-    assert (node.name, node.parent) == (b"Child", None)
+    assert (object_name(node), node.parent) == (b"Child", None)
 
 
 def test_scale_and_start_come_out_of_an_import_again(give: Export, shared_data: Path) -> None:
@@ -736,7 +755,7 @@ def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
     for path in ("hide_viewport", "hide_render"):
         insert(item, path, [(0, True), (20, False)])
-    node = next(node for node in give().nodes if node.name == b"Box")
+    node = next(node for node in give().nodes if object_name(node) == b"Box")
     assert node.track("POSITION").values[:, 0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -860,7 +879,7 @@ def test_what_a_point_light_looks_at_is_written(give: Export) -> None:
     light = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     aim = light.constraints.new("TRACK_TO")
     aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
-    assert {node.name for node in give().nodes} == {b"Lamp", b"Aim"}
+    assert {object_name(node) for node in give().nodes} == {b"Lamp", b"Aim"}
 
 
 def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) -> None:

@@ -18,6 +18,7 @@ from formats import three_ds
 from tests.all_pairs import all_pairs
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import rotations_near_each_other, values_of
+from tests.exchange.files import object_name
 from tests.exchange.matrices import world
 
 FRAMES = (0, 7, 12, 30, 36)
@@ -46,7 +47,7 @@ def taken_back(give, tmp_path: Path) -> Callable[[str], tuple[list[Matrix], list
         before = [world(name, frame) for frame in AT]
         made = give()
         bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"), output="SAMPLES")
-        node = next(node for node in made.nodes if node.name == name.encode())
+        node = next(node for node in made.nodes if object_name(node) == name.encode())
         return before, [world(f"{name}.001", frame) for frame in AT], node
 
     return take
@@ -220,7 +221,7 @@ def test_an_imported_track_whose_key_is_held_since_is_written_anew(scene, animat
         bpy.data.objects.remove(item)
         bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"))
         choose(bpy.data.objects["Box"], {1: "CONSTANT"}, path)
-        (node,) = (node for node in give().nodes if node.name == b"Box")
+        (node,) = (node for node in give().nodes if object_name(node) == b"Box")
         for each in ("POSITION", "ROTATION"):
             assert (11 in node.track(each).frames.tolist()) == (each == kind)
         bpy.data.objects.remove(bpy.data.objects["Box"])

@@ -185,12 +185,12 @@ def load(path: Path, ids: range) -> dict[int, Node]:
         return {ident: _node(pointer.contents) for ident, pointer in found.items() if pointer}
 
 
-def turned(path: Path, ident: int, frame: float) -> np.ndarray:
-    """How lib3ds turns the node at a frame, shape (3, 3), for column vectors."""
+def placed(path: Path, ident: int, frame: float) -> np.ndarray:
+    """Where lib3ds puts the node at a frame: its matrix, shape (4, 4), for column vectors."""
     with _opened(path) as (library, file):
         library.lib3ds_file_eval(file, frame)
         node = library.lib3ds_file_node_by_id(file, ident).contents
-        return np.array(node.matrix[:]).reshape(4, 4).T[:3, :3]
+        return np.array(node.matrix[:]).reshape(4, 4).T
 
 
 def _node(raw: RawNode) -> Node:
