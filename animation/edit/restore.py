@@ -18,7 +18,7 @@ from ..bake.locks import unlock
 from ..bake.pipeline import rebake
 from ..bake.put_back import free as free_tracks
 from ..bake.put_back import restore_track
-from ..datablocks import name_of
+from ..datablocks import animation_data, name_of
 from ..errors import EDITED_OUTSIDE, LOCKED, TABLE_LOST, AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
@@ -34,9 +34,11 @@ from ..fcurves.keyframes import (
     read,
     write,
 )
+from ..fcurves.refused_actions import layered_reason
 from ..records import record
 from ..report import Report
 from ..store.actions.live_switch import switch_off
+from ..store.actions.table_upkeep import tracks_of_removed_slots
 from ..store.fingerprints import edited_outside
 from ..store.frame_functions import curve_of
 from ..store.own_curves import keys_of_saved
@@ -47,7 +49,7 @@ from ..store.table import identity
 from ..store.table.custom_property import State, has_played_tracks, read_table, remove_table, update
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
-from ..translation import n_, rpt_
+from ..translation import counted, n_, rpt_
 
 
 @record()
@@ -282,11 +284,11 @@ def _work_on(
     for each of its tracks. Tracks that were edited outside are refused, but where the work `takes_edited` curves as
     they are, or `discards` them.
     """
-    linked = check_editable(datablock)
-    table = read_table(linked.action)
-    if table.error and (table.newer or strip is None):
-        raise AnimationError(name_of(datablock), table.error)
     report = Report.on([datablock])
+    linked = _checked_channels(datablock, strip is not None, report)
+    if linked is None:
+        return report
+    table = read_table(linked.action)
     channels = editable_channels(datablock, report.notes)
     action = channels.action
     remove_strays(channels)
@@ -313,6 +315,8 @@ def _work_on(
         report.keys += done.keys
         if done.note:
             report.notes.append(track.note(done.note))
+    if strip is not None:
+        _remove_lost_slots(datablock, report)
     if not report.tracks and linked.action != action:
         assign(datablock, linked.action, linked.slot_handle)
         bpy.data.actions.remove(action)
@@ -323,6 +327,20 @@ def _work_on(
         report.notes += [said] if said else []
     evaluate_anew(action)
     return report
+
+
+def _checked_channels(datablock: bpy.types.ID, removes: bool, report: Report) -> Channels | None:
+    """Return the F-curves that animate the datablock; None where only entries of removed slots were left to remove."""
+    try:
+        linked = check_editable(datablock)
+    except AnimationError:
+        if removes and _remove_lost_slots(datablock, report):
+            return None
+        raise
+    table = read_table(linked.action)
+    if table.error and (table.newer or not removes):
+        raise AnimationError(name_of(datablock), table.error)
+    return linked
 
 
 def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
@@ -367,11 +385,32 @@ def _update_table(action: bpy.types.Action, states: list[State], damaged: list[i
     """Write the states of tracks to the table, or remove their entries and those that are damaged from it."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
-        update(action, removed=gone)
-        if not read_table(action).rows_of_tracks:
-            remove_table(action)
+        _remove_entries(action, gone)
     elif states:
         update(action, states=states)
+
+
+def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
+    """Remove tracks from the table by their identities; remove the table with the last of them."""
+    update(action, removed=tracks)
+    if not read_table(action).rows_of_tracks:
+        remove_table(action)
+
+
+def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
+    """Remove the entries of tracks whose slot was removed from the datablock's action; return whether any was."""
+    data = animation_data(datablock)
+    action = data.action if data is not None and datablock.library is None else None
+    if action is None or not action.is_editable or layered_reason(action):
+        return False
+    lost = tracks_of_removed_slots(action)
+    if lost:
+        _remove_entries(action, lost)
+        report.tracks += len(lost)
+        text = n_("the TCB data of {:,} track of removed slots was removed")
+        texts = n_("the TCB data of {:,} tracks of removed slots was removed")
+        report.notes.append(note_on(name_of(datablock), counted(len(lost), text, texts)))
+    return bool(lost)
 
 
 def _reason_left(track: Track, removes: bool) -> str | None:

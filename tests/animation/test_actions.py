@@ -194,6 +194,59 @@ def test_merging_actions_keeps_each_bake(animation) -> None:
         assert differences(state, snapshot(item), identities=False) == []
 
 
+def two_slots() -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Two objects with a slot each of one action."""
+    one, two = grouped("One"), new_object("Two")
+    action = one.animation_data.action
+    share(action, two, action.slots.new("OBJECT", "Two"))
+    key(two, "location", KEYS)
+    return one, two
+
+
+@with_slots
+@pytest.mark.parametrize("verb", ["remove", "apply"])
+def test_the_table_of_a_removed_slot_goes_with_the_other_slots(animation, verb: str) -> None:
+    one, two = two_slots()
+    action = one.animation_data.action
+    for item in (one, two):
+        animation.bake(item)
+    action.slots.remove(one.animation_data.action_slot)
+    report = getattr(animation, verb)(two)
+    assert report.tracks == 2
+    assert '"Two": the TCB data of 1 track of removed slots was removed' in report.notes
+    assert not has_table(two)
+
+
+@with_slots
+def test_the_table_goes_where_every_slot_was_removed(animation) -> None:
+    one, two = two_slots()
+    action = one.animation_data.action
+    for item in (one, two):
+        animation.bake(item)
+    for slot in list(action.slots):
+        action.slots.remove(slot)
+    share(action, one, action.slots.new("OBJECT", "New"))
+    assert animation.remove(one).tracks == 2
+    assert not has_table(one)
+    with pytest.raises(animation.AnimationError, match="has no F-curves"):
+        animation.remove(one)
+
+
+@with_slots
+def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(animation) -> None:
+    one, two = two_slots()
+    before = snapshot(two)
+    for item in (one, two):
+        animation.bake(item)
+    one.select_set(True)
+    two.select_set(True)
+    bpy.context.view_layer.objects.active = one
+    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
+    animation.remove(one)
+    animation.remove(two)
+    assert differences(before, snapshot(two)) == []
+
+
 # NLA
 
 

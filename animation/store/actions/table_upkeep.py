@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...datablocks import users_of
+from ...datablocks import HAS_SLOTS, users_of
 from ...errors import AnimationError
 from ...fcurves.channels import channels_in, channels_of
 from ...fcurves.keyframes import (
@@ -43,6 +43,20 @@ def adopt_tracks(action: bpy.types.Action) -> None:
                     states[track.slot, track.path] = track.state
     if states:
         update(action, states=states.values())
+
+
+def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
+    """Return the identities of the table's tracks whose slot was removed, except those whose keys are elsewhere now."""
+    table = read_table(action)
+    if not HAS_SLOTS or table.error:
+        return []
+    handles = {slot.handle for slot in action.slots}
+    gone = {table.identity_at(slot, path) for slot, path in table.rows_of_tracks if slot not in handles}
+    # A slot may have been moved, and its tracks not been found yet in their new action.
+    for other in bpy.data.actions if gone else ():
+        at = session.rows.find(_spelled(other))
+        gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).identities
+    return [found for found in gone if found is not None]
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
