@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -23,6 +24,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
+from ..fcurves.keyframes import read_coordinates
 from ..fcurves.keying import key_curve
 from ..records import record
 from ..sampling.properties import is_driven
@@ -45,6 +47,8 @@ SHAPES = {
 }
 """Names and descriptions."""
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
+_MEASURED = 50
+"""Frames between two keys of a frame function at which its speed is measured."""
 _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 
@@ -302,10 +306,16 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
 
 
 def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
-    frames = np.arange(math.ceil(speed.arc.first), math.floor(speed.arc.last) + 1, dtype=np.float64)
-    ways = np.diff(speed.arc.at([fcurve.evaluate(frame) for frame in frames.tolist()]))
+    """Return the largest relative error of the distance per frame, in at most `_MEASURED` frames between two keys."""
+    keys = read_coordinates(fcurve)[::2].astype(np.float64)
+    edges = np.clip(np.floor(keys), math.ceil(speed.arc.first), math.floor(speed.arc.last))
+    spans = [np.linspace(*span, min(int(span[1] - span[0]), _MEASURED) + 1).round() for span in pairwise(edges)]
+    frames = np.unique(np.concatenate(spans))
+    ends = np.minimum(frames + 1.0, edges[-1])
+    played = [[fcurve.evaluate(frame) for frame in some.tolist()] for some in (frames, ends)]
+    ways = speed.arc.at(played[1]) - speed.arc.at(played[0])
     # In a frame in which a key changes the speed, the distance is in between.
-    wanted = np.diff(speed.arc.at(speed(frames)))
+    wanted = speed.arc.at(speed(ends)) - speed.arc.at(speed(frames))
     moves = wanted > 0.0
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
 

@@ -14,13 +14,14 @@ from ...interp import rotations
 from ...interp.fitting.reduction import Joint, low_pass
 from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
+from ..bake.sample_limit import approximately
 from ..datablocks import bone_path
-from ..errors import PLAYED_NOT_FINITE
+from ..errors import PLAYED_NOT_FINITE, AnimationError
 from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
-from ..translation import rpt_
+from ..translation import n_, rpt_
 from .beside_range import has_beside, velocities_beside
 from .extrapolation import slopes_outside
 from .wanted import Together
@@ -70,8 +71,11 @@ class Dense:
         return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
 
 
-def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None = None) -> Float64Array:
-    """Return all whole frames from the first to the last key of the tracks, of those in the range."""
+def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
+    """Return all whole frames from the first to the last key of the tracks, of those in the range.
+
+    Raises AnimationError where the tracks would have more samples at these than the limit.
+    """
     ends = [
         read_coordinates(fcurve)[[0, -2]]
         for track in tracks
@@ -83,6 +87,13 @@ def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None =
     first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
     if frame_range is not None:
         first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
+    count = max(0.0, last - first + 1.0) * sum(len(track.rest) for track in tracks)
+    if not count <= limit:
+        text = n_(
+            "its keys are so far apart that about {:s} samples are needed, more than the limit of {:,}. "
+            "Reduce a range of frames, or raise the sample limit"
+        )
+        raise AnimationError(tracks[0].name, rpt_(text, approximately(count), limit))
     return np.arange(first, last + 1.0)
 
 

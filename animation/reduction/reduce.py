@@ -13,6 +13,7 @@ from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError
 from ..records import record
 from ..steps import Steps, run_steps
+from ..store.table.options import SAMPLE_LIMIT
 from .key_count import diamonds
 from .reduce_datablock import Search
 from .result import Reduction
@@ -55,6 +56,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     together: Together = "BONE",
     frame_range: FrameRange | None = None,
     method: Method = "HERMITE",
+    sample_limit: Count = SAMPLE_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
     """Reduce dense curves to the fewest keys whose handles play the motion within an error.
@@ -96,6 +98,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     method : {"HERMITE", "TCB", "TCB_EASE"}
         What keys are played by: velocities, with which locations and rotations need the fewest; tension, continuity
         and bias, one of each for a location, rotation or scale; these, ease to and ease from.
+    sample_limit : int
+        More samples than this, frames times components, are refused.
     progress : callable, optional
         Called with the steps done, and how many there are.
 
@@ -115,7 +119,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method)
+    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
     found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
         raise refused[0]
@@ -132,6 +136,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     together: Together = "BONE",
     frame_range: FrameRange | None = None,
     method: Method = "HERMITE",
+    sample_limit: Count = SAMPLE_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
@@ -141,7 +146,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     datablock : bpy.types.ID
     errors : iterable of float
         Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
-    prefixes, still, period, together, frame_range, method, progress
+    prefixes, still, period, together, frame_range, method, sample_limit, progress
         As of `reduce`.
 
     Returns
@@ -159,7 +164,14 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = Wanted(still=still, period=period, together=together, frame_range=frame_range, method=method)
+    wanted = Wanted(
+        still=still,
+        period=period,
+        together=together,
+        frame_range=frame_range,
+        method=method,
+        sample_limit=sample_limit,
+    )
     factors = [error / wanted.error for error in errors]
     found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
     if refused:

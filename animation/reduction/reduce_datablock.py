@@ -64,7 +64,7 @@ class Search:
         self._channels = check_editable(datablock)
         check_not_tweaked(datablock)
         reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
-        self._frames = frames_of(reducible, wanted.frame_range)
+        self._frames = frames_of(reducible, wanted.frame_range, wanted.sample_limit)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
         self._tracks = [dense.track for dense in self._every]
         if any(any(dense.joined) and are_freed(dense.track, self._frames) for dense in self._every):

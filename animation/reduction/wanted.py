@@ -9,6 +9,7 @@ from typing import Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
+from ..store.table.options import SAMPLE_LIMIT
 from ..translation import n_
 
 ERROR = 0.005
@@ -46,6 +47,7 @@ class Wanted:
     together: Together = "BONE"
     frame_range: FrameRange | None = None
     method: Method = "HERMITE"
+    sample_limit: Count = SAMPLE_LIMIT
 
     def __post_init__(self) -> None:
         check_fields(self)

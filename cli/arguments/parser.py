@@ -16,7 +16,7 @@ from typing import Any
 from ...animation import Options
 from ...animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
-from ...animation.store.table.options import shown
+from ...animation.store.table.options import SAMPLE_LIMIT, shown
 from ...animation.translation import n_, rpt_
 from .check import CHECK_EXAMPLES, add_check_options, check_options
 from .exchange import (
@@ -382,6 +382,13 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         default="HERMITE",
         help=rpt_("what plays the keys: velocities; tension, continuity and bias; these with eases"),
     )
+    verb.add_argument(
+        "--sample-limit",
+        type=at_least_one,
+        default=SAMPLE_LIMIT,
+        metavar="N",
+        help=rpt_("refuse more samples than this, frames times components (default: %(default)s)"),
+    )
 
 
 def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
@@ -395,6 +402,7 @@ def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
         "together": given.together,
         "frame_range": frame_range(verb, given.range),
         "method": given.method,
+        "sample_limit": given.sample_limit,
     }
 
 

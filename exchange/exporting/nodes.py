@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ...animation.errors import AnimationError
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...animation.translation import rpt_
@@ -25,7 +26,7 @@ from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name
 from .file_tracks import numbers_track, turns_track
 from .matrices import Matrices, inverse_of
-from .played_frames import frames_between_keys, go_on, with_frames_of
+from .played_frames import go_on, span_of_keys
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
@@ -217,7 +218,7 @@ class Writer:
 
     def _hide(self, gathered: Gathered) -> None:
         obj = gathered.obj
-        now = _visibility(obj, self.scene)
+        now = _visibility(obj, self.scene, self.limit)
         hidden = bool(now.values[0, 0])
         gathered.flags = (gathered.flags[0] & ~three_ds.HIDDEN | (three_ds.HIDDEN if hidden else 0), gathered.flags[1])
         then = None if gathered.planned is None else gathered.planned.hidden
@@ -312,14 +313,16 @@ def _same(now: Keys, then: Keys) -> bool:
     return now.is_like(then)
 
 
-def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene) -> Keys:
+def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
     """Return keys, or samples where it goes on outside its keys, that are 1 where the object is hidden in renders."""
     fcurve = curves_of(obj).get(("hide_render", 0))
     if fcurve is None:
         return still(np.array([float(obj.hide_render)]))
-    frames = frames_between_keys([fcurve])
-    if go_on([fcurve], frames, scene):
-        frames = with_frames_of(scene, frames)
+    span = span_of_keys([fcurve])
+    if go_on([fcurve], span, scene):
+        span = span.with_frames_of(scene)
+        limit.take(span.count, lambda reason: AnimationError(obj.name, reason, "hide_render"))
+        frames = span.frames()
         # Anything below 1 is off for Blender.
         values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])
         return Keys(frames, values, np.zeros((5, len(frames))))

@@ -30,7 +30,7 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_keys import ModeKeys
-from .played_frames import SAME, frames_between_keys, go_on, with_frames_of
+from .played_frames import SAME, go_on, span_of_keys
 from .segments import joined_keys
 
 _REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB")
@@ -84,6 +84,15 @@ class SampleLimit:
             self.most,
         )
         raise refusal(reason)
+
+    def check(self, frames: float, refusal: Callable[[str], AnimationError]) -> None:
+        """Raise the refusal with the reason where motion would be evaluated at too many frames to find its keys."""
+        if frames > self.most:
+            text = n_(
+                "between its first and its last key there are {:,.0f} frames, more than the limit of {:,} samples: "
+                "shorten its motion, or raise the sample limit"
+            )
+            raise refusal(rpt_(text, frames, self.most))
 
 
 class Tracks:
@@ -172,13 +181,14 @@ class Tracks:
     def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these numbers of an object's data move, and their values, one a column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
-        frames = frames_between_keys(fcurves)
+        span = span_of_keys(fcurves)
         reason = next(filter(None, map(self._decided_by, paths)), "")
         if reason and not self.samples_others:
             raise AnimationError(name_of(self.datablock), rpt_(_REFUSED, reason), paths[0])
-        if reason or go_on(fcurves, frames, self.scene):
-            frames = with_frames_of(self.scene, frames)
-        self.limit.take(len(frames), lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
+        if reason or go_on(fcurves, span, self.scene):
+            span = span.with_frames_of(self.scene)
+        self.limit.take(span.count, lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
+        frames = span.frames()
         assert self.obj is not None
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
         return frames, np.column_stack([values[path] for path in paths])
@@ -202,18 +212,18 @@ class Tracks:
     def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
         fcurves = list(_played_fcurves(track).values())
-        frames = frames_between_keys(fcurves)
+        span = span_of_keys(fcurves)
         # What TCB plays goes on in cycles alone.
-        goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, frames, self.scene)
+        goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
         if goes_on:
-            frames = with_frames_of(self.scene, frames)
-        self.limit.take(len(frames), track.error)
+            span = span.with_frames_of(self.scene)
+        self.limit.take(span.count, track.error)
         reason = _reason_to_sample(track) or rpt_("its components have keys, or splines that end, at different frames")
         text = n_("{:s}: written as {:d} samples")
         if goes_on:
             text = n_("{:s}: written as {:d} samples, also of the scene's frames outside its keys, where it goes on")
-        add_note(_of(track, rpt_(text, reason, len(frames))))
-        return frames
+        add_note(_of(track, rpt_(text, reason, span.count)))
+        return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components; none where something else plays it."""
@@ -239,7 +249,7 @@ class Tracks:
     def _note_what_goes_on(self, track: Track, add_note: AddNote) -> None:
         """Note that a TCB track goes on outside its keys otherwise than by its cycle."""
         fcurves = list(_played_fcurves(track).values())
-        if track.settings.cycle == "SINGLE" and go_on(fcurves, frames_between_keys(fcurves), self.scene):
+        if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
             add_note(
                 _of(track, rpt_("goes on outside its keys, by its extrapolation or modifiers, where the file holds it"))
             )
@@ -254,6 +264,8 @@ class Tracks:
         """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
         if len(spline.runs) == 1:
             return None
+        first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
+        self.limit.check(last - first, track.error)
         found = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
         self.limit.take(found.added + found.samples, track.error)
         if found.filled:
