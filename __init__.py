@@ -40,8 +40,27 @@ def _modules() -> tuple[ModuleType, ...]:
     )
 
 
+def _other_copy() -> str:
+    """Return the name of the add-on that is enabled from another installation; empty where there is none."""
+    import bpy
+
+    operator = getattr(bpy.types, "TCB_OT_enable", None)
+    package = "" if operator is None else operator.__module__.removesuffix(".operators.enable")
+    return "" if package == __name__ else package
+
+
 def register() -> None:
-    """Register everything; Blender calls it when the extension is enabled."""
+    """Register everything; Blender calls it when the extension is enabled.
+
+    Raises RuntimeError, before anything is registered, where another installation is enabled: both would have the same
+    operators.
+    """
+    other = _other_copy()
+    if other:
+        raise RuntimeError(
+            f'TCB Animation is enabled from another installation, "{other}". Disable that one first, '
+            f'then enable "{__name__}"'
+        )
     for module in _modules():
         module.register()
     if _before is not None:
@@ -51,6 +70,8 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Unregister everything; Blender calls it when the extension is disabled."""
+    """Unregister everything; Blender calls it when the extension is disabled, and where it could not be enabled."""
+    if _other_copy():
+        return
     for module in reversed(_modules()):
         module.unregister()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -70,6 +71,35 @@ def seen() -> dict[str, Any]:
     return {"enabled": bool(enabled), "on_disk": folder.exists(), "registered": registered()}
 
 
+def second_copy() -> str:
+    """Copy the installed extension into another repository, and return the name of its package there."""
+    import bpy
+
+    preferences = bpy.context.preferences
+    assert preferences is not None
+    repository = preferences.extensions.repos.new(name="Other", module="other")
+    installed = Path(bpy.utils.user_resource("EXTENSIONS", path=REPOSITORY)) / "tcb_animation"
+    shutil.copytree(installed, Path(repository.directory) / "tcb_animation")
+    return "bl_ext.other.tcb_animation"
+
+
+def refusal(package: str) -> str:
+    """The error of enabling a package."""
+    import bpy
+
+    try:
+        bpy.ops.preferences.addon_enable(module=package)
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def enabled_package() -> list[str]:
+    """The packages of the extension that are enabled, found as docs/manual.md says."""
+    modules = [(name, module) for name, module in sys.modules.items() if name.endswith(".tcb_animation")]
+    return [name for name, module in modules if getattr(module, "__addon_enabled__", False)]
+
+
 def live(archive: str) -> dict[str, Any]:
     import bpy
 
@@ -83,6 +113,16 @@ def live(archive: str) -> dict[str, Any]:
         stages[f"enabled the {time} time"] = seen()
         bpy.ops.preferences.addon_disable(module=PACKAGE)
         stages[f"disabled the {time} time"] = seen()
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    other = second_copy()
+    stages["second copy refused"] = {"reason": refusal(other), **seen(), "found": enabled_package()}
+    bpy.ops.preferences.addon_disable(module=other)
+    stages["second copy disabled"] = seen()
+    bpy.ops.preferences.addon_disable(module=PACKAGE)
+    bpy.ops.preferences.addon_enable(module=other)
+    stages["second copy enabled"] = {"reason": refusal(PACKAGE), **seen(), "found": enabled_package()}
+    bpy.ops.preferences.addon_disable(module=other)
+    stages["both disabled"] = seen()
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     bpy.ops.extensions.package_uninstall(repo_index=repositories.index(REPOSITORY), pkg_id="tcb_animation")
     stages["uninstalled"] = seen()
