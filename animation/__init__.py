@@ -122,6 +122,9 @@ def bake(  # noqa: PLR0913
     `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
     `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
 
+    Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once and
+    in its own time.
+
     Parameters
     ----------
     datablock : bpy.types.ID

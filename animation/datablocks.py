@@ -84,9 +84,20 @@ def _plays(datablock: bpy.types.ID, action: bpy.types.Action) -> bool:
 
 def strips_of(datablock: bpy.types.ID, action: bpy.types.Action) -> list[bpy.types.NlaStrip]:
     """Return the NLA strips of the datablock that have the action."""
+    return [strip for strip in action_strips(datablock) if strip.action == action]
+
+
+def action_strips(datablock: bpy.types.ID) -> list[bpy.types.NlaStrip]:
+    """Return the NLA strips of the datablock that play an action, muted ones and those in meta strips too."""
     data: Any = animation_data(datablock)
     tracks = data.nla_tracks if data is not None else ()
-    return [strip for track in tracks for strip in track.strips if strip.action == action]
+    return [strip for track in tracks for strip in _with_inner(track.strips) if strip.action is not None]
+
+
+def _with_inner(strips: Iterable[Any]) -> Iterator[Any]:
+    for strip in strips:
+        yield strip
+        yield from _with_inner(strip.strips)
 
 
 def animation_data(datablock: bpy.types.ID) -> bpy.types.AnimData | None:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import bpy
 
 from .. import animation
 from ..animation.datablocks import HAS_SLOTS, name_of
-from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.refused_actions import layered_reason
+from ..animation.store.editable_sets import editable_sets
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, find_tracks, looks_baked
 from ..animation.tables.velocities import has_velocities
@@ -64,7 +66,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
             if _has_work(datablock, job.work):
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
-            elif only_in_strips(datablock) or _is_layered(datablock):
+            elif _is_layered(datablock):
                 not_read[datablock] = reason_without_channels(datablock)
         return something
 
@@ -119,11 +121,21 @@ def reason_without_channels(datablock: bpy.types.ID) -> str:
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:
-    """Return all tracks, those of unused rotation modes included; none where nothing animates the datablock."""
-    try:
-        return find_tracks(datablock, channels_of(datablock))
-    except animation.AnimationError:
-        return []
+    """Return all tracks, those of unused rotation modes included; none where nothing animates the datablock.
+
+    Those of its action, and of the actions of NLA strips that a bake includes.
+    """
+    return [track for channels in sets_of(datablock) for track in find_tracks(datablock, channels)]
+
+
+def sets_of(datablock: bpy.types.ID) -> list[Channels]:
+    """Return the F-curves of the datablock's action, and of NLA strips that a bake includes; linked ones, too."""
+    found = []
+    with suppress(animation.AnimationError):
+        found.append(channels_of(datablock))
+    with suppress(animation.AnimationError):
+        found += editable_sets(datablock).sets
+    return list({channels.identity: channels for channels in found}.values())
 
 
 def has_keys(track: Track) -> bool:
@@ -168,9 +180,8 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
 
 def _has_entries(datablock: bpy.types.ID, kind: str) -> bool:
     """Check whether the table of the datablock's action is damaged or has entries of this kind for its slot."""
-    try:
-        channels = channels_of(datablock)
-    except animation.AnimationError:
-        return False
-    table = read_table(channels.action)
-    return bool(table.error) or table.has_tracks(channels.slot_handle, "", kind)
+    for channels in sets_of(datablock):
+        table = read_table(channels.action)
+        if table.error or table.has_tracks(channels.slot_handle, "", kind):
+            return True
+    return False

@@ -17,12 +17,11 @@ import bpy
 
 from .. import animation
 from ..animation.edit.enable import plain_among
-from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
 from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file
-from .choosing import choose, has_keys, nothing_to_do, tracks_of
+from .choosing import choose, has_keys, nothing_to_do, sets_of, tracks_of
 from .log import save_result, write_outcome, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
 from .processes import do_all, serve
@@ -196,20 +195,17 @@ def _take_away(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> No
     work = verbs[job.verb]
     report = animation.Report()
     tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
-    once: dict[object, bpy.types.ID] = {}
-    for datablock in datablocks:
-        try:
-            channels = channels_of(datablock)
-        except animation.AnimationError as refusal:
-            report.errors.append(refusal)
-        else:
-            once.setdefault(channels.identity, datablock)
-    for number, datablock in enumerate(once.values()):
-        try:
-            report.add(work(datablock))
-        except animation.AnimationError as refusal:
-            report.errors += refusal.parts
-        tick(number + 1, len(once))
+    done: set[object] = set()
+    for number, datablock in enumerate(datablocks):
+        identities = {channels.identity for channels in sets_of(datablock)}
+        # What several datablocks share is taken away with the first.
+        if not identities or not identities <= done:
+            done |= identities
+            try:
+                report.add(work(datablock))
+            except animation.AnimationError as refusal:
+                report.errors += refusal.parts
+        tick(number + 1, len(datablocks))
     _add_report(report, outcome)
 
 

@@ -202,7 +202,9 @@ def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> Non
         draw_text(layout, context, str(layered[0]))
     elif strips:
         draw_text(
-            layout, context, iface_("The animation is in NLA strips only. Tweak the active strip to edit its keys:")
+            layout,
+            context,
+            iface_("The animation is in NLA strips, whose actions Bake includes. Tweak a strip to edit its keys:"),
         )
         for animation in strips:
             layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)

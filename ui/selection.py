@@ -24,6 +24,7 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.fcurves.refused_actions import layered_refusals
+from ..animation.store.editable_sets import editable_sets
 from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
@@ -101,13 +102,13 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
     for datablock, prefixes in selected_datablocks(context, use_data=True).items():
         starts = "" if prefixes is None else tuple(prefixes)
         try:
-            channels = channels_of(datablock)
+            sets = editable_sets(datablock).sets
         except LayeredActionError:
             # The operator reports the reason.
             return True
         except AnimationError:
             continue
-        else:
+        for channels in sets:
             table = read_table(channels.action)
             if table.error or table.has_tracks(channels.slot_handle, starts, kind.removeprefix("TCB")):
                 return True

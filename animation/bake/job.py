@@ -11,12 +11,12 @@ from itertools import islice
 import bpy
 
 from ...interp import KeysError
-from ..datablocks import name_of
+from ..datablocks import name_of, users_of_each
 from ..errors import EDITED_OUTSIDE, NO_FLOAT_KEYS, AnimationError
-from ..fcurves.channels import Channels, users_of_channels
-from ..fcurves.editable import check_editable
+from ..fcurves.channels import Channels
 from ..live.implied_parameters import may_imply, with_implied
 from ..report import Report
+from ..store.editable_sets import editable_sets, in_action_time, plays
 from ..store.fingerprints import blocking_reasons
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
@@ -68,10 +68,14 @@ def collected_jobs(
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
-            channels = check_editable(datablock)
-            shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
+            editable = editable_sets(datablock)
         except AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.parts
+            continue
+        report.errors += editable.refused
+        # Where some actions of its strips are TCB, the others stay plain.
+        for channels in editable.tcb or editable.sets:
+            shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
     found = []
     for channels, users in shared.values():
         whole = any(user not in prefixes for user in users)
@@ -89,7 +93,7 @@ def collected_jobs(
     jobs = []
     for (job, tracks), ones in zip(found, to_bake, strict=True):
         try:
-            _collect(job, tracks, ones, list(islice(own_keys, len(ones))), options, report)
+            _collect(job, tracks, ones, list(islice(own_keys, len(ones))), _in_action_time(job, options), report)
             jobs.append(job)
         except AnimationError as refusal:
             report.errors.append(refusal)
@@ -98,12 +102,29 @@ def collected_jobs(
     return jobs
 
 
+def _in_action_time(job: Job, options: Options) -> Options:
+    """Return the options for F-curves that NLA strips play: a bake extends to the frames of the action that these play.
+
+    `extend` is in time of the scene, which strips move and scale.
+    """
+    ranges = [in_action_time(datablock, job.channels) for datablock in job.datablocks]
+    played = [each for each in ranges if each is not None]
+    if options.extend is None or len(played) < len(ranges):
+        return options
+    return replace(options, extend=(min(first for first, _ in played), max(last for _, last in played)))
+
+
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
     """Return the datablocks that each job's F-curves animate, whether they are to be baked or not."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
-    more = [job.channels for job in jobs if job.channels.action.users > given[job.channels.action]]
-    users = iter(users_of_channels(more))
-    return [next(users) if job.channels.action.users > given[job.channels.action] else job.datablocks for job in jobs]
+    more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
+    users = users_of_each(more, in_strips=True)
+    return [
+        [user for user in users[job.channels.action] if plays(job.channels, user)]
+        if job.channels.action in more
+        else job.datablocks
+        for job in jobs
+    ]
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:

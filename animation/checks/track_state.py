@@ -9,6 +9,7 @@ import bpy
 
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
+from ..store.editable_sets import editable_sets
 from ..store.fingerprints import edited_outside
 from ..store.paths import BONES
 from ..store.table.custom_property import read_table
@@ -60,17 +61,20 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
     """Return whether a track in use, with a path that starts with one of the prefixes, is not TCB; None: any track."""
     try:
-        channels = channels_of(datablock)
+        sets = editable_sets(datablock).sets
     except AnimationError:
         return False
     starts = "" if prefixes is None else tuple(prefixes)
-    known = read_table(channels.action).rows_of_tracks
-    others = [
-        fcurve
-        for fcurve in channels
-        if (channels.slot_handle, fcurve.data_path) not in known and fcurve.data_path.startswith(starts)
-    ]
-    return any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others))
+    for channels in sets:
+        known = read_table(channels.action).rows_of_tracks
+        others = [
+            fcurve
+            for fcurve in channels
+            if (channels.slot_handle, fcurve.data_path) not in known and fcurve.data_path.startswith(starts)
+        ]
+        if any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others)):
+            return True
+    return False
 
 
 def state(track: Track) -> str:

@@ -15,10 +15,10 @@ from ..arguments import Parameters, checked
 from ..bake.plans.refused_motion import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, note_on
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels
-from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.editable import editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..number_text import size_text
@@ -26,6 +26,7 @@ from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
+from ..store.editable_sets import editable_sets
 from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
@@ -33,7 +34,7 @@ from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import n_, rpt_
+from ..translation import listed, n_, rpt_
 
 _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
@@ -149,9 +150,10 @@ def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID
 
 def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     try:
-        tracks = find_tracks(datablock, check_editable(datablock), prefixes)
+        sets = editable_sets(datablock).sets
     except AnimationError:
         return False
+    tracks = [track for channels in sets for track in find_tracks(datablock, channels, prefixes)]
     return bool(tracks) and not any(track.enabled for track in tracks)
 
 
@@ -162,7 +164,33 @@ def _find_plain(
     report: Report,
 ) -> None:
     """Add the tracks to be enabled to `made`, a track of several users once; raise AnimationError for none."""
-    channels = check_editable(datablock)
+    editable = editable_sets(datablock)
+    report.errors += editable.refused
+    if editable.left:
+        text = n_("the actions of its NLA strips stay plain beside its own action: {:s}. Tweak a strip to enable it")
+        report.notes.append(note_on(name_of(datablock), rpt_(text, listed(editable.left))))
+    refused: list[AnimationError] = []
+    before = len(made)
+    for channels in editable.sets:
+        try:
+            _find_plain_in(channels, datablock, prefixes, made, report)
+        except AnimationError as refusal:
+            refused.append(refusal)
+    if len(made) > before:
+        report.add(Report.on([datablock]))
+    if len(refused) == len(editable.sets):
+        raise refused[0] if all(each.nothing_to_do for each in refused) else AnimationError.of_all(refused)
+    report.errors += [each for each in refused if not each.nothing_to_do]
+
+
+def _find_plain_in(
+    channels: Channels,
+    datablock: bpy.types.ID,
+    prefixes: Iterable[str] | None,
+    made: dict[tuple[int, int, str], tuple[Channels, Track]],
+    report: Report,
+) -> None:
+    """Add the tracks of one set of F-curves to `made` as `_find_plain` does."""
     tracks = find_tracks(datablock, channels, prefixes)
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     reasons = [blocking_reason(track) for track in plain]
@@ -178,13 +206,12 @@ def _find_plain(
         raise AnimationError(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
     report.notes += map(str, left_alone)
     report.errors += faults
-    channels = editable_channels(datablock, report.notes)
+    if channels.action.library is not None:
+        channels = editable_channels(datablock, report.notes)
     remove_strays(channels)
     found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
     made |= {(*channels.identity, track.path): (channels, track) for track in found}
     report.tracks += len(found)
-    if found:
-        report.add(Report.on([datablock]))
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[str]:

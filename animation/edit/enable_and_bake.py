@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from contextlib import suppress
 
 import bpy
@@ -11,13 +11,13 @@ import bpy
 from ..arguments import checked
 from ..bake.pipeline import bake as bake_many
 from ..errors import AnimationError, Note
-from ..fcurves.channels import channels_of
 from ..report import Report
 from ..steps import Progress
+from ..store.editable_sets import editable_sets
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from .enable import enable_many
-from .restore import remove
+from .restore import remove_tracks
 
 _Selected = Mapping[bpy.types.ID, Iterable[str] | None]
 
@@ -58,15 +58,15 @@ def enable_and_bake(
     >>> report.tracks, report.looks_kept
     (3, 1)
     """
-    before = {datablock: _enabled_paths(datablock) for datablock in plain}
+    before = {place for datablock in plain for place, track in _tracks(datablock) if track.enabled}
     kept = enable_many(plain, keep_look, options.defaults)
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     report = bake_many(selected, options, only, progress, whole)
-    for datablock, paths in before.items():
-        for track in _tracks(datablock):
-            if track.enabled and not track.is_played and track.path not in paths:
+    for datablock in plain:
+        for place, track in _tracks(datablock):
+            if track.enabled and not track.is_played and place not in before:
                 with suppress(AnimationError):
-                    remove(datablock, [track.path])
+                    remove_tracks(datablock, [track.path], place[0])
     # Errors that the bake reports, too, are reported once.
     said = {(error.name, error.track) for error in report.errors}
     report.errors += [error for error in kept.errors if (error.name, error.track) not in said]
@@ -80,12 +80,10 @@ def _is_on(note: str, tracks: Set[tuple[str, str]]) -> bool:
     return isinstance(note, Note) and (note.name, note.track) in tracks
 
 
-def _tracks(datablock: bpy.types.ID) -> list[Track]:
+def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:
+    """Return the tracks of all sets of F-curves of the datablock, each with what identifies it."""
     try:
-        return find_tracks(datablock, channels_of(datablock))
+        sets = editable_sets(datablock).sets
     except AnimationError:
         return []
-
-
-def _enabled_paths(datablock: bpy.types.ID) -> set[str]:
-    return {track.path for track in _tracks(datablock) if track.enabled}
+    return [((channels.identity, track.path), track) for channels in sets for track in find_tracks(datablock, channels)]

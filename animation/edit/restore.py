@@ -8,7 +8,7 @@ removes the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 import bpy
 import numpy as np
@@ -18,11 +18,11 @@ from ..bake.locks import unlock
 from ..bake.pipeline import rebake
 from ..bake.put_back import free as free_tracks
 from ..bake.put_back import restore_track
-from ..datablocks import animation_data, name_of
+from ..datablocks import action_strips, animation_data, name_of
 from ..errors import EDITED_OUTSIDE, LOCKED, TABLE_LOST, AnimationError, note_on
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.editable import editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import (
     DEFAULT_AMPLITUDE,
@@ -39,6 +39,7 @@ from ..records import record
 from ..report import Report
 from ..store.actions.live_switch import switch_off
 from ..store.actions.table_upkeep import tracks_of_removed_slots
+from ..store.editable_sets import editable_sets
 from ..store.fingerprints import edited_outside
 from ..store.frame_functions import curve_of
 from ..store.own_curves import keys_of_saved
@@ -116,16 +117,16 @@ def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
     """Place the handles of freed tracks whose keys were edited while they were baked."""
-    channels = check_editable(datablock)
-    tracks = [
-        track
-        for track in find_tracks(datablock, channels, prefixes)
-        if track.is_played_by_handles and track.state is not None and not track.state.channels
-    ]
-    if tracks:
-        done = rebake([datablock], channels, tracks, Options(output="HANDLES"))
-        report.errors += done.errors
-        report.notes += done.notes
+    for channels in editable_sets(datablock, takes_plain=False).sets:
+        tracks = [
+            track
+            for track in find_tracks(datablock, channels, prefixes)
+            if track.is_played_by_handles and track.state is not None and not track.state.channels
+        ]
+        if tracks:
+            done = rebake([datablock], channels, tracks, Options(output="HANDLES"))
+            report.errors += done.errors
+            report.notes += done.notes
 
 
 @checked
@@ -235,10 +236,10 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     return report
 
 
-def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
-    """Remove TCB from the tracks with exactly these paths, which will get other keys; their frame functions stay.
+def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
+    """Remove TCB from the tracks with exactly these paths; their frame functions stay.
 
-    Unlike prefixes, a path `size` does not include `size_y`.
+    Unlike prefixes, a path `size` does not include `size_y`. `only`: the identity of the F-curves that they are among.
     """
 
     def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
@@ -249,7 +250,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
             give_name(owner, track.path)
         return done
 
-    report = _work_on(datablock, None, work, lambda track: track.path in paths, strip=_strip)
+    report = _work_on(datablock, None, work, lambda track: track.path in paths, strip=_strip, only=only)
     report.notes += _function_left(datablock)
     return report
 
@@ -277,36 +278,75 @@ def _work_on(
     strip: _Strip | None = None,
     takes_edited: bool = False,
     discards: bool = False,
+    only: Hashable = None,
 ) -> Report:
     """Do the work on each track for which `among` is true; a locked track is refused and left alone.
 
     With `strip` the tracks' entries in the table are removed. A damaged table is removed as a whole, and `strip` called
     for each of its tracks. Tracks that were edited outside are refused, but where the work `takes_edited` curves as
-    they are, or `discards` them.
+    they are, or `discards` them. `only`: the identity of the F-curves; default: those of the datablock's action, and of
+    NLA strips that have TCB tracks.
     """
     report = Report.on([datablock])
-    linked = _checked_channels(datablock, strip is not None, report)
-    if linked is None:
-        return report
+    lost = strip is not None and _remove_lost_slots(datablock, report)
+    try:
+        editable = editable_sets(datablock, takes_plain=False)
+    except AnimationError:
+        if lost:
+            return report
+        raise
+    report.errors += editable.refused
+    refused: list[AnimationError] = []
+    sets = [channels for channels in editable.sets if only in (None, channels.identity)]
+    for channels in sets:
+        try:
+            _work_in(channels, datablock, report, _Task(prefixes, work, among, strip, takes_edited, discards))
+        except AnimationError as refusal:
+            refused.append(refusal)
+    if refused and len(refused) == len(sets):
+        raise AnimationError.of_all(refused)
+    report.errors += refused
+    return report
+
+
+@record()
+class _Task:
+    """What `_work_on` is asked for."""
+
+    prefixes: Iterable[str] | None
+    work: _Work
+    among: Callable[[Track], bool]
+    strip: _Strip | None
+    takes_edited: bool
+    discards: bool
+
+
+def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _Task) -> None:
+    """Do the work on the tracks of one set of F-curves, and add what was done to the report."""
+    strip = task.strip
     table = read_table(linked.action)
-    channels = editable_channels(datablock, report.notes)
+    if table.error and (table.newer or strip is None):
+        raise AnimationError(name_of(datablock), table.error)
+    channels = editable_channels(datablock, report.notes) if linked.action.library is not None else linked
     action = channels.action
     remove_strays(channels)
-    tracks = _tracks_of(datablock, channels, prefixes, among)
+    tracks = _tracks_of(datablock, channels, task.prefixes, task.among)
     if table.error:
-        return _remove_damaged(channels, tracks, report, strip or _strip)
+        _remove_damaged(channels, tracks, report, strip or _strip)
+        return
+    before = report.tracks
     states: list[State] = []
     damaged: list[int] = []
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         has_state = track.state is not None
         reason = _reason_left(track, strip is not None)
-        if is_edited and not (takes_edited or discards):
+        if is_edited and not (task.takes_edited or task.discards):
             reason = rpt_(EDITED_OUTSIDE)
         if reason is not None:
             report.errors += [track.error(reason)] if reason else []
             continue
         done = _stripped(channels, track, strip, damaged) if strip is not None else None
-        done = work(channels, datablock, track) if done is None else done
+        done = task.work(channels, datablock, track) if done is None else done
         if done is None:
             continue
         if has_state and track.state is not None:
@@ -315,32 +355,15 @@ def _work_on(
         report.keys += done.keys
         if done.note:
             report.notes.append(track.note(done.note))
-    if strip is not None:
-        _remove_lost_slots(datablock, report)
-    if not report.tracks and linked.action != action:
+    if report.tracks == before and linked.action != action:
         assign(datablock, linked.action, linked.slot_handle)
         bpy.data.actions.remove(action)
-        return report
+        return
     _update_table(action, states, damaged, strip is not None)
-    if report.tracks and not has_played_tracks(action):
+    if report.tracks > before and not has_played_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
     evaluate_anew(action)
-    return report
-
-
-def _checked_channels(datablock: bpy.types.ID, removes: bool, report: Report) -> Channels | None:
-    """Return the F-curves that animate the datablock; None where only entries of removed slots were left to remove."""
-    try:
-        linked = check_editable(datablock)
-    except AnimationError:
-        if removes and _remove_lost_slots(datablock, report):
-            return None
-        raise
-    table = read_table(linked.action)
-    if table.error and (table.newer or not removes):
-        raise AnimationError(name_of(datablock), table.error)
-    return linked
 
 
 def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
@@ -400,17 +423,20 @@ def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     """Remove the entries of tracks whose slot was removed from the datablock's action; return whether any was."""
     data = animation_data(datablock)
-    action = data.action if data is not None and datablock.library is None else None
-    if action is None or not action.is_editable or layered_reason(action):
-        return False
-    lost = tracks_of_removed_slots(action)
-    if lost:
+    own = [data.action] if data is not None and data.action is not None else []
+    actions = dict.fromkeys([*own, *(strip.action for strip in action_strips(datablock) if strip.action is not None)])
+    found = False
+    for action in actions if datablock.library is None else ():
+        lost = tracks_of_removed_slots(action) if action.is_editable and not layered_reason(action) else []
+        if not lost:
+            continue
+        found = True
         _remove_entries(action, lost)
         report.tracks += len(lost)
         text = n_("the TCB data of {:,} track of removed slots was removed")
         texts = n_("the TCB data of {:,} tracks of removed slots was removed")
         report.notes.append(note_on(name_of(datablock), counted(len(lost), text, texts)))
-    return bool(lost)
+    return found
 
 
 def _reason_left(track: Track, removes: bool) -> str | None:
@@ -424,7 +450,7 @@ def _reason_left(track: Track, removes: bool) -> str | None:
     return None
 
 
-def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: _Strip) -> Report:
+def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: _Strip) -> None:
     """Remove a damaged table, and call `strip` for each of the tracks."""
     for track in tracks:
         strip(channels, track)
@@ -432,7 +458,6 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
     remove_table(channels.action)
     report.notes.append(rpt_("its damaged TCB table was removed, with everything that it had kept of the keys"))
     evaluate_anew(channels.action)
-    return report
 
 
 def _strip(channels: Channels, track: Track) -> None:

@@ -15,7 +15,7 @@ import bpy
 from ..datablocks import HAS_SLOTS, action_time, animation_data, users_of_each
 from ..errors import AnimationError
 from ..records import record
-from .refused_actions import editable_action, layered_reason, without_fcurves
+from .refused_actions import check_one_layer, editable_action, layered_reason, without_fcurves
 
 
 @record()
@@ -68,6 +68,22 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     if bag is None:
         raise without_fcurves(datablock, action)
     return Channels(action, animation.action_slot.handle, bag)
+
+
+def strip_channels(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
+    """Return the F-curves that an NLA strip of the datablock plays.
+
+    Raises AnimationError where there are none, or several layers, with the reason.
+    """
+    action: Any = strip.action
+    if not HAS_SLOTS:
+        return Channels(action, 0, action)
+    check_one_layer(datablock, action)
+    slot = strip.action_slot
+    bag = None if slot is None else _channelbag(action, slot)
+    if slot is None or bag is None:
+        raise without_fcurves(datablock, action)
+    return Channels(action, slot.handle, bag)
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:

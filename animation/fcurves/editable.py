@@ -27,12 +27,17 @@ def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -
     return channels_of(datablock)
 
 
-def check_editable(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate the datablock; raise AnimationError where its animation can't be edited."""
+def check_not_linked(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError for a linked datablock."""
     if datablock.library is not None:
         raise AnimationError(
             name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file")
         )
+
+
+def check_editable(datablock: bpy.types.ID) -> Channels:
+    """Return the F-curves that animate the datablock; raise AnimationError where its animation can't be edited."""
+    check_not_linked(datablock)
     channels = channels_of(datablock)
     action = channels.action
     if action.library is not None and datablock.override_library is None:

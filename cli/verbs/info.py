@@ -12,16 +12,16 @@ import numpy as np
 from ... import animation
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
-from ...animation.fcurves.editable import check_editable
 from ...animation.fcurves.frames import union
+from ...animation.store.editable_sets import editable_sets
 from ...animation.store.fingerprints import blocking_reasons
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
-from ...animation.store.tracks import Track
+from ...animation.store.tracks import Track, find_tracks
 from ...animation.translation import rpt_
 from ..arguments.parser import Job
-from ..choosing import named, only_in_strips, reason_without_channels, tracks_of
+from ..choosing import named, only_in_strips, reason_without_channels, sets_of
 from ..outcome import Outcome
 
 
@@ -31,22 +31,24 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not only_in_strips(datablock):
             continue  # it has drivers, or had an action
-        trouble = reason_without_channels(datablock)
-        if trouble:
-            outcome.notes.append(trouble)
+        sets = sets_of(datablock)
+        if not sets:
+            outcome.notes.append(reason_without_channels(datablock))
             continue
         uneditable = _why_not_editable(datablock)
-        tracks = [row for track in tracks_of(datablock) if (row := _row(track, uneditable, outcome)) is not None]
         outcome.report.datablocks += 1
-        outcome.datablocks.append(
-            {
-                "name": name_of(datablock),
-                "type": datablock.id_type,
-                "action": data.action.name,
-                "linked": datablock.library is not None,
-                "tracks": tracks,
-            }
-        )
+        for channels in sets:
+            found = find_tracks(datablock, channels)
+            tracks = [row for track in found if (row := _row(track, uneditable, outcome)) is not None]
+            outcome.datablocks.append(
+                {
+                    "name": name_of(datablock),
+                    "type": datablock.id_type,
+                    "action": channels.action.name,
+                    "linked": datablock.library is not None,
+                    "tracks": tracks,
+                }
+            )
     if not outcome.datablocks and not outcome.errors:
         outcome.notes.append(rpt_("nothing in it is animated"))
 
@@ -61,7 +63,7 @@ def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
 def _why_not_editable(datablock: bpy.types.ID) -> str:
     """Return why no track of the datablock can be changed; empty where some can."""
     try:
-        check_editable(datablock)
+        editable_sets(datablock)
     except animation.AnimationError as refusal:
         return refusal.reason
     return ""

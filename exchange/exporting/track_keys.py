@@ -65,6 +65,10 @@ class RotationKeys:
         return mine == others and self.keys.is_like(turned.keys)
 
 
+_LOOKED_AT = 1_000_000
+"""Frames at which a motion is evaluated to find its keys, whatever the limit of samples."""
+
+
 class SampleLimit:
     """Count the samples of a file, and refuse those beyond the limit."""
 
@@ -87,12 +91,12 @@ class SampleLimit:
 
     def check(self, frames: float, refusal: Callable[[str], AnimationError]) -> None:
         """Raise the refusal with the reason where motion would be evaluated at too many frames to find its keys."""
-        if frames > self.most:
+        if frames > max(self.most, _LOOKED_AT):
             text = n_(
                 "between its first and its last key there are {:,.0f} frames, more than the limit of {:,} samples: "
                 "shorten its motion, or raise the sample limit"
             )
-            raise refusal(rpt_(text, frames, self.most))
+            raise refusal(rpt_(text, frames, max(self.most, _LOOKED_AT)))
 
 
 class Tracks:

@@ -250,14 +250,106 @@ def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(anima
 # NLA
 
 
-def test_animation_in_the_nla_only_is_refused(animation) -> None:
+def two_strips(animation) -> tuple[bpy.types.Object, list[bpy.types.NlaStrip]]:
+    """An object with two strips of one action, of different scales, the second muted, and one of another action."""
+    item, other = grouped(), grouped("Other")
+    second = other.animation_data.action
+    slot = other.animation_data.action_slot if HAS_SLOTS else None
+    strip = push_down(item)
+    data = item.animation_data
+    again = data.nla_tracks.new().strips.new("Again", 300, strip.action)
+    more = data.nla_tracks.new().strips.new("More", 600, second)
+    if HAS_SLOTS:
+        again.action_slot, more.action_slot = strip.action_slot, slot
+    again.scale, again.mute = 2.5, True
+    other.animation_data.action = None
+    return item, [strip, again, more]
+
+
+@pytest.mark.parametrize("tweaked", [False, True])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_the_actions_of_strips_are_baked_in_action_time_and_freed(animation, output: str, tweaked: bool) -> None:
+    item, (strip, _, more) = two_strips(animation)
+    twin = grouped("Twin")
+    before = [action_bits(each.action) for each in (strip, more)]
+    if tweaked:
+        tweak(item)
+    report = animation.bake(item, output=output)
+    animation.bake(twin, output=output)
+    assert (report.tracks, report.errors) == (2, [])
+    wanted = snapshot(twin)
+    for each in (strip, more):
+        holder = new_object("Holder")
+        share(each.action, holder, each.action_slot if HAS_SLOTS else None)
+        assert differences(wanted, snapshot(holder), identities=False) == []
+        holder.animation_data.action = None
+    assert animation.remove(item).tracks == 2
+    item.animation_data.use_tweak_mode = False
+    assert [action_bits(each.action) for each in (strip, more)] == before
+
+
+def test_a_baked_strip_plays_the_samples_at_its_own_scale(animation) -> None:
+    item, twin = grouped(), grouped("Twin")
+    animation.bake(twin)
+    strip = push_down(item)
+    strip.scale = 2.0
+    animation.bake(item)
+    for frame in (0, 7, 15):
+        first = strip.action_frame_start
+        bpy.context.scene.frame_set(int(strip.frame_start + 2 * (frame - first)))
+        assert item.location.x == pytest.approx(curve(twin, "location").evaluate(frame), abs=1e-6)
+
+
+def test_strips_of_several_users_are_baked_once(animation) -> None:
+    one, two = grouped("One"), new_object("Two")
+    strip = push_down(one)
+    other = two.animation_data_create().nla_tracks.new().strips.new("Strip", 50, strip.action)
+    if HAS_SLOTS:
+        other.action_slot = strip.action_slot
+    report = animation.bake_many([one, two], animation.Options())
+    assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
+    assert animation.free(two).tracks == 1
+    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
+        animation.free(one)
+
+
+def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
     item = grouped()
-    action = item.animation_data.action
-    push_down(item)
-    before = action_bits(action)
-    with pytest.raises(animation.AnimationError, match='"Ball": its animation is in NLA strips only; enter tweak mode'):
-        animation.bake(item)
-    assert action_bits(action) == before
+    strip = push_down(item)
+    before = action_bits(strip.action)
+    item.animation_data.action = grouped("Other").animation_data.action
+    if HAS_SLOTS:
+        item.animation_data.action_slot = item.animation_data.action.slots[0]
+    report = animation.enable(item)
+    assert report.tracks == 1
+    name = strip.action.name
+    assert f'"Ball": the actions of its NLA strips stay plain beside its own action: {name}' in report.notes[0]
+    animation.bake(item)
+    assert action_bits(strip.action) == before
+
+
+def test_strips_extend_to_the_frames_of_the_action_that_they_play(animation) -> None:
+    item = grouped()
+    animation.enable(item)
+    animation.choose(item, "location", cycle="REPEAT")
+    first, last = co(curve(item, "location"))[[0, -1], 0]
+    strip = push_down(item)
+    strip.action_frame_end = last + 30
+    animation.bake(item, extend=(500, 900))
+    holder = new_object("Holder")
+    share(strip.action, holder, strip.action_slot if HAS_SLOTS else None)
+    assert co(curve(holder, "location"))[[0, -1], 0].tolist() == [first, last + 30]
+
+
+@with_slots
+def test_a_strip_without_a_slot_is_refused_and_the_others_are_baked(animation) -> None:
+    item, (strip, again, _) = two_strips(animation)
+    for each in (strip, again):
+        each.action_slot = None
+    report = animation.bake(item)
+    assert report.tracks == 1
+    (error,) = report.errors
+    assert str(error) == f'"Ball": its action "{strip.action.name}" has no F-curves for it'
 
 
 def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:

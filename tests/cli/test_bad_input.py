@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, fcurves
+from tests.animation.curves import HAS_SLOTS, action_bits, curve, fcurves
 from tests.animation.layered import give_layer
 from tests.cli.scenes import key_count, linked_from, load, names_in, save, state, thing
 from tests.cli.tool import refused
@@ -274,29 +274,43 @@ def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "99999").status == 0
 
 
-def in_strips_only(name: str) -> None:
-    """An object whose action was pushed down into the NLA."""
+def in_strips_only(name: str) -> bpy.types.NlaStrip:
+    """A strip with the action of a new object, which has no other."""
     animation = thing(name, "location").animation_data
-    animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
+    slot = animation.action_slot if HAS_SLOTS else None
+    strip = animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
+    if HAS_SLOTS:
+        strip.action_slot = slot
     animation.action = None
+    return strip
 
 
-def test_what_only_nla_strips_animate_is_told(tcb, walk):
+def key_counts(file: Path, action: str) -> set[int]:
+    """The numbers of keys of the curves of one of the file's actions. The file is opened."""
+    load(file)
+    return {len(state["co"]) // 8 for state in action_bits(bpy.data.actions[action])}
+
+
+@pytest.mark.parametrize("more", [["--objects", "Hat"], ["--enable"]])
+def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list[str]):
     load(walk)
-    in_strips_only("Hat")
+    name = in_strips_only("Hat").action.name
     save(walk)
-    ran = tcb("bake", walk, "--in-place")
-    assert ran.status == 0
-    assert [('"Hat"' in note, "NLA" in note) for note in ran.notes] == [(True, True)]
+    before = key_counts(walk, name)
+    assert tcb("bake", walk, "--in-place", *more).status == 0
+    assert key_counts(walk, name) == {40}
+    (line,) = tcb("info", walk, "--objects", "Hat", "--json").lines
+    assert [(row["action"], row["tracks"][0]["samples"]) for row in line["datablocks"]] == [(name, 108)]
+    assert tcb("remove", walk, "--in-place", "--objects", "Hat").status == 0
+    assert key_counts(walk, name) == before
 
 
-def test_what_only_nla_strips_animate_is_refused_when_asked_for_by_name(tcb, walk):
+@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")
+def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
     load(walk)
-    in_strips_only("Hat")
+    in_strips_only("Hat").action_slot = None
     save(walk)
-    ran = tcb("bake", walk, "--in-place", "--objects", "Hat")
-    assert refused(ran, '"Hat"', "NLA")
-    assert ran.notes == []
+    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hat"), '"Hat"', "has no F-curves for it")
 
 
 @pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")

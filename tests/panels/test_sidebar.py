@@ -127,7 +127,7 @@ def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube, 
     cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     cube.animation_data.action = None
     shown = drawn("TCB_PT_tracks")
-    assert "NLA strips only" in " ".join(shown)
+    assert "The animation is in NLA strips, whose actions Bake includes" in " ".join(shown)
     assert "no keyframes" not in " ".join(shown)
     assert "AnimData.use_tweak_mode[0]" in shown
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sets of F-curves of a datablock that a verb works on: those of its action, and of the actions of NLA strips."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+import bpy
+
+from ..datablocks import action_strips, animation_data, name_of, strips_of
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, channels_of, strip_channels
+from ..fcurves.editable import check_editable, check_not_linked
+from ..records import record
+from ..translation import rpt_
+from .table.custom_property import PROPERTY, read_table
+
+
+@record(eq=False)
+class EditableSets:
+    """The F-curves of a datablock that can be edited: of its action, and of the actions of its NLA strips."""
+
+    sets: list[Channels]
+    """Each set of F-curves once."""
+    refused: list[AnimationError]
+    """Strips whose actions can't be edited."""
+    left: list[str]
+    """Names of strips' actions that are left alone: plain ones beside an action that the datablock has itself."""
+
+    @property
+    def tcb(self) -> list[Channels]:
+        """Return those that have TCB tracks, or a table that can't be read."""
+        return list(filter(has_tcb, self.sets))
+
+
+def has_tcb(channels: Channels) -> bool:
+    """Return whether F-curves have TCB tracks, or a table that can't be read."""
+    table = read_table(channels.action)
+    return bool(table.error) or table.has_tracks(channels.slot_handle, "")
+
+
+def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> EditableSets:
+    """Return all F-curves of the datablock that can be edited; raise AnimationError where there are none.
+
+    Where it has an action of its own, strips count if they have TCB tracks; else, and in tweak mode, all strips count.
+    Without `takes_plain` only strips with TCB tracks count, and there may be none.
+    """
+    strips = action_strips(datablock)
+    if not strips:
+        return EditableSets([check_editable(datablock)], [], [])
+    animation = animation_data(datablock)
+    own_action = None if animation is None else animation.action
+    found: dict[tuple[int, int], Channels] = {}
+    refused: list[AnimationError] = []
+    left: dict[str, None] = {}
+    if own_action is not None:
+        try:
+            channels = check_editable(datablock)
+            found[channels.identity] = channels
+        except AnimationError as refusal:
+            refused.append(refusal)
+    takes_all = takes_plain and (own_action is None or (animation is not None and animation.use_tweak_mode))
+    for strip in strips:
+        try:
+            channels = _editable_strip(datablock, strip)
+            if takes_all or has_tcb(channels):
+                found.setdefault(channels.identity, channels)
+            elif channels.identity not in found:
+                left[channels.action.name] = None
+        except AnimationError as refusal:
+            if strip.action != own_action and (takes_all or PROPERTY in (strip.action or ())):
+                refused.append(refusal)
+    refused = list({str(refusal): refusal for refusal in refused}.values())
+    if not found and refused:
+        raise AnimationError.of_all(refused)
+    return EditableSets(list(found.values()), refused, list(left))
+
+
+def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
+    """Return whether these F-curves animate the datablock, by its action or by an NLA strip."""
+    found = [channels_of, *(partial(strip_channels, strip=strip) for strip in strips_of(datablock, channels.action))]
+    for channels_for in found:
+        with suppress(AnimationError):
+            if channels_for(datablock).identity == channels.identity:
+                return True
+    return False
+
+
+def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
+    """Return the F-curves of a strip; raise AnimationError where they can't be edited."""
+    check_not_linked(datablock)
+    channels = strip_channels(datablock, strip)
+    if channels.action.library is not None:
+        reason = rpt_('its NLA strip\'s action "{:s}" is linked; make the action local first', channels.action.name)
+        raise AnimationError(name_of(datablock), reason)
+    return channels
+
+
+def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
+    """Return the range of frames of the F-curves that NLA strips of the datablock play; None where no strip does."""
+    animation = animation_data(datablock)
+    is_own = animation is not None and animation.action == channels.action and not animation.use_tweak_mode
+    strips = [] if is_own else strips_of(datablock, channels.action)
+    if not strips:
+        return None
+    return min(strip.action_frame_start for strip in strips), max(strip.action_frame_end for strip in strips)
