@@ -396,8 +396,8 @@ def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: Chan
     else:
         write(curves, composed)
     for fcurve in curves:
-        # Later updates by Blender then leave the handles where they are.
-        fcurve.update()
+        # Later updates by Blender then leave the handles where they are. `FCurve.update` would take twice as long.
+        fcurve.keyframe_points.handles_recalc()
 
 
 def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:

@@ -111,9 +111,9 @@ def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], lis
     floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
     # Those of generated keys are 0.
     named = np.flatnonzero(floats[0] | floats[1] | floats[2])
-    rows = named - joined.spread(joined.starts)[named]
-    words = np.stack([rows, *(each[named] for each in floats)], axis=1).astype(np.uint32)
-    return words, named.searchsorted(ends).tolist()
+    bounds = named.searchsorted(ends)
+    words = np.stack([named - np.repeat(ends[:-1], np.diff(bounds)), *(each[named] for each in floats)], axis=1)
+    return words.astype(np.uint32), bounds.tolist()
 
 
 def _with_handles(
