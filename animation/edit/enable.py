@@ -40,7 +40,7 @@ _Prefixes = Iterable[str] | None
 _VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
 _VISIBLE_ANGLE = math.radians(1.0)
-_MUCH_NEARER = 0.5
+_CLEARLY_LESS = 0.8
 """Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
 _NEARER = {
     "AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
@@ -307,7 +307,7 @@ def _keep_look(
     best: dict[int, int] = {}
     for row, (reading, look) in enumerate(measured):
         first = best.setdefault(reading.place, row)
-        if _is_much_nearer(look, measured[first][1]):
+        if _changes_less(look, measured[first][1]):
             best[reading.place] = row
     for place, row in best.items():
         reading, look = measured[row]
@@ -320,9 +320,9 @@ def _keep_look(
     return numbers, settings
 
 
-def _is_much_nearer(look: Look, other: Look) -> bool:
+def _changes_less(look: Look, other: Look) -> bool:
     """Check whether the largest and the mean change of a look are clearly smaller than another's."""
-    less = look.change < _MUCH_NEARER * other.change and look.mean < _MUCH_NEARER * other.mean
+    less = look.change < _CLEARLY_LESS * other.change and look.mean < _CLEARLY_LESS * other.mean
     return less and other.change > _VISIBLE_ANGLE
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 
 import bpy
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import (
     MODES,
@@ -165,6 +167,57 @@ def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animatio
         animation.bake(thing, output="SAMPLES", step=0.25)
         changes[path] = largest_angle(before, orientations(thing, quarters))
     assert changes["chosen"] < 0.5 * changes["SHORTEST"]
+
+
+def arm(mode, seed):
+    """An arm that turns far from key to key; quaternions have any sign, angles the number nearest to the one before."""
+    dice, turn, keys = np.random.default_rng(seed), Rotation.random(random_state=seed), []
+    for _ in range(6):
+        turn = turn * Rotation.from_rotvec(dice.normal(size=3) / 1.73 * dice.uniform(0.5, 2.6))
+        if mode == "QUATERNION":
+            numbers = turn.as_quat()[[3, 0, 1, 2]] * dice.choice([1, -1])
+        elif mode == "AXIS_ANGLE":
+            vector = turn.as_rotvec()
+            numbers = np.array([np.linalg.norm(vector), *(vector / np.linalg.norm(vector))])
+        else:
+            numbers = turn.as_euler(mode.lower())
+            numbers = numbers + 2 * np.pi * np.rint(((keys[-1] if keys else numbers) - numbers) / (2 * np.pi))
+        keys.append(numbers)
+    thing = new_object("Arm", mode)
+    key(thing, rotation_path(mode), list(zip((1, 13, 31, 42, 61, 76), map(tuple, keys), strict=True)))
+    return thing
+
+
+@pytest.mark.parametrize(
+    ("mode", "seed"),
+    [
+        *(("QUATERNION", seed) for seed in (0, 7, 14, 23, 29)),
+        ("AXIS_ANGLE", 3),
+        ("AXIS_ANGLE", 8),
+        ("XYZ", 7),
+        ("XYZ", 9),
+    ],
+)
+def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkeypatch, mode, seed) -> None:
+    """By Blender's evaluation, against Enable with one of the two readings alone."""
+    module = importlib.import_module(f"{animation.__name__}.edit.enable")
+    readings = module._readings
+    quarters = np.arange(1.0, 76.1, 0.25)
+
+    def change(among):
+        monkeypatch.setattr(module, "_readings", lambda *given: readings(*given)[among])
+        thing = arm(mode, seed)
+        before = orientations(thing, quarters)
+        animation.enable(thing, keep_look=True)
+        path = animation.find_track(thing, "rotation").settings.path
+        animation.bake(thing, step=0.25)
+        return path, largest_angle(before, orientations(thing, quarters))
+
+    path, taken = change(slice(None))
+    changes = dict(map(change, (slice(1), slice(1, None))))
+    assert path == min(changes, key=changes.get) == "AS_KEYED"
+    assert taken == pytest.approx(changes["AS_KEYED"], rel=0.01)
+    assert taken < 0.75 * changes["SHORTEST"]
 
 
 @pytest.mark.parametrize("seed", range(6))
