@@ -251,6 +251,8 @@ class EditSequence(Edits):
         """Numbers of keys whose parameters Live has derived from an edit."""
         self.orders: dict[tuple[str, str, int], list[tuple[int, float]]] = {}
         """Numbers and frames of a channel's keys when their parameters were last known."""
+        self.reversed: dict[tuple[str, str, int], set[int]] = {}
+        """Numbers of a channel's keys that may have been mirrored since their parameters were last known."""
         self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
         """Of baked tracks: whether handles played them before the bake, and their bits then."""
         self.pushes = 0
@@ -448,8 +450,9 @@ class EditSequence(Edits):
             before.setdefault(number, []).append(frame)
         now = [(frame, old) for number, frame in zip(numbers, frames, strict=True) for old in before.get(number, ())]
         # A mirror reverses the parameters of keys that came in the other order before. Copies of a mirrored key have
-        # those of the original.
-        reversed_ = {
+        # those of the original. What has updated them in between, where Live is off, is not known.
+        reversed_ = self.reversed.setdefault((self.pair.live, *name), set())
+        reversed_ |= {
             number
             for number, frame in zip(numbers, frames, strict=True)
             if number not in before
@@ -824,6 +827,7 @@ class EditSequence(Edits):
                 if not np.array_equal(back, twin.back):
                     curves[name].keyframe_points.foreach_set("back", back)
                 self.orders[self.pair.live, *name] = list(zip(numbers, twin.frames.tolist(), strict=True))
+                self.reversed.pop((self.pair.live, *name), None)
 
 
 def _turns_apart(angles: Floats, others: Floats) -> float:

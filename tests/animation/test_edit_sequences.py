@@ -35,6 +35,20 @@ def test_own_keys_and_parameters_are_kept_through_random_edits(stage: Stage, fir
     assert [(each.case, each.story, each.differences) for each in results if each.differences] == []
 
 
+@pytest.mark.parametrize(
+    ("seed", "number", "steps"),
+    [
+        (9002, 9, {2, 3}),
+        (9001, 50, {1, 2, 3, 5}),
+        (9001, 667, {3, 6, 7}),
+        (9102, 521, {0, 1, 7, 11, 13}),
+    ],
+)
+def test_sequences_that_once_differed(stage: Stage, seed: int, number: int, steps: set[int]) -> None:
+    """Handles of a chosen type on a turned key, a copy of a mirrored key, typed after a drag, mirrored twice."""
+    assert stage.run(seed, number, steps).differences == []
+
+
 def points_of(sequence: EditSequence) -> Any:
     return next(iter(channels(sequence.live).values())).keyframe_points
 
