@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The derivatives of TCB tangents by tension, continuity and bias.
+
+A tangent is a sum of the chords beside its key, with factors that the three shape. Source: docs/formulas.md,
+"TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..batch import KeyBatch
+from ..keys import Float64Array
+from ..splines import tcb
+
+SHAPING = 3
+"""Parameters that shape tangents: tension, continuity and bias, the first three."""
+
+
+class ChordFactors(NamedTuple):
+    """The factors of the chords beside keys in their tangents."""
+
+    factors: Float64Array
+    """Of the incoming and the outgoing tangent, by the chord before and the one after, shape (2, 2, …)."""
+    changes: Float64Array
+    """Their derivatives by tension, continuity and bias, shape (2, 2, 3, …); by continuity at 0 the mean of both."""
+
+
+def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
+    """Return the factors at keys with a key on either side.
+
+    Parameters
+    ----------
+    shapes : ndarray, shape (3 or more, …)
+        Tension, continuity and bias.
+    share : ndarray, shape (…)
+        Frames to the key before, over those from the one before to the one after.
+    """
+    tension, continuity, bias = shapes[:SHAPING]
+    lean = share - 0.5
+    level, by_level = (1.0 - np.abs(continuity)) * lean, -np.sign(continuity) * lean
+    slack = 1.0 - tension
+    factors = np.empty((2, 2, *tension.shape))
+    changes = np.empty((2, 2, SHAPING, *tension.shape))
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        adjust = 0.5 + sign * level
+        for chord, toward in ((0, 1.0), (1, -1.0)):
+            # Before a key the chord before it counts with 1 - C, after it with 1 + C.
+            turn = -sign * toward
+            continued, biased = 1.0 + turn * continuity, 1.0 + toward * bias
+            loose = adjust * continued
+            factors[side, chord] = slack * loose * biased
+            changes[side, chord, 0] = -loose * biased
+            changes[side, chord, 1] = slack * biased * (turn * adjust + sign * by_level * continued)
+            changes[side, chord, 2] = toward * slack * loose
+    return ChordFactors(factors, changes)
+
+
+def rotation_end_factors(shapes: Float64Array, is_last: bool) -> tuple[Float64Array, Float64Array]:
+    """Return the factor of the only chord (…) at the first or last keys of rotations, and its derivatives (3, …)."""
+    tension, continuity, bias = shapes[:SHAPING]
+    sign = -1.0 if is_last else 1.0
+    skewed, slack = 1.0 + sign * continuity * bias, 1.0 - tension
+    return slack * skewed, np.stack([-skewed, sign * slack * bias, sign * slack * continuity])
+
+
+class TangentChanges(NamedTuple):
+    """The derivatives of tangents by tension, continuity and bias of their own keys."""
+
+    incoming: Float64Array
+    outgoing: Float64Array
+    """Both of shape (3, d, K)."""
+    from_next: Float64Array
+    from_last: Float64Array
+    """Shape (K,). At the first key of a track of values the outgoing tangent is also made of the following key's
+    incoming one, `from_next` times; at the last key the incoming tangent of the previous outgoing one, `from_last`
+    times. 0 elsewhere."""
+
+
+def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: tcb.Ends) -> TangentChanges:
+    """Return the derivatives of what `tcb.tangents` returns for the same arguments."""
+    shapes = tracks.parameters[:SHAPING]
+    around = tracks.before + tracks.after
+    share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
+    _, changes = chord_factors(shapes, share)
+    incoming, outgoing = (
+        by_before[:, np.newaxis] * before + by_after[:, np.newaxis] * after for by_before, by_after in changes
+    )
+    from_next, from_last = np.zeros((2, len(around)))
+    first, last = tracks.open
+    if ends == "3DS":
+        for changed, at, chord, is_last in ((outgoing, first, after, False), (incoming, last, before, True)):
+            _, by_shapes = rotation_end_factors(shapes[:, at], is_last)
+            changed[:, :, at] = by_shapes[:, np.newaxis] * chord[:, at]
+        return TangentChanges(incoming, outgoing, from_next, from_last)
+    inner_in, inner_out = tcb.tangents(tracks, before, after, ends)
+    has_more = last - first > 1
+    share_of_other = np.where(has_more, 0.5, 0.0)
+    for changed, at, chord, other, linked in (
+        (outgoing, first, after, inner_in[:, np.minimum(first + 1, len(around) - 1)], from_next),
+        (incoming, last, before, inner_out[:, np.maximum(last - 1, 0)], from_last),
+    ):
+        changed[:, :, at] = 0.0
+        changed[0][:, at] = share_of_other * other - (1.0 + share_of_other) * chord[:, at]
+        linked[at] = -share_of_other * (1.0 - shapes[0, at])
+    return TangentChanges(incoming, outgoing, from_next, from_last)
