@@ -126,7 +126,7 @@ class Method:
     less: float = 0.2
     more: float = 5.0
     inside: bool = False
-    rounds: int = 2
+    rounds: int = 1
 
 
 class Result(NamedTuple):
@@ -279,11 +279,11 @@ def _is_flat(
     """Return which problems have no slope that is more than rounding, along unknowns that may move."""
     slope = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
     size = equations.diagonal * (cost if owner is None else cost[owner])
-    steep: BoolArray = (slope * slope > _FLAT**2 * size).any(axis=0)
-    if owner is not None:
-        counts: IndexArray = np.bincount(owner[steep], minlength=len(cost))
-        steep = np.greater(counts, 0)
-    return ~steep
+    steep = slope * slope > _FLAT**2 * size
+    if owner is None:
+        return ~np.asarray(steep.any(axis=0), dtype=np.bool_)
+    counts: IndexArray = np.bincount(owner[steep.any(axis=0)], minlength=len(cost))
+    return ~counts.astype(np.bool_)
 
 
 def _finite(step: Float64Array) -> Float64Array:

@@ -25,7 +25,7 @@ class ChordFactors(NamedTuple):
     factors: Float64Array
     """Of the incoming and the outgoing tangent, by the chord before and the one after, shape (2, 2, …)."""
     changes: Float64Array
-    """Their derivatives by tension, continuity and bias, shape (2, 2, 3, …); by continuity at 0 the mean of both."""
+    """Their derivatives by tension, continuity and bias, shape (2, 2, 3, …). By continuity, at 0, that toward 1."""
 
 
 def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
@@ -40,7 +40,7 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
     """
     tension, continuity, bias = shapes[:SHAPING]
     lean = share - 0.5
-    level, by_level = (1.0 - np.abs(continuity)) * lean, -np.sign(continuity) * lean
+    level, by_level = (1.0 - np.abs(continuity)) * lean, np.where(continuity < 0.0, lean, -lean)
     slack = 1.0 - tension
     factors = np.empty((2, 2, *tension.shape))
     changes = np.empty((2, 2, SHAPING, *tension.shape))

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parameters with which keys play most like a given motion: least squares over samples of it.
+
+A key's five parameters shape the segments beside it and no others. So all tracks are one sparse problem, whose normal
+equations couple each key with its neighbors. Conjugate gradients solve them, each track for itself, because the
+components of a track may be keyed at different frames and couple other pairs of its keys. The descent goes from the
+simplest explanation to the fullest, and takes the next one only where it lowers the error enough. With all five
+parameters there are many poor minima on the bounds: there it first stays inside them, and goes onto them only at last.
+Source: docs/formulas.md, "Fitting parameters to a motion".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..batch import BoolArray, IndexArray
+from ..keys import HIGHEST, LOWEST, Float64Array
+from ..tridiagonal import solve_definite, times
+from .least_squares import Method, descend
+from .tcb_segments import SAMPLES, Part, Segments, sample_frames
+
+__all__ = ["FLOAT32", "SAMPLES", "Part", "fit_parameters", "sample_frames"]
+
+FLOAT32 = 2.0**-22
+"""The rounding of samples to float32, and of the handles before them, as a part of a track's largest number."""
+_NOISE = 1e-6
+"""Part of a track's range: parameters that change the motion by less stay 0, below the resolution of float32 curves."""
+_PAYS = 0.99
+"""A fuller explanation is taken where its error is below this part of the simpler one's."""
+_ROUNDED = 0.02
+"""Of a track's error: parameters are rounded to few digits if that changes the motion by less."""
+_KEYS_AT_A_TIME = 5000
+"""Few enough for the processor's cache, many enough to make the calls of NumPy cheap."""
+_INSIDE = 0.05
+"""Where the descent inside the bounds begins, and how near a bound it must have come to be put on it: 2/5 of that."""
+_SOLVED = 0.05
+"""Relative residual of a step's equations, smaller after steps that led far down (Eisenstat and Walker)."""
+_MOST_ITERATIONS = 30
+"""Of conjugate gradients. Neighboring keys are coupled loosely: most solutions need 6."""
+
+
+def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[Float64Array]:
+    """Fit the parameters of tracks' keys to the motions of their parts.
+
+    Parameters
+    ----------
+    tracks : sequence of sequences of Part
+        The parts of each track; a track without parts gets no parameters.
+
+    Returns
+    -------
+    list of ndarray, shape (5, keys)
+        For each track the parameters that play most like the motion, in the order of `PARAMETERS`, up to the last key
+        that a part has.
+
+    Notes
+    -----
+    The error is the mean square over frames and components, of rotations the chord (4 sin(angle / 4)), and no larger
+    than that of parameters 0. Of several sets of parameters with the same motion those without ease, without
+    continuity, near 0 and with few digits are preferred.
+    """
+    results = [np.zeros((5, 0)) for _ in tracks]
+    chunk: list[int] = []
+    size = 0
+    for number, track in enumerate(tracks):
+        if track:
+            chunk.append(number)
+            size += sum(len(part.rows) for part in track)
+        if chunk and (size >= _KEYS_AT_A_TIME or number == len(tracks) - 1):
+            for each, parameters in zip(chunk, _fit([tracks[i] for i in chunk]), strict=True):
+                results[each] = parameters
+            chunk, size = [], 0
+    return results
+
+
+class _Stage(NamedTuple):
+    """The parameters that one descent fits, and how it goes."""
+
+    columns: list[int]
+    method: Method
+
+
+_STAGES = (
+    _Stage([0, 2], Method(steps=6, least_gain=0.9, damping=1e-2)),
+    _Stage([0, 1, 2], Method(steps=15, least_gain=0.1, damping=1e-2)),
+    _Stage([0, 1, 2, 3, 4], Method(steps=3, least_gain=0.05, damping=1e-2, inside=True)),
+    _Stage([0, 1, 2, 3, 4], Method(steps=12, least_gain=0.02, damping=1e-2)),
+)
+
+
+def _fit(tracks: list[Sequence[Part]]) -> list[Float64Array]:
+    """Fit tracks in stages, each for those that are not yet explained."""
+    keys = _Keys.of(tracks)
+    best = np.zeros((5, len(keys.track)))
+    errors = keys.errors(keys.residuals(best))
+    current = best.copy()
+    for stage in _STAGES:
+        pending = errors > keys.goals
+        if not pending.any():
+            break
+        own, pending_keys = pending[keys.track], keys.take(pending)
+        current[:, own], after = _descended(pending_keys, current.compress(own, axis=1), stage)
+        pays = np.zeros_like(pending)
+        pays[pending] = after < errors[pending] * _PAYS**2
+        errors[pays] = after[pays[pending]]
+        best = np.where(pays[keys.track], current, best)
+    rounded = _with_few_digits(keys, best, errors)
+    return np.split(rounded, np.flatnonzero(np.diff(keys.track)) + 1, axis=1)
+
+
+def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64Array, Float64Array]:
+    """Return parameters with smaller errors, and these errors of each track."""
+    columns, method = stage
+    low = LOWEST[columns]
+    x = start[columns]
+    if method.inside:
+        x = np.clip(x, low + _INSIDE, HIGHEST - _INSIDE)
+    elif len(columns) == len(start):
+        near = 0.4 * _INSIDE
+        x = np.where(x < low + near, low, np.where(x > HIGHEST - near, HIGHEST, x))
+    fitted = np.zeros_like(start)
+    fit = _Fit(keys, columns)
+    result = descend(fit, x, low, HIGHEST, method)
+    fitted[columns] = result.x
+    return fitted, result.cost - fit.penalty(result.x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """The keys of several tracks, end to end, and the segments of all their parts."""
+
+    track: IndexArray
+    """The track of each key."""
+    noise: Float64Array
+    """The noise of each track, as a part of its range."""
+    batches: list[Segments]
+
+    @classmethod
+    def of(cls, tracks: Sequence[Sequence[Part]]) -> _Keys:
+        """Return the keys of tracks, each with one part or more."""
+        counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
+        starts = np.cumsum([0, *counts])
+        scales = [_scale_of(track) for track in tracks]
+        batches: dict[Hashable, list[tuple[Part, int, float]]] = {}
+        for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
+            for part in track:
+                batches.setdefault((part.spline.batch, part.has_whole_turns), []).append((part, start, scale))
+        return cls(
+            np.repeat(np.arange(len(tracks)), counts),
+            np.array([noise for _, noise in scales]),
+            [Segments.of(*zip(*batch, strict=True)) for batch in batches.values()],
+        )
+
+    def take(self, tracks: BoolArray) -> _Keys:
+        """Return the keys of some of the tracks."""
+        keys = tracks[self.track]
+        batches = [taken for batch in self.batches if (taken := batch.take(keys)) is not None]
+        return _Keys((np.cumsum(tracks) - 1)[self.track[keys]], self.noise[tracks], batches)
+
+    @cached_property
+    def left(self) -> IndexArray:
+        """Return the keys that begin the segments."""
+        return np.concatenate([batch.left for batch in self.batches])
+
+    @cached_property
+    def right(self) -> IndexArray:
+        """Return the keys that end the segments."""
+        return np.concatenate([batch.right for batch in self.batches])
+
+    @cached_property
+    def segments(self) -> Float64Array:
+        """Return how many segments each track has, at least 1."""
+        return np.maximum(np.bincount(self.track[self.left], minlength=len(self.noise)), 1.0)
+
+    @property
+    def goals(self) -> Float64Array:
+        """Return the errors of tracks that are no larger than noise."""
+        return self.segments * self.noise**2
+
+    def residuals(self, parameters: Float64Array) -> list[Float64Array]:
+        """Return the residuals of each batch."""
+        return [batch.residuals(parameters) for batch in self.batches]
+
+    def errors(self, residuals: Sequence[Float64Array]) -> Float64Array:
+        """Return each track's sum of squares."""
+        squares = np.concatenate([np.einsum("dsn,dsn->n", rows, rows) for rows in residuals])
+        return _binned(self.track[self.left], squares, len(self.noise))
+
+    def sum_at_keys(self, sides: Float64Array) -> Float64Array:
+        """Return the sums of the terms of segments for their left and right keys: (2, …, segments) to (…, keys)."""
+        shape, count = sides.shape[1:-1], len(self.track)
+        rows = math.prod(shape)
+        if rows not in self._bins:
+            bins = np.stack([self.left, self.right])[:, np.newaxis] + count * np.arange(rows)[:, np.newaxis]
+            self._bins[rows] = bins.ravel()
+        return _binned(self._bins[rows], sides.ravel(), rows * count).reshape(*shape, count)
+
+    @cached_property
+    def _bins(self) -> dict[int, IndexArray]:
+        """Return the bins of the terms of segments, by the number of rows that are summed."""
+        return {}
+
+    def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
+        """Return sums of numbers (columns, keys) over each track's keys."""
+        return _binned(self.track, numbers.sum(axis=0), len(self.noise))
+
+
+class _State(NamedTuple):
+    """Residuals of each batch, with errors, costs and the accuracy of steps from here of each track."""
+
+    residuals: list[Float64Array]
+    errors: Float64Array
+    cost: Float64Array
+    """The errors with the penalty."""
+    forcing: Float64Array
+    """The residual of a step's equations at which their solution is accurate enough, relative to that of 0."""
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The least squares of some columns of the parameters; the others are 0."""
+
+    keys: _Keys
+    columns: list[int]
+
+    @property
+    def owner(self) -> IndexArray:
+        return self.keys.track
+
+    def _parameters(self, x: Float64Array) -> Float64Array:
+        parameters = np.zeros((5, x.shape[1]))
+        parameters[self.columns] = x
+        return parameters
+
+    def penalty(self, x: Float64Array) -> Float64Array:
+        """Return what draws parameters that change nothing to 0."""
+        return self.keys.noise**2 * self.keys.sum_of_tracks(x * x)
+
+    def evaluate(self, x: Float64Array, near: _State | None) -> _State:
+        keys = self.keys
+        residuals = keys.residuals(self._parameters(x))
+        errors = keys.errors(residuals)
+        cost = errors + self.penalty(x)
+        forcing = np.full(len(cost), _SOLVED)
+        if near is not None:
+            forcing *= np.sqrt(np.minimum(cost / np.maximum(near.cost, 1e-300), 1.0))
+        return _State(residuals, errors, cost, forcing)
+
+    def equations(self, x: Float64Array, state: _State) -> _Equations:
+        keys, penalty = self.keys, (self.keys.noise**2)[self.keys.track]
+        parameters = self._parameters(x)
+        squares, across, slopes = zip(
+            *(
+                batch.products(parameters, rows, self.columns)
+                for batch, rows in zip(keys.batches, state.residuals, strict=True)
+            ),
+            strict=True,
+        )
+        own = keys.sum_at_keys(np.concatenate(squares, axis=-1))
+        slope = keys.sum_at_keys(np.concatenate(slopes, axis=-1)) + penalty * x
+        return _Equations(keys, own, np.concatenate(across, axis=-1), slope, penalty, state.forcing)
+
+    def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
+        return np.clip(x + step, LOWEST[self.columns], HIGHEST)
+
+    def is_good(self, state: _State, steps: int) -> BoolArray:
+        return np.less_equal(state.errors, self.keys.goals)
+
+    def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
+        residuals = [
+            np.where(better[self.keys.track[batch.left]], one, other)
+            for batch, one, other in zip(self.keys.batches, new.residuals, old.residuals, strict=True)
+        ]
+        rest = (np.where(better, one, other) for one, other in zip(new[1:], old[1:], strict=True))
+        return _State(residuals, *rest)
+
+    def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
+        keys = problems[self.keys.track]
+        rows = [
+            each.compress(keys[batch.left], axis=2)
+            for batch, each in zip(self.keys.batches, state.residuals, strict=True)
+        ]
+        taken = _State([each for each in rows if each.shape[-1]], *(each[problems] for each in state[1:]))
+        return _Fit(self.keys.take(problems), self.columns), taken
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """Normal equations of keys: conjugate gradients solve them, each track for itself."""
+
+    keys: _Keys
+    own: Float64Array
+    """The blocks on the diagonal, shape (columns, columns, keys)."""
+    across: Float64Array
+    """The blocks from a segment's left key to its right one, shape (columns, columns, segments)."""
+    gradient: Float64Array
+    penalty: Float64Array
+    forcing: Float64Array
+
+    @property
+    def diagonal(self) -> Float64Array:
+        diagonal: Float64Array = np.einsum("iin->in", self.own)
+        return diagonal
+
+    def times(self, step: Float64Array) -> Float64Array:
+        return self._times(self.own, step)
+
+    def _times(self, own: Float64Array, step: Float64Array) -> Float64Array:
+        """Return the product of the matrix of blocks `own` and those across with a step."""
+        of_left = np.einsum("ijn,jn->in", self.across, step.take(self.keys.right, axis=1))
+        of_right = np.einsum("jin,jn->in", self.across, step.take(self.keys.left, axis=1))
+        coupled = self.keys.sum_at_keys(np.stack([of_left, of_right]))
+        product: Float64Array = np.einsum("ijn,jn->in", own, step) + coupled
+        return product
+
+    def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
+        keys = self.keys
+        own = self.own * (free[:, np.newaxis] & free)
+        own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
+        # The blocks of the keys alone precondition the rest.
+        inverse = solve_definite(own, np.repeat(np.eye(len(own))[..., np.newaxis], own.shape[2], axis=2))
+        solution = np.zeros_like(right)
+        rest = np.where(free, right, 0.0)
+        direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]
+        size = keys.sum_of_tracks(rest * preconditioned)
+        enough = self.forcing**2 * size
+        for _ in range(_MOST_ITERATIONS):
+            image = self._times(own, direction) * free
+            length = self._ratio(size, keys.sum_of_tracks(direction * image))
+            solution += length * direction
+            rest = rest - length * image
+            preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]
+            before, size = size, keys.sum_of_tracks(rest * preconditioned)
+            if (size <= enough).all():
+                break
+            direction = preconditioned + self._ratio(size, before) * direction
+        return solution
+
+    def _ratio(self, dividend: Float64Array, divisor: Float64Array) -> Float64Array:
+        """Return for each key the ratio of its track, 0 where the divisor is 0."""
+        ratio = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor > 0.0)
+        return ratio[self.keys.track]
+
+
+def _scale_of(track: Sequence[Part]) -> tuple[float, float]:
+    """Return the range of a track's motion, and the part of it that is noise."""
+    spread = largest = 0.0
+    for part in track:
+        # A quaternion's chord is half the rotation's.
+        size = 2.0 if part.is_rotation else 1.0
+        samples = part.samples.reshape(-1, part.samples.shape[2])
+        values = samples if part.is_rotation else np.concatenate([samples, part.spline.keys.values])
+        spread = max(spread, size * float(np.ptp(values, axis=0).max()))
+        largest = max(largest, size * float(np.abs(values).max()))
+    noise = max(_NOISE * spread, FLOAT32 * largest)
+    return (spread, noise / spread) if spread > noise else (1.0, max(1.0, largest))
+
+
+def _with_few_digits(keys: _Keys, parameters: Float64Array, errors: Float64Array) -> Float64Array:
+    """Return the parameters with as few digits as change the motion by less than rounding, or a part of its error."""
+    share = np.maximum(3.0 * keys.noise, _ROUNDED * np.sqrt(errors / keys.segments))
+    squares = [
+        batch.products(parameters, np.zeros((len(batch.weights), SAMPLES, len(batch.begin))), range(5)).squares
+        for batch in keys.batches
+    ]
+    effect = np.einsum("aiin->ain", np.concatenate(squares, axis=-1))
+    largest = np.zeros((5, len(keys.track)))
+    for ends, sizes in zip((keys.left, keys.right), np.sqrt(effect), strict=True):
+        for most, each in zip(largest, sizes, strict=True):
+            np.maximum.at(most, ends, each)
+    rounded = parameters.copy()
+    for digits in (3, 2, 1, 0):
+        short = np.round(parameters, digits)
+        few = np.abs(short - parameters) * largest <= share[keys.track]
+        rounded = np.where(few, short, rounded)
+    rounded = np.where(np.abs(parameters) * largest <= share[keys.track], 0.0, rounded)
+    good = keys.errors(keys.residuals(rounded)) <= np.maximum(errors / _PAYS**2, 20.0 * keys.goals)
+    return np.where(good[keys.track], rounded, parameters)
+
+
+def _binned(bins: IndexArray, numbers: Float64Array, count: int) -> Float64Array:
+    """Return the sums of the numbers in each bin."""
+    sums: Float64Array = np.bincount(bins, numbers, count).astype(np.float64, copy=False)
+    return sums

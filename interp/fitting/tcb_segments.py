@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Segments of TCB splines beside the motions that they should play: residuals, and their derivatives by parameters.
+
+Residuals are those of the splines. Their derivatives are those of Hermite's curve through the same tangents, of a
+rotation in the rotation vectors from key to key: exact about one axis, and otherwise good enough to descend by. With
+whole turns they are difference quotients. Arrays of segments have d components first and the N segments last.
+Source: docs/formulas.md, "Fitting parameters to a motion".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from .. import ease
+from ..batch import BoolArray, IndexArray, KeyBatch, end_to_end
+from ..hermite_basis import HermiteWeights, hermite_weights
+from ..keys import HIGHEST, Float64Array
+from ..rotations import sphere
+from ..rotations.exponential import cross
+from ..splines import tcb
+from .tcb_tangents import SHAPING, tangent_changes
+
+Spline = tcb.VectorSpline | tcb.RotationSpline
+
+SAMPLES = 7
+"""Samples per segment: two more than the parameters that one number's curve between two keys determines."""
+SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
+"""Shares of a segment at which it is sampled."""
+_STEP = 1e-6
+"""Of difference quotients: as far from rounding (1e-16 / 1e-6) as from curvature."""
+_EASE_TO, _EASE_FROM = 3, 4
+"""Ease to shapes the segment that its key ends, ease from the one that it begins."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A spline, and the motion that it should come close to.
+
+    Attributes
+    ----------
+    spline : VectorSpline or RotationSpline
+        The spline; its own parameters are ignored.
+    rows : ndarray of int, shape (n,)
+        Which of the track's keys the spline's are: components keyed at different frames are parts of one track, and
+        share the parameters of a key.
+    samples : ndarray, shape (n - 1, SAMPLES, d)
+        The motion at `sample_frames`, finite; unit quaternions of either sign for rotations.
+    """
+
+    spline: Spline
+    rows: IndexArray
+    samples: Float64Array
+
+    def with_parameters(self, parameters: Float64Array) -> Spline:
+        """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
+        return self.spline.with_keys(self.spline.keys.with_parameters(parameters[:, self.rows]))
+
+    @property
+    def is_rotation(self) -> bool:
+        """Return whether the spline is a rotation."""
+        return isinstance(self.spline, tcb.RotationSpline)
+
+    @property
+    def has_whole_turns(self) -> bool:
+        """Return whether the spline is a rotation with whole turns."""
+        return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_whole_turns
+
+    @property
+    def weights(self) -> Float64Array:
+        """Return weights (n - 1, d) with which the squares in a segment of mean length add up to their mean."""
+        lengths = np.diff(self.spline.keys.frames)
+        weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
+        return np.repeat(weights[:, np.newaxis], 3 if self.is_rotation else self.samples.shape[2], axis=1)
+
+
+def sample_frames(frames: Float64Array) -> Float64Array:
+    """Return the frames (n - 1, SAMPLES) in the segments between keys at `frames` (n,) where motions are compared."""
+    return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * SHARES
+
+
+class Products(NamedTuple):
+    """Products of derivatives by the parameters of the key before each segment, and of the key after it."""
+
+    squares: Float64Array
+    """With themselves, shape (2, columns, columns, N)."""
+    across: Float64Array
+    """Of the one with the other, shape (columns, columns, N)."""
+    slopes: Float64Array
+    """Of both with the residuals, shape (2, columns, N)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The segments of splines of one kind, N in all, of d components: of rotations, those of rotation vectors."""
+
+    splines: list[Spline]
+    has_whole_turns: bool
+    tracks: KeyBatch
+    rows: IndexArray
+    """Which of the problem's keys the splines' keys are."""
+    begin: IndexArray
+    """Which of the splines' keys begin the segments."""
+    before: Float64Array
+    """Chords to the splines' keys, shape (d, keys)."""
+    after: Float64Array
+    """Chords from the splines' keys, shape (d, keys)."""
+    weights: Float64Array
+    """Weights of residuals, shape (d, N)."""
+    samples: Float64Array
+    """The motion, shape (components, SAMPLES, N): of numbers relative to the segment's first key, and weighted."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], starts: Sequence[int], scales: Sequence[float]) -> Segments:
+        """Return the segments of parts, whose tracks' keys start at `starts` in the problem."""
+        splines = [part.spline for part in parts]
+        tracks = end_to_end(splines)
+        inner = np.ones(len(tracks.frames), dtype=np.bool_)
+        inner[tracks.last] = False
+        begin = np.flatnonzero(inner)
+        weights = np.concatenate([part.weights / scale for part, scale in zip(parts, scales, strict=True)]).T
+        samples = np.concatenate([part.samples for part in parts]).transpose(2, 1, 0)
+        if not parts[0].is_rotation:
+            samples = (samples - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
+        before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
+        return cls(
+            splines,
+            parts[0].has_whole_turns,
+            tracks,
+            rows=np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
+            begin=begin,
+            before=before,
+            after=after,
+            weights=np.ascontiguousarray(weights),
+            samples=np.ascontiguousarray(samples),
+        )
+
+    def take(self, keys: BoolArray) -> Segments | None:
+        """Return the segments of those splines all of whose keys, in the problem, are among the given ones."""
+        own = keys[self.rows]
+        if own.all():
+            chosen, tracks = self.splines, self.tracks
+        else:
+            chosen = list(compress(self.splines, own[self.tracks.first].tolist()))
+            tracks = self.tracks.take(own) if chosen else self.tracks
+        if not chosen:
+            return None
+        segments = own[self.begin]
+        index, in_problem = np.cumsum(own) - 1, np.cumsum(keys) - 1
+        return Segments(
+            chosen,
+            self.has_whole_turns,
+            tracks,
+            rows=in_problem[self.rows[own]],
+            begin=index[self.begin[segments]],
+            before=self.before.compress(own, axis=1),
+            after=self.after.compress(own, axis=1),
+            weights=self.weights.compress(segments, axis=1),
+            samples=self.samples.compress(segments, axis=2),
+        )
+
+    @property
+    def left(self) -> IndexArray:
+        """Return which of the problem's keys begin the segments."""
+        return self.rows[self.begin]
+
+    @property
+    def right(self) -> IndexArray:
+        """Return which of the problem's keys end the segments."""
+        return self.rows[self.begin + 1]
+
+    @property
+    def is_rotation(self) -> bool:
+        """Return whether the splines are rotations."""
+        return isinstance(self.splines[0], tcb.RotationSpline)
+
+    @property
+    def _ends(self) -> tcb.Ends:
+        """Return the rule for the tangents at the ends of tracks."""
+        spline = self.splines[0]
+        return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
+
+    def residuals(self, parameters: Float64Array) -> Float64Array:
+        """Return the residuals with parameters (5, keys) of the problem's keys, shape (d, SAMPLES, N)."""
+        return self._residuals(parameters.take(self.rows, axis=1))
+
+    def _residuals(self, own: Float64Array) -> Float64Array:
+        """Return the residuals with parameters of the splines' keys."""
+        u = self._local(own)
+        if self.is_rotation:
+            tracks = replace(self.tracks, parameters=own)
+            curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
+            values = curve.evaluate(np.tile(self.begin, SAMPLES), u.ravel(), 0).reshape(self.samples.shape)
+            return _chord_vectors(values, self.samples) * self.weights[:, np.newaxis]
+        motion = _curve(hermite_weights(u), *(each * self.weights for each in self._shape(*self._tangents(own))))
+        motion -= self.samples
+        return motion
+
+    def _local(self, own: Float64Array) -> Float64Array:
+        """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
+        u = np.repeat(SHARES[:, np.newaxis], len(self.begin), axis=1)
+        ease_from, ease_to = own[_EASE_FROM, self.begin], own[_EASE_TO, self.begin + 1]
+        return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
+
+    def _tangents(self, own: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return incoming and outgoing tangents of the splines' keys, each of shape (d, keys)."""
+        return tcb.tangents(replace(self.tracks, parameters=own), self.before, self.after, self._ends)
+
+    def _shape(self, incoming: Float64Array, outgoing: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the chords of the segments and the tangents at their ends, each of shape (d, N)."""
+        begin = self.begin
+        return self.after.take(begin, axis=1), outgoing.take(begin, axis=1), incoming.take(begin + 1, axis=1)
+
+    def products(self, parameters: Float64Array, residuals: Float64Array, columns: Sequence[int]) -> Products:
+        """Return the terms of the segments in the normal equations for some columns of the parameters.
+
+        Parameters
+        ----------
+        parameters : ndarray, shape (5, keys)
+            The parameters of the problem's keys.
+        residuals : ndarray, shape (d, SAMPLES, N)
+            The residuals with them.
+        columns : sequence of int
+            The rows of `parameters` that are fitted: those of tangents first, then both eases or none.
+        """
+        own = parameters.take(self.rows, axis=1)
+        if self.has_whole_turns:
+            jacobian = self._difference_quotients(own, columns)
+            return Products(
+                np.einsum("aidsn,ajdsn->aijn", jacobian, jacobian),
+                np.einsum("idsn,jdsn->ijn", *jacobian),
+                np.einsum("aidsn,dsn->ain", jacobian, residuals),
+            )
+        shaping = [column for column in columns if column < SHAPING]
+        count, few = len(columns), slice(len(shaping))
+        squares, across, slopes = (
+            np.zeros((*shape, len(self.begin))) for shape in ((2, count, count), (count, count), (2, count))
+        )
+        curve = _Linearization(self, own)
+        left, right, by_left, by_right = curve.by_tangents(shaping)
+        squares[0, few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_left).sum(axis=0), left)
+        squares[1, few, few] = np.einsum("idn,jdn->ijn", right * (by_right * by_right).sum(axis=0), right)
+        across[few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_right).sum(axis=0), right)
+        slopes[0, few], slopes[1, few] = _dots(left, by_left, residuals), _dots(right, by_right, residuals)
+        if count > len(shaping):
+            starting, ending = curve.by_eases()
+            to, from_ = columns.index(_EASE_TO), columns.index(_EASE_FROM)
+            squares[0, from_, from_] = np.einsum("dsn,dsn->n", starting, starting)
+            squares[1, to, to] = np.einsum("dsn,dsn->n", ending, ending)
+            squares[0, few, from_] = squares[0, from_, few] = _dots(left, by_left, starting)
+            squares[1, few, to] = squares[1, to, few] = _dots(right, by_right, ending)
+            across[few, to], across[from_, few] = _dots(left, by_left, ending), _dots(right, by_right, starting)
+            across[from_, to] = np.einsum("dsn,dsn->n", starting, ending)
+            slopes[0, from_] = np.einsum("dsn,dsn->n", starting, residuals)
+            slopes[1, to] = np.einsum("dsn,dsn->n", ending, residuals)
+        return Products(squares, across, slopes)
+
+    def _difference_quotients(self, own: Float64Array, columns: Sequence[int]) -> Float64Array:
+        """Return the derivatives by the keys before and after, shape (2, columns, d, SAMPLES, N), of the splines."""
+        base, step = self._residuals(own), _steps(own)
+        jacobian = np.zeros((2, len(columns), *base.shape))
+        tracks = self.tracks
+        ordinal = np.arange(own.shape[1]) - np.repeat(tracks.first, tracks.last - tracks.first + 1)
+        for parity in (0, 1):
+            # Of a segment's two keys one is moved.
+            keys = ordinal % 2 == parity
+            for slot, column in enumerate(columns):
+                moved = own.copy()
+                moved[column] += step[column] * keys
+                change = self._residuals(moved) - base
+                for side, ends in zip(jacobian, (self.begin, self.begin + 1), strict=True):
+                    side[slot] += change * (keys / step[column]).take(ends)
+        return jacobian
+
+
+class _Linearization:
+    """Hermite's curve through the tangents of given parameters, in place of the splines."""
+
+    def __init__(self, segments: Segments, own: Float64Array) -> None:
+        self._segments, self._own = segments, own
+        self._chord, self._leaving, self._arriving = segments._shape(*segments._tangents(own))
+        if segments.is_rotation:
+            self._arriving = _transported(self._arriving, _half_vector(-self._chord))
+        self._u = segments._local(own)
+        self._weights = hermite_weights(self._u)
+
+    def by_tangents(self, columns: Sequence[int]) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
+        """Return the derivatives by the parameters that shape tangents, as products of two factors each.
+
+        Returns
+        -------
+        left, right : ndarray, shape (columns, d, N)
+            The weighted derivatives of the tangents by the parameters of the key before, and of the key after.
+        by_left, by_right : ndarray, shape (SAMPLES, N)
+            The derivatives of the samples by those tangents.
+        """
+        segments = self._segments
+        tracks = replace(segments.tracks, parameters=self._own)
+        changes = tangent_changes(tracks, segments.before, segments.after, segments._ends)
+        leave, arrive = self._weights.leaving, self._weights.arriving
+        by_left = leave + changes.from_last[segments.begin + 1] * arrive
+        by_right = arrive + changes.from_next[segments.begin] * leave
+        left = changes.outgoing[columns].take(segments.begin, axis=2) * segments.weights
+        right = changes.incoming[columns].take(segments.begin + 1, axis=2) * segments.weights
+        if segments.is_rotation:
+            # A tangent changes the curve most at a third of the segment.
+            third, other = (
+                _curve(hermite_weights(np.full((1, 1), place)), self._chord, self._leaving, self._arriving)[:, 0]
+                for place in (1 / 3, 2 / 3)
+            )
+            left, right = (
+                np.stack([_transported(each, _half_vector(turn)) for each in side]) if len(side) else side
+                for side, turn in ((left, third), (right, other - self._chord))
+            )
+        return left, right, by_left, by_right
+
+    def by_eases(self) -> tuple[Float64Array, Float64Array]:
+        """Return the derivatives (d, SAMPLES, N) by ease from of the key before, and by ease to of the key after."""
+        segments, u, steps = self._segments, self._u, _steps(self._own)
+        shape = self._chord, self._leaving, self._arriving
+        speed = _curve(hermite_weights(u, 1), *shape)
+        if segments.is_rotation:
+            speed = _transported(speed, _half_vector(_curve(self._weights, *shape)))
+        speed *= segments.weights[:, np.newaxis]
+        changes = []
+        for column, keys in ((_EASE_FROM, segments.begin), (_EASE_TO, segments.begin + 1)):
+            moved = self._own.copy()
+            moved[column] += steps[column]
+            changes.append(speed * ((segments._local(moved) - u) / steps[column].take(keys)))
+        return changes[0], changes[1]
+
+
+def _steps(parameters: Float64Array) -> Float64Array:
+    """Return the steps of difference quotients, which stay below the upper bound."""
+    return np.where(parameters + _STEP > HIGHEST, -_STEP, _STEP)
+
+
+def _dots(changes: Float64Array, shares: Float64Array, samples: Float64Array) -> Float64Array:
+    """Return the dot products (columns, N) of derivatives, `changes` (columns, d, N) times `shares`, with samples."""
+    result: Float64Array = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
+    return result
+
+
+def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
+    """Return curves (d, SAMPLES, N) from 0 with these chords and tangents (d, N)."""
+    result: Float64Array = chord[:, np.newaxis] * weights.chord
+    result += leaving[:, np.newaxis] * weights.leaving
+    result += arriving[:, np.newaxis] * weights.arriving
+    return result
+
+
+def _half_vector(vectors: Float64Array) -> Float64Array:
+    """Return rotation vectors of half the length, no longer than 1."""
+    return vectors * (0.5 * np.sinc(sphere.length(vectors) / (2.0 * np.pi)))
+
+
+def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
+    """Return tangent vectors, changes of a rotation, after a rotation of which `half` is the half vector.
+
+    To first order: on the sphere of quaternions this is parallel transport.
+    """
+    return vectors + cross(half, vectors)
+
+
+def _chord_vectors(values: Float64Array, others: Float64Array) -> Float64Array:
+    """Return the rotation vectors from unit quaternions to others, as long as the chord, 4 sin(angle / 4)."""
+    turn = sphere.product(values, sphere.conjugate(others))
+    vectors: Float64Array = turn[1:] * (np.copysign(2.0, turn[0]) / np.sqrt(0.5 + 0.5 * np.abs(turn[0])))
+    return vectors
