@@ -7,7 +7,7 @@ How far each handle reaches into its segment, and the derivatives with which cha
 
 from __future__ import annotations
 
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
+from .least_squares import DenseEquations, Method, descend
 
 
 def chebyshev(count: int) -> Float64Array:
@@ -41,16 +42,26 @@ SMOOTH = Places(chebyshev(27))
 """For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
 CUBIC = Places(chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
-_STEPS, _DRAFT_STEPS = 2, 1
-_MORE_DRAFT_STEPS, _MOST_POOR_DRAFTS = ((4, 3e-3),), 400
-"""Drafts have to look right for the moment; where more segments than that are poor, the time is worth more."""
-_MORE_STEPS, _MORE_CHANNEL_STEPS = ((2, 5e-5), (10, 8e-5)), ((2, 5e-5), (6, 8e-5))
-"""Further steps, and the errors above which segments get them: half the angle in radians, or parts of their size.
 
-The second is a little below what a bake may leave. Single channels need fewer.
-"""
-_POOR, _STEPS_FOR_POOR = 0.015, 12
-"""Part of the chord: some quaternions with eases begin with large errors."""
+
+class _Round(NamedTuple):
+    """Further steps of the segments that are off by more than a limit at a node."""
+
+    steps: int
+    limit: float
+    """Half the angle in radians, or a part of the size of the values."""
+    of_chord: float = 0.0
+    """A limit as a part of the chord."""
+
+
+_DRAFT = (_Round(1, 0.0), _Round(4, 3e-3))
+"""Drafts have to look right for the moment."""
+_CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
+"""The last limit is a little below what a bake may leave. Single channels need fewer steps."""
+_QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
+"""Some quaternions with eases begin with large errors."""
+_MOST_POOR_DRAFTS = 400
+"""Where more drafts than that need further steps, the time is worth more."""
 _TOGETHER = 1024
 """The channels of segments fitted at a time, few enough for the cache."""
 
@@ -68,7 +79,6 @@ _DAMPING, _EASED_DAMPING, _LESS, _MORE = 0.002, 0.01, 0.5, 2.0
 _LONGEST_STEP, _LEAST_REACH, _LONGEST_RATIO = 0.25, 1e-3, 5.0
 _FLOOR, _LEAST_FLOOR = 1e-7, 1e-14
 """Parts of the mean of their kind: damping for unknowns without effect, as of a channel at rest."""
-_HELD = 1e12
 _LEAST_ALONG = 0.1
 """Part of a quaternion's length: nearer to a right angle to the motion the residual would have no bound."""
 _NEWTON = 2
@@ -99,8 +109,9 @@ class Course(NamedTuple):
         """Return whether the columns are quaternions."""
         return len(self.values) > 1
 
-    def take(self, columns: IndexArray | slice) -> Course:
-        return Course(*(array[..., columns] for array in self))
+    def take(self, columns: IndexArray) -> Course:
+        # Not by brackets: the order in memory decides in which order NumPy sums, and that decides the last digit.
+        return Course(*(array.take(columns, axis=-1) for array in self))
 
     def apart(self) -> Course:
         """Return the same with a column for each channel's segment, the first channel's before the second's."""
@@ -158,7 +169,7 @@ def _two_or_more(rows: IndexArray) -> IndexArray:
 
 
 def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
-    """Return handles near the least squares at nodes, with more steps for columns with large errors."""
+    """Return handles close to the least squares at nodes, with more steps for columns with large errors."""
     nodes = places.at[places.nodes]
     origin, size = np.zeros(()), sphere.length(course.keys[0])
     if not course.turns:
@@ -170,28 +181,28 @@ def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
     if not course.turns:
         values = (values - origin) / size
     course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
-    problem = _Problem(course, nodes)
-    state = problem.descended(problem.begun(), _DRAFT_STEPS if is_draft else _STEPS)
-    bounds = _MORE_DRAFT_STEPS if is_draft else _MORE_STEPS if course.turns else _MORE_CHANNEL_STEPS
-    rounds = [(steps, np.array(bound)) for steps, bound in bounds]
-    if course.turns and not is_draft:
-        rounds.append((_STEPS_FOR_POOR, _POOR * sphere.length(keys[1] - keys[0])))
-    for steps, bound in rounds:
-        poor = _two_or_more(np.flatnonzero(sphere.length(state.residuals).max(axis=0) > bound))
-        if len(poor) and not (is_draft and len(poor) > _MOST_POOR_DRAFTS):
-            further = _Problem(course.take(poor), nodes).descended(state.take(poor), steps)
-            for array, own in zip(state, further, strict=True):
-                array[..., poor] = own
-    parameter = state.parameter if is_draft else _spread(state.parameter, places)
-    return Shape(state.reach, state.rates * size, parameter)
+    rounds = _DRAFT if is_draft else _QUATERNIONS if course.turns else _CHANNELS
+    fit = _Fit.of(course, nodes, rounds, _MOST_POOR_DRAFTS if is_draft else None)
+    c = len(values)
+    low, high = np.repeat([[0.0, -np.inf], [_LONGEST, np.inf]], 2 * c, axis=1)[..., np.newaxis]
+    damping = np.where(course.eases.any(axis=0), _EASED_DAMPING, _DAMPING)
+    method = Method(sum(each.steps for each in rounds), 0.0, damping, _LESS, _MORE, rounds=0)
+    reach, rates = _halves(descend(fit, fit.start(), low, high, method).x)
+    parameter = np.empty(course.values.shape) if is_draft else _spread(_at_nodes(reach, fit.nodes), places)
+    return Shape(reach, rates * size, parameter)
+
+
+def _halves(x: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return reach and rates, each of shape (2, c, N), of unknowns (4 c, N)."""
+    reach, rates = x.reshape(2, 2, len(x) // 4, -1)
+    return reach, rates
 
 
 class _State(NamedTuple):
-    """Handles while they are fitted, with their residuals and derivatives."""
+    """Residuals and derivatives of handles."""
 
-    reach: Float64Array
-    rates: Float64Array
     parameter: Float64Array
+    """Of the Bezier segment at the nodes, shape (c, nodes, N)."""
     residuals: Float64Array
     """The errors of channels at the nodes, of a quaternion across the motion, shape (c, nodes, N)."""
     changes: Float64Array
@@ -199,52 +210,62 @@ class _State(NamedTuple):
     bent: Float64Array
     """The errors of the rates at the keys, of a quaternion across its key, shape (2, c, N)."""
     cost: Float64Array
-    damping: Float64Array
-    """Both of shape (N,)."""
-
-    def take(self, columns: IndexArray) -> _State:
-        return _State(*(array[..., columns] for array in self))
+    """Shape (N,)."""
 
 
-class _Problem:
-    """Least squares of columns, whose values are of about the size 1, at nodes: shares of the segment."""
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Least squares of columns, whose values are of about the size 1, at nodes: shares of the segment.
 
-    def __init__(self, course: Course, nodes: Float64Array) -> None:
-        self._course = course
-        self._nodes = nodes[:, np.newaxis]
+    The unknowns are the reach of handles after the start and before the end, and the rates there.
+    """
+
+    course: Course
+    nodes: Float64Array
+    """Shape (nodes, 1)."""
+    rounds: tuple[_Round, ...]
+    most_poor: int | None
+    """With more columns off by more than a limit there are no further rounds."""
+    bending: Float64Array
+    """The matrices of the rates at start and end, shape (2, N, c, c)."""
+    directions: Float64Array | None
+    """Of quaternions, along which rates are free, shape (2, c, N)."""
+
+    @property
+    def owner(self) -> None:
+        """Return None: columns are problems of their own."""
+        return None
+
+    @classmethod
+    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...], most_poor: int | None) -> _Fit:
+        """Return the fit of a course."""
         c, _, columns = course.values.shape
-        self._bending = (
-            np.repeat(np.eye(c)[np.newaxis], columns, axis=0) * self._course.stiffness[:, :, np.newaxis, np.newaxis]
-        )
-        self._directions: Float64Array | None = None
+        bending = np.repeat(np.eye(c)[np.newaxis], columns, axis=0) * course.stiffness[:, :, np.newaxis, np.newaxis]
+        directions = None
         if course.turns:
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
-            self._directions = directions
-            rows = (directions * np.sqrt(self._course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
-            self._bending -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
+            rows = (directions * np.sqrt(course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
+            bending -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
+        return cls(course, nodes[:, np.newaxis], rounds, most_poor, bending, directions)
 
-    def begun(self) -> _State:
-        """Return the start of the descent: thirds, and with ease the frames with which thirds follow the ease best."""
-        course = self._course
+    def start(self) -> Float64Array:
+        """Return thirds, and with ease the frames with which thirds follow the ease best."""
+        course = self.course
         eased = course.eases > 0.0
-        reach = np.full(course.keys.shape, 1.0 / 3.0)
+        reach: Float64Array = np.full(course.keys.shape, 1.0 / 3.0)
         rates = course.rates
         if eased.any():
-            reach = np.repeat(_eased_reach(self._nodes, *course.eases)[:, np.newaxis], course.keys.shape[1], axis=1)
+            reach = np.repeat(_eased_reach(self.nodes, *course.eases)[:, np.newaxis], course.keys.shape[1], axis=1)
             rates = np.where(eased[:, np.newaxis], course.path / (3.0 * reach), rates)
-        parameter = np.broadcast_to(self._nodes, course.values.shape)
-        damping = np.where(eased.any(axis=0), _EASED_DAMPING, _DAMPING)
-        return self._state(reach, rates, parameter, damping)
+        return np.concatenate([reach, rates]).reshape(4 * reach.shape[1], -1)
 
-    def _state(
-        self, reach: Float64Array, rates: Float64Array, parameter: Float64Array, damping: Float64Array
-    ) -> _State:
-        """Return the state of handles, whose parameters at the nodes are near to the given ones."""
-        course = self._course
+    def evaluate(self, x: Float64Array, near: _State | None) -> _State:
+        """Return the state, with parameters at the nodes that start from those of `near`."""
+        course = self.course
+        reach, rates = _halves(x)
         frames = frame_powers(reach)
-        for _ in range(_NEWTON):
-            rise = np.maximum(slope_at(frames, parameter), LEAST_SLOPE)
-            parameter = np.clip(parameter - (rise_at(frames, parameter) - self._nodes) / rise, 0.0, 1.0)
+        parameter = np.broadcast_to(self.nodes, course.values.shape) if near is None else near.parameter
+        parameter = _closer(frames, parameter, self.nodes, _NEWTON)
         values = bezier_powers(course.keys[1] - course.keys[0], *(reach * rates))
         played = rise_at(values, parameter) + course.keys[0][:, np.newaxis]
         steepness = slope_at(values, parameter) / np.maximum(slope_at(frames, parameter), LEAST_SLOPE)
@@ -256,44 +277,19 @@ class _Problem:
             np.multiply(share, rates[side][:, np.newaxis] - steepness, out=changes[side])
             np.multiply(share, reach[side][:, np.newaxis], out=changes[2 + side])
         bent = rates - course.rates
-        if self._directions is None:
+        if self.directions is None:
             residuals = played - course.values
         else:
             along = np.maximum(sphere.dot(course.values, played), _LEAST_ALONG)
             residuals = played / along - course.values
             changes /= along
-            bent -= self._directions * (self._directions * bent).sum(axis=1)[:, np.newaxis]
-        cost = np.add.reduce(residuals * residuals, axis=(0, 1))
-        cost += (self._course.stiffness * (bent * bent).sum(axis=1)).sum(axis=0)
-        return _State(reach, rates, parameter, residuals, changes, bent, cost, damping)
+            bent -= self.directions * (self.directions * bent).sum(axis=1)[:, np.newaxis]
+        cost = np.einsum("cmn,cmn->n", residuals, residuals)
+        cost += (course.stiffness * (bent * bent).sum(axis=1)).sum(axis=0)
+        return _State(parameter, residuals, changes, bent, cost)
 
-    def descended(self, state: _State, steps: int) -> _State:
-        """Return the state after Levenberg-Marquardt steps; each column has its own damping."""
-        for _ in range(steps):
-            step = self._step(state)
-            reach = np.clip(state.reach + np.clip(step[0], -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST)
-            trial = self._state(
-                reach, state.rates + self._kept(step[1], state.reach, reach), state.parameter, state.damping * _LESS
-            )
-            better = trial.cost < state.cost
-            if better.all():
-                state = trial
-            else:
-                state = state._replace(damping=state.damping * _MORE)
-                state = _State(*(np.where(better, new, old) for new, old in zip(trial, state, strict=True)))
-        return state
-
-    def _kept(self, step: Float64Array, before: Float64Array, after: Float64Array) -> Float64Array:
-        """Return a step of soft rates that changes the heights of handles as it would with their reach before.
-
-        A descent in heights needs half the steps.
-        """
-        ratio = np.clip(before / np.maximum(after, _LEAST_REACH), 1.0 / _LONGEST_RATIO, _LONGEST_RATIO)
-        kept: Float64Array = step * np.where((self._course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
-        return kept
-
-    def _step(self, state: _State) -> Float64Array:
-        """Return steps of reach and rates, shape (2, 2, c, N).
+    def equations(self, x: Float64Array, state: _State) -> DenseEquations:
+        """Return the equations of columns.
 
         A channel's unknowns change that channel alone; of a quaternion the part along the motion is projected out.
         """
@@ -301,44 +297,75 @@ class _Problem:
         _, c, nodes, columns = changes.shape
         blocks = np.zeros((columns, 4, c, 4, c))
         channel = np.arange(c)
-        products = np.add.reduce(changes[:, np.newaxis] * changes, axis=3)
+        products = np.einsum("icmn,jcmn->ijcn", changes, changes)
         blocks[:, :, channel, :, channel] = products.transpose(2, 3, 0, 1)
-        normal = blocks.reshape(columns, 4 * c, 4 * c)
-        if self._directions is not None:
+        matrix = blocks.reshape(columns, 4 * c, 4 * c)
+        if self.directions is not None:
             along = np.ascontiguousarray(
-                (changes * self._course.values).reshape(4 * c, nodes, columns).transpose(2, 0, 1)
+                (changes * self.course.values).reshape(4 * c, nodes, columns).transpose(2, 0, 1)
             )
-            normal -= along @ along.transpose(0, 2, 1)
-        descent = np.add.reduce(changes * state.residuals, axis=2)
-        descent[2:] += self._course.stiffness[:, np.newaxis] * state.bent
-        descent = descent.reshape(4 * c, columns).T
-        size = np.einsum("nii->ni", normal).copy()
-        mean = size.reshape(columns, 2, 2 * c).mean(axis=2, keepdims=True)
-        damped = size * state.damping[:, np.newaxis]
-        damped += np.repeat(_FLOOR * mean + _LEAST_FLOOR, 2 * c, axis=1).reshape(columns, 4 * c)
-        reach = state.reach.reshape(2 * c, columns).T
-        onward = descent[:, : 2 * c]
-        damped[:, : 2 * c] += _HELD * (((reach <= 0.0) & (onward > 0.0)) | ((reach >= _LONGEST) & (onward < 0.0)))
+            matrix -= along @ along.transpose(0, 2, 1)
+        gradient = np.einsum("icmn,cmn->icn", changes, state.residuals)
+        gradient[2:] += self.course.stiffness[:, np.newaxis] * state.bent
+        # Damping does not count the stiffness, which would hold the free lengths of quaternions, too.
+        size = np.einsum("nii->in", matrix).copy()
+        mean = size.reshape(2, 2 * c, columns).mean(axis=1)
         for side in range(2):
             own = slice((2 + side) * c, (3 + side) * c)
-            normal[:, own, own] += self._bending[side]
+            matrix[:, own, own] += self.bending[side]
         unknown = np.arange(4 * c)
-        normal[:, unknown, unknown] += damped
-        step = _solved(normal, -descent[..., np.newaxis])[..., 0]
-        steps: Float64Array = step.T.reshape(2, 2, c, columns)
-        return steps
+        matrix[:, unknown, unknown] += np.repeat(_FLOOR * mean + _LEAST_FLOOR, 2 * c, axis=0).T
+        return DenseEquations(matrix, gradient.reshape(4 * c, columns), size)
+
+    def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
+        """Return handles after a step. A step of soft rates changes heights as it would with the reach before.
+
+        A descent in heights needs half the steps.
+        """
+        (before, rates), (onward, change) = _halves(x), _halves(step)
+        reach = np.clip(before + np.clip(onward, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST)
+        ratio = np.clip(before / np.maximum(reach, _LEAST_REACH), 1.0 / _LONGEST_RATIO, _LONGEST_RATIO)
+        change = change * np.where((self.course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
+        return np.concatenate([reach, rates + change]).reshape(x.shape)
+
+    def is_good(self, state: _State, steps: int) -> BoolArray:
+        """Return which columns need no more than the rounds that ended with so many steps."""
+        ends = np.cumsum([each.steps for each in self.rounds])
+        if steps not in ends[:-1]:
+            return np.zeros(len(state.cost), dtype=np.bool_)
+        following = self.rounds[int(np.searchsorted(ends, steps)) + 1]
+        limit = np.full(len(state.cost), following.limit)
+        if following.of_chord:
+            np.maximum(limit, following.of_chord * sphere.length(self.course.keys[1] - self.course.keys[0]), out=limit)
+        good: BoolArray = sphere.length(state.residuals).max(axis=0) <= limit
+        if self.most_poor is not None and np.count_nonzero(~good) > self.most_poor:
+            return np.ones_like(good)
+        return good
+
+    def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
+        """Return the new states of some columns, and the old ones of the others."""
+        return _State(*(np.where(better, one, other) for one, other in zip(new, old, strict=True)))
+
+    def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
+        """Return some of the columns with their states."""
+        directions = None if self.directions is None else self.directions.compress(problems, axis=-1)
+        course, bending = self.course.take(np.flatnonzero(problems)), self.bending[:, problems]
+        fit = _Fit(course, self.nodes, self.rounds, self.most_poor, bending, directions)
+        return fit, _State(*(array.compress(problems, axis=-1) for array in state))
 
 
-def _solved(normal: Float64Array, descent: Float64Array) -> Float64Array:
-    """Solve the equations of each column; where they are singular, as by lengths that differ too much, return 0."""
-    steps = np.zeros_like(descent)
-    try:
-        steps[:] = np.linalg.solve(normal, descent)
-    except np.linalg.LinAlgError:
-        for step, equations, right in zip(steps, normal, descent, strict=True):
-            with suppress(np.linalg.LinAlgError):
-                step[:] = np.linalg.solve(equations, right)
-    return steps
+def _closer(frames: Float64Array, parameter: Float64Array, nodes: Float64Array, steps: int) -> Float64Array:
+    """Return parameters closer to those at which frames are at the nodes, by Newton's method."""
+    for _ in range(steps):
+        rise = np.maximum(slope_at(frames, parameter), LEAST_SLOPE)
+        parameter = np.clip(parameter - (rise_at(frames, parameter) - nodes) / rise, 0.0, 1.0)
+    return parameter
+
+
+def _at_nodes(reach: Float64Array, nodes: Float64Array) -> Float64Array:
+    """Return the parameters (c, nodes, N) at the nodes."""
+    start = np.broadcast_to(nodes, (reach.shape[1], len(nodes), reach.shape[2]))
+    return _closer(frame_powers(reach), start, nodes, _NEWTON)
 
 
 def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:

@@ -11,6 +11,7 @@ Unknowns are arrays (p, K): p for each of K blocks, such as keys. A problem may 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -45,7 +46,7 @@ class Equations(Protocol):
 
     @property
     def diagonal(self) -> Float64Array:
-        """Return the diagonal of the matrix, shape (p, K)."""
+        """Return what damping is relative to, the diagonal of the matrix or a part of it, shape (p, K)."""
         ...
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
@@ -112,8 +113,10 @@ class Method:
         The most steps.
     least_gain : float
         A step that gains no more than this part of a problem's cost is its last.
-    damping, less, more : float
-        The first damping, relative to the diagonal, and its factors after a step that was better or not.
+    damping : float or ndarray, shape (problems,)
+        The first damping, relative to the diagonal.
+    less, more : float
+        Its factors after a step that lowered the cost, and after one that did not.
     inside : bool
         Whether bounds are not to be reached (Coleman and Li).
     rounds : int
@@ -122,7 +125,7 @@ class Method:
 
     steps: int = 100
     least_gain: float = 1e-12
-    damping: float = 1e-3
+    damping: float | Float64Array = 1e-3
     less: float = 0.2
     more: float = 5.0
     inside: bool = False
@@ -201,15 +204,18 @@ def descend(
     going = np.arange(len(state.cost))
     blocks = np.arange(x.shape[1])
     result = Result(x.copy(), state.cost.copy(), np.zeros(len(going), dtype=np.bool_), np.zeros(len(going), np.intp))
-    damping = np.full(len(going), method.damping)
+    damping = np.broadcast_to(np.asarray(method.damping), going.shape)
     done = problem.is_good(state, 0)
     result.converged[:] = done
     equations: Equations | None = None
     for number in range(method.steps):
-        if np.count_nonzero(done) > _TOO_FEW * len(done):
+        if done.all():
+            break
+        if np.count_nonzero(done) > _TOO_FEW * len(done) and len(done) > 2:
             left = ~done
-            if not left.any():
-                break
+            if np.count_nonzero(left) == 1:
+                # NumPy sums one column in another order than several, and digits would depend on the others.
+                left[np.flatnonzero(done)[0]] = True
             own = left if problem.owner is None else left[problem.owner]
             problem, state = problem.take(left, state)
             x, low, high = (each.compress(own, axis=1) for each in (x, low, high))
@@ -230,10 +236,9 @@ def descend(
             state = problem.chosen(better, trial, state)
         damping = np.where(better, method.less * damping, method.more * damping)
         result.steps[going[~done]] = number + 1
-        flat = ~better & _is_flat(equations, x, low, high, before, problem.owner)
-        done = (
-            done | (gain <= method.least_gain * before) | problem.is_good(state, number + 1) | flat | (damping > _STUCK)
-        )
+        done = done | (gain <= method.least_gain * before) | problem.is_good(state, number + 1) | (damping > _STUCK)
+        if not better.all():
+            done |= ~better & _is_flat(equations, x, low, high, before, problem.owner)
         if better.any():
             equations = None
         result.x[:, blocks], result.cost[going], result.converged[going] = x, state.cost, done
@@ -297,29 +302,35 @@ class DenseEquations:
 
     matrix: Float64Array
     gradient: Float64Array
-
-    @property
-    def diagonal(self) -> Float64Array:
-        """Return the diagonals, shape (p, K)."""
-        diagonal: Float64Array = np.einsum("kii->ik", self.matrix)
-        return diagonal
+    diagonal: Float64Array
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
         """Return the solution for the free unknowns, of equations scaled to a diagonal of 1."""
-        diagonal = self.diagonal
+        diagonal = np.einsum("kii->ik", self.matrix)
         has_effect = free & (diagonal > _LEAST_EFFECT)
         scale: Float64Array = np.sqrt(np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=has_effect))
         rows = scale.T[:, :, np.newaxis]
         scaled = self.matrix * rows * scale.T[:, np.newaxis]
         unknown = np.arange(len(diagonal))
         scaled[:, unknown, unknown] = (1.0 + added * scale * scale).T
-        solution: Float64Array = np.linalg.solve(scaled, rows * right.T[..., np.newaxis])[..., 0].T * scale
-        return solution
+        return _solved(scaled, rows * right.T[..., np.newaxis])[..., 0].T * scale
 
     def times(self, step: Float64Array) -> Float64Array:
         """Return the product of the matrices with a step."""
         product: Float64Array = np.einsum("kij,jk->ik", self.matrix, step)
         return product
+
+
+def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
+    """Return the solutions of systems; 0 where they are singular, as by values that differ too much in size."""
+    solutions = np.zeros_like(right)
+    try:
+        solutions[:] = np.linalg.solve(matrices, right)
+    except np.linalg.LinAlgError:
+        for solution, matrix, own in zip(solutions, matrices, right, strict=True):
+            with suppress(np.linalg.LinAlgError):
+                solution[:] = np.linalg.solve(matrix, own)
+    return solutions
 
 
 class _Residuals(NamedTuple):
@@ -348,7 +359,7 @@ class _Dense:
     def equations(self, x: Float64Array, state: _Residuals) -> DenseEquations:
         changes = state.changes
         matrix = changes.transpose(0, 2, 1) @ changes
-        return DenseEquations(matrix, np.einsum("nmp,nm->pn", changes, state.residuals))
+        return DenseEquations(matrix, np.einsum("nmp,nm->pn", changes, state.residuals), np.einsum("kii->ik", matrix))
 
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
         return np.clip(x + step, self.low, self.high)
