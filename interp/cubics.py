@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .batch import IndexArray, KeyBatch, Timing, checked_sample_frame, checked_sample_frames, checked_whole, wrapped
+from .hermite_basis import hermite_powers
 from .keys import Float64Array
 
 if TYPE_CHECKING:
@@ -20,11 +21,8 @@ class Cubics:
     """Cubic segments, as polynomials in the local parameter. Source: docs/formulas.md, "Hermite cubics"."""
 
     def __init__(self, start: Float64Array, end: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
-        chord = end - start
         self._components = len(start)
-        self._coefficients = np.concatenate(
-            [start, outgoing, 3.0 * chord - 2.0 * outgoing - incoming, outgoing + incoming - 2.0 * chord]
-        )
+        self._coefficients = np.concatenate([start, *hermite_powers(end - start, outgoing, incoming)])
 
     @classmethod
     def through(cls, tracks: KeyBatch, values: Float64Array, velocities: Float64Array) -> Self:

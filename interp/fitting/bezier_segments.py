@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..hermite_basis import hermite_powers
 from ..keys import Float64Array
 
 LEAST_SLOPE = 1e-2
@@ -21,9 +22,7 @@ def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64A
     `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
     Source: docs/formulas.md, "Bezier form of a cubic".
     """
-    powers: Float64Array = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
-    powers[2] += chord
-    return powers[:, :, np.newaxis]
+    return hermite_powers(chord, 3.0 * leaving, 3.0 * arriving)[:, :, np.newaxis]
 
 
 def frame_powers(reach: Float64Array) -> Float64Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import ease
 from ..batch import BoolArray, IndexArray
+from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
@@ -384,8 +385,8 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     u = np.where(t < scale * ease_from, np.sqrt(t * ease_from / scale), u)
     u = np.where(1.0 - t < scale * ease_to, 1.0 - np.sqrt((1.0 - t) * ease_to / scale), u)
     weight = eased_share(u, ease_from, ease_to, nu=1)
-    leave, arrive = 3.0 * t * (1.0 - t) ** 2 * weight, -3.0 * t * t * (1.0 - t) * weight
-    rest = (u - t**3 - 3.0 * t * t * (1.0 - t)) * weight
+    rise, leave, arrive = (3.0 * weight * each for each in hermite_weights(t))
+    rest = u * weight - rise / 3.0
     a, b, d = ((x * y).sum(axis=0) for x, y in ((leave, leave), (leave, arrive), (arrive, arrive)))
     p, q = (leave * rest).sum(axis=0), (arrive * rest).sum(axis=0)
     reach: Float64Array = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)

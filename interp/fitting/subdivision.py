@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..batch import BoolArray, IndexArray
+from ..hermite_basis import bernstein_weights, hermite_weights
 from ..keys import Float64Array
 
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
@@ -28,12 +29,6 @@ NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
 _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
 # Where t² (1-t)² is largest, and where it is if g is odd about the middle.
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
-
-
-def _bernstein(t: Float64Array) -> Float64Array:
-    """Return the matrix from four Bezier points to the values at t, shape (m, 4)."""
-    s = 1.0 - t
-    return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3], axis=1)
 
 
 def _double_zeros(t: Float64Array) -> Float64Array:
@@ -67,9 +62,9 @@ def _powers_of_cubic() -> Float64Array:
     return rows
 
 
-BERNSTEIN = _bernstein(NODES)
+BERNSTEIN = bernstein_weights(NODES).T
 """The matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
-DENSE = _bernstein(np.arange(1, 64) / 64.0)
+DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
 """The same for parameters so dense that the largest error is among them."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """The matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
@@ -240,15 +235,14 @@ def _errors(polynomial: Float64Array, measure: Measure, owner: IndexArray, edges
     leaving, arriving = rate.take(left, axis=1) * length, rate.take(right, axis=1) * length
     span = owner[left]
     largest = np.zeros(len(left))
-    for t in _PROBES:
+    for t, weights in zip(_PROBES, zip(*hermite_weights(np.array(_PROBES)), strict=True), strict=True):
         parameter = at[left] + t * length
         exact = coefficients[-1].copy()
         for coefficient in coefficients[-2::-1]:
             exact *= parameter
             exact += coefficient
-        s = 1.0 - t
-        rest = exact - (s * s * (1.0 + 2.0 * t)) * start - (t * t * (3.0 - 2.0 * t)) * end
-        rest -= (t * s * s) * leaving - (t * t * s) * arriving
+        by_end, by_leaving, by_arriving = weights
+        rest = exact - (1.0 - by_end) * start - by_end * end - by_leaving * leaving - by_arriving * arriving
         largest = np.maximum(largest, measure(span, exact, rest))
     return largest
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Cycle, IndexArray, KeyBatch
+from ..hermite_basis import hermite_powers
 from ..keys import Float64Array, Keys, numbers
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
@@ -88,7 +89,7 @@ class RotationVectors:
             rest = turns.onward - 2.0 * np.pi * count * axis
             whole_turns = WholeTurns(count, axis, np.zeros_like(axis), np.zeros_like(axis))
         arriving = rate_of_velocity(rest, incoming)
-        return cls(turns.start, hermite(rest, outgoing, arriving), whole_turns)
+        return cls(turns.start, hermite_powers(rest, outgoing, arriving), whole_turns)
 
     @classmethod
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
@@ -124,11 +125,6 @@ class RotationVectors:
                 rate = rate * u + value
             value = value * u + coefficient
         return value, rate, 2.0 * half_change
-
-
-def hermite(turn: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
-    """Return the coefficients, shape (3, 3, K), of cubics from 0 to a turn with given derivatives at both ends."""
-    return np.stack([leaving, 3.0 * turn - 2.0 * leaving - arriving, leaving + arriving - 2.0 * turn])
 
 
 class TurningSpline(TurnedSpline):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..batch import IndexArray
+from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 from . import sphere
 from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
@@ -43,11 +44,7 @@ class WholeTurns:
         """Return the turns along and across the axis as rotation vectors (3, samples), and both derivatives by u."""
         axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
         leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
-        v = 1.0 - u
-        # Hermite's basis and its derivatives (docs/formulas.md, "Hermite cubics").
-        rise, rise_rate = u * u * (3.0 - 2.0 * u), 6.0 * u * v
-        leave, leave_rate = u * v * v, v * (1.0 - 3.0 * u)
-        arrive, arrive_rate = -u * u * v, u * (3.0 * u - 2.0)
+        (rise, leave, arrive), (rise_rate, leave_rate, arrive_rate) = hermite_weights(u), hermite_weights(u, 1)
         whole = self._whole[segment]
         along = whole * rise + leaving * leave + arriving * arrive
         along_rate = whole * rise_rate + leaving * leave_rate + arriving * arrive_rate

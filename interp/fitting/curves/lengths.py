@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...hermite_basis import hermite_weights
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
 from .. import subdivision
@@ -82,7 +83,8 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float
         return vectors - exact * (dot(exact, vectors) / square)[:, np.newaxis]
 
     t = subdivision.NODES[:, np.newaxis, np.newaxis]
-    shape = across(t * (1.0 - t) ** 2 * pieces.values[0] - t * t * (1.0 - t) * pieces.values[1])
+    _, by_leaving, by_arriving = hermite_weights(t)
+    shape = across(by_leaving * pieces.values[0] + by_arriving * pieces.values[1])
     size = np.add.reduce(dot(shape, shape), axis=0)
     wanted = 2.0 * np.add.reduce(dot(across(pieces.rest), shape), axis=0)
     wanted = np.clip(np.divide(wanted, size, out=np.zeros_like(size), where=size > 0.0), -_MOST_CHANGE, _MOST_CHANGE)
