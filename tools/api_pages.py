@@ -41,8 +41,8 @@ CHECKED = {
 TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
 """What docs/api_interp.md has of `interp.retiming`."""
 FITS = {
-    "curves": ("fit_many", "handles", "Request", "Fit", "Knots"),
-    "handles": ("fit_handles", "Request", "Handles"),
+    "curves": ("fit_many", "handles", "Fit", "Knots"),
+    "handles": ("fit_handles", "Handles"),
     "reduction": ("reduce_tracks", "low_pass", "Part", "Reduced"),
 }
 """What it has of the modules of `interp.fitting`."""
@@ -90,7 +90,7 @@ The examples begin with
 ```pycon
 >>> import numpy as np
 >>> from interp import Keys, SplineBatch, evaluate_many, retiming, rotations, tcb
->>> from interp.fitting import curves, handles, reduction
+>>> from interp.fitting import Request, curves, handles, reduction
 >>> np.set_printoptions(precision=6, suppress=True)
 
 ```
@@ -122,6 +122,8 @@ def interp_page() -> str:
             "interp.retiming", named("retiming", interp_module("retiming"), TIMING), text_of(interp_module("retiming"))
         ),
     ]
+    fitting = interp_module("fitting")
+    parts += chapter(fitting.__name__, {"Request": fitting.Request}, text_of(fitting))
     for name, wanted in FITS.items():
         module = interp_module(f"fitting.{name}")
         parts += chapter(module.__name__, named(name, module, wanted), text_of(module))

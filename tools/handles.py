@@ -23,8 +23,8 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys, evaluate_many, rotations
-from interp.fitting import handle_shapes
-from interp.fitting.handles import Handles, Request, fit_handles
+from interp.fitting import Request, handle_shapes
+from interp.fitting.handles import Handles, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
 from tools.bench_report import filled, number, table

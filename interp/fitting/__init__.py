@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fits: Bezier keys, handles and TCB parameters that play a given motion."""
+
+from .requests import Request
+
+__all__ = ["Request"]

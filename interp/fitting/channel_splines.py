@@ -4,51 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import BoolArray, Curve, IndexArray, KeyBatch, Spline, end_to_end
+from ..batch import BoolArray, Curve, IndexArray, KeyBatch, end_to_end
 from ..keys import Float64Array, finite
 from ..keys import numbers as checked_numbers
 from ..piecewise import PiecewiseSpline
 from ..rotations.orientations import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
-
-
-class Request(Protocol):
-    """A spline that channels are to play: see `curves.Request` and `handles.Request`."""
-
-    @property
-    def spline(self) -> Spline:
-        """Return the spline to be played."""
-        ...
-
-    @property
-    def representation(self) -> str | None:
-        """Return the name of the representation of rotations, None for numbers."""
-        ...
-
-    @property
-    def numbers(self) -> npt.ArrayLike | None:
-        """Return the channels' numbers at the keys, None for the spline's values."""
-        ...
-
-    @property
-    def segments(self) -> npt.ArrayLike | None:
-        """Return which segments to fit, None for all."""
-        ...
-
+from .requests import Request
 
 LARGEST, LARGEST_OF_ROTATIONS = 1e37, float(np.finfo(np.float32).max)
 """Handles are float32, and those of values may be farther from 0 than the keys."""
 
-_Request = TypeVar("_Request", bound=Request)
 _Result = TypeVar("_Result")
 
 
-def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]], Sequence[_Result]]) -> list[_Result]:
+def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], Sequence[_Result]]) -> list[_Result]:
     """Return the fits of requests, with one call of `fit` for all of the same batch and representation."""
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import ease
-from ..batch import BLOCK, BoolArray, IndexArray, Spline
+from ..batch import BLOCK, BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from ..rotations.representations import JUMP
@@ -37,6 +36,7 @@ from .handle_shapes import (
     fitted_shape,
     stiffness_of,
 )
+from .requests import Request
 
 _PROBES = slice(4, None, 9)
 """Which of the places identify a segment that was fitted before, with its ends, the derivatives there and its eases.
@@ -58,32 +58,6 @@ _AGAIN = 8
 """The places at which each is measured again."""
 _SAMPLED = 2048
 """The segments of channels sampled at a time. Larger arrays go back to the system each time, and take its time anew."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A spline to be played by handles.
-
-    Attributes
-    ----------
-    spline : Spline
-        A track of numbers, or of rotations: unit quaternions, whose derivative is the angular velocity in the parent's
-        frame.
-    representation : str or None
-        The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
-        such as "XYZ". None for a track of numbers.
-    numbers : array_like, shape (n, channels), or None
-        A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
-        spline's own values, which are quaternions: other representations need their numbers.
-    segments : array_like of bool, shape (n,), or None
-        Which of the segments that begin at each key to fit: those that an edit reaches, and that are Bezier segments;
-        the last counts for nothing. None: all.
-    """
-
-    spline: Spline
-    representation: str | None = None
-    numbers: npt.ArrayLike | None = None
-    segments: npt.ArrayLike | None = None
 
 
 @dataclass(frozen=True)
@@ -216,7 +190,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Examples
     --------
     >>> turn = tcb.RotationSpline(Keys([0, 20], [[1, 0, 0, 0], [0, 0.6, 0.8, 0]]))
-    >>> (fit,) = handles.fit_handles([handles.Request(turn, "QUATERNION")])
+    >>> (fit,) = handles.fit_handles([Request(turn, "QUATERNION")])
     >>> fit.right[0].shape, bool(np.degrees(fit.errors[0].max()) < 0.001)
     ((4, 2), True)
     """

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from interp import Keys, rotations
-from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp.fitting import Request
+from interp.fitting.curves import ROTATION_TOLERANCE, fit_many, handles
 from interp.splines import tcb
 from tests.animation.curves import bag_of, new_object
 
@@ -71,7 +72,7 @@ def rotation(first, held, eased, step=0.5):
 @pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
 def test_blender_plays_rotations_within_the_tolerance(held, eased, first):
     spline, numbers = rotation(first, held, eased)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    (fit,) = fit_many([Request(spline, held, numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     assert not fit.jumps.any()
     frames = sampled(*spline.keys.frames[[0, -1]])
@@ -96,7 +97,7 @@ def test_blender_plays_vectors_within_the_tolerance(eased, first):
     frames = first + np.cumsum(generator.integers(10, 30, 8))
     spline = tcb.VectorSpline(Keys(frames, values, *generator.uniform(-0.7, 0.7, (3, 8)), *eases))
     tolerance = 1e-4 * np.ptp(values, axis=0)
-    (fit,) = fit_many([Request(spline, tolerance)])
+    (fit,) = fit_many([Request(spline, tolerance=tolerance)])
     places = sampled(*spline.keys.frames[[0, -1]])
     found = np.abs(played(values, spline.keys.frames, fit, places) - spline(places)).max(axis=0)
     assert (found <= 1.05 * fit.errors.max(axis=0) + 1e-6 * np.abs(values).max(axis=0)).all()
@@ -111,7 +112,7 @@ def test_vectors_without_ease_are_exact_but_for_the_frames_of_handles(first, rel
     values = generator.normal(size=(8, 1))
     frames = first + np.cumsum(generator.integers(10, 30, 8))
     spline = tcb.VectorSpline(Keys(frames, values))
-    (fit,) = fit_many([Request(spline, 1e-3 * np.ptp(values))])
+    (fit,) = fit_many([Request(spline, tolerance=1e-3 * np.ptp(values))])
     assert len(fit.knots[0].frames) == 0
     places = sampled(*spline.keys.frames[[0, -1]])
     found = np.abs(played(values, spline.keys.frames, fit, places) - spline(places)).max()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from interp import Keys, rotations
-from interp.fitting.handles import Request, fit_handles
+from interp.fitting import Request
+from interp.fitting.handles import fit_handles
 from interp.splines import tcb
 from tests.animation.curves import bag_of, new_object
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import interp
 from interp import Keys, KeysError, evaluate_many, rotations
-from interp.fitting import curves, handles
+from interp.fitting import Request, curves, handles
 from interp.fitting.reduction import Part, low_pass, reduce_tracks
 from interp.piecewise import PiecewiseSpline
 from interp.retiming import ArcLength, ConstantSpeed, retimed
@@ -316,8 +316,8 @@ def test_what_is_fitted_are_requests_with_splines(wrong):
     if wrong is SPLINE:
         return
     for call in (
-        lambda: curves.fit_many([curves.Request(wrong, 1.0)]),
-        lambda: handles.fit_handles([handles.Request(wrong)]),
+        lambda: curves.fit_many([Request(wrong, tolerance=1.0)]),
+        lambda: handles.fit_handles([Request(wrong)]),
     ):
         with pytest.raises(TypeError, match=r"^requests must be requests with splines, not Request"):
             call()
@@ -325,8 +325,8 @@ def test_what_is_fitted_are_requests_with_splines(wrong):
 
 def test_rotations_are_fitted_in_a_representation():
     for fit in (
-        lambda name: curves.fit_many([curves.Request(TURNING, 0.1, name)]),
-        lambda name: handles.fit_handles([handles.Request(TURNING, name)]),
+        lambda name: curves.fit_many([Request(TURNING, name, tolerance=0.1)]),
+        lambda name: handles.fit_handles([Request(TURNING, name)]),
     ):
         with pytest.raises(ValueError, match=r"^a rotation needs a representation"):
             fit(None)
@@ -338,8 +338,8 @@ def test_rotations_are_fitted_in_a_representation():
 def test_the_segments_to_fit_are_one_bool_for_each_key(wrong):
     words = f"^segments must be one bool for each of {len(SPLINE.keys)} keys, not "
     for call in (
-        lambda: curves.fit_many([curves.Request(SPLINE, 1.0, segments=wrong)]),
-        lambda: handles.fit_handles([handles.Request(SPLINE, segments=wrong)]),
+        lambda: curves.fit_many([Request(SPLINE, tolerance=1.0, segments=wrong)]),
+        lambda: handles.fit_handles([Request(SPLINE, segments=wrong)]),
     ):
         with pytest.raises(ValueError, match=words):
             call()
@@ -348,8 +348,8 @@ def test_the_segments_to_fit_are_one_bool_for_each_key(wrong):
 @pytest.mark.parametrize(("wrong", "error"), [("q", TypeError), (np.full((len(TURNING.keys), 4), np.nan), ValueError)])
 def test_numbers_of_a_fit_are_finite_numbers(wrong, error):
     for call in (
-        lambda: curves.fit_many([curves.Request(TURNING, 0.1, "QUATERNION", wrong)]),
-        lambda: handles.fit_handles([handles.Request(TURNING, "QUATERNION", wrong)]),
+        lambda: curves.fit_many([Request(TURNING, "QUATERNION", wrong, tolerance=0.1)]),
+        lambda: handles.fit_handles([Request(TURNING, "QUATERNION", wrong)]),
     ):
         with pytest.raises(error, match=r"^numbers must be (an array of numbers|finite), not "):
             call()
@@ -358,15 +358,15 @@ def test_numbers_of_a_fit_are_finite_numbers(wrong, error):
 def test_other_keys_are_finite_numbers_and_known_fits_are_such():
     for wrong, error in (("x", TypeError), ([np.nan], ValueError)):
         with pytest.raises(error, match=r"^other_keys must be "):
-            curves.fit_many([curves.Request(SPLINE, 1e-3, other_keys=wrong)])
+            curves.fit_many([Request(SPLINE, tolerance=1e-3, other_keys=wrong)])
     with pytest.raises(TypeError, match=r"^known must be KnownFits, not "):
-        handles.fit_handles([handles.Request(SPLINE)], {})
+        handles.fit_handles([Request(SPLINE)], {})
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, [0.1, 0.1], "x", None])
 def test_the_tolerance_of_a_fit_is_above_0_for_each_channel(wrong):
     with pytest.raises((TypeError, ValueError), match="tolerance must be"):
-        curves.fit_many([curves.Request(SPLINE, wrong)])
+        curves.fit_many([Request(SPLINE, tolerance=wrong)])
 
 
 def test_handles_are_of_as_many_numbers_as_there_are_keys():
@@ -514,9 +514,9 @@ def test_values_have_no_representation():
         for representation in ("XYZ", "QUATERNION"):
             spline = tcb.VectorSpline(shape)
             with pytest.raises(ValueError, match=r"^values have no representation"):
-                curves.fit_many([curves.Request(spline, 0.01, representation)])
+                curves.fit_many([Request(spline, representation, tolerance=0.01)])
             with pytest.raises(ValueError, match=r"^values have no representation"):
-                handles.fit_handles([handles.Request(spline, representation)])
+                handles.fit_handles([Request(spline, representation)])
 
 
 @pytest.mark.parametrize(("period", "error"), [(np.inf, ValueError), (np.nan, ValueError), ("10", TypeError)])

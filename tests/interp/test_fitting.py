@@ -14,7 +14,8 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, rotations
-from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp.fitting import Request
+from interp.fitting.curves import ROTATION_TOLERANCE, fit_many, handles
 from interp.splines import tcb
 from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of, segments
@@ -84,7 +85,7 @@ def test_a_vector_segment_without_ease_needs_no_knot(cycle):
     generator = np.random.default_rng(1)
     parameters = generator.uniform(-1.0, 1.0, (3, 6))
     spline = tcb.VectorSpline(Keys(np.arange(6) * 17.0, generator.normal(size=(6, 3)), *parameters), cycle)
-    (fit,) = fit_many([Request(spline, 1e-6)])
+    (fit,) = fit_many([Request(spline, tolerance=1e-6)])
     assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
     assert largest_difference(spline, spline.keys.values, fit).max() < 1e-14
     assert fit.reached
@@ -96,7 +97,7 @@ def test_eased_vectors_are_within_the_tolerance_each_channel_by_itself(tolerance
     eases = generator.uniform(0.0, 1.0, (2, 12)) * (generator.random((2, 12)) < 0.7)
     values = generator.normal(size=(12, 3)) * (1.0, 0.01, 0.0)
     spline = tcb.VectorSpline(Keys(np.arange(12) * 13.0, values, ease_to=eases[0], ease_from=eases[1]))
-    (fit,) = fit_many([Request(spline, tolerance)])
+    (fit,) = fit_many([Request(spline, tolerance=tolerance)])
     found = largest_difference(spline, values, fit)
     assert fit.reached
     assert (found <= fit.errors[:-1] + 1e-12).all()
@@ -115,7 +116,7 @@ def test_rotations_are_within_the_tolerance_however_they_are_held(held, eased):
     ]
     numbers = [numbers_of(spline, held) for spline in splines]
     fits = fit_many(
-        [Request(spline, ROTATION_TOLERANCE, held, own) for spline, own in zip(splines, numbers, strict=True)]
+        [Request(spline, held, own, tolerance=ROTATION_TOLERANCE) for spline, own in zip(splines, numbers, strict=True)]
     )
     for spline, own, fit in zip(splines, numbers, fits, strict=True):
         assert fit.reached
@@ -132,7 +133,7 @@ def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
         random_rotation(generator, step, 5, eased, 1.0 - 0.5 * eased, construction=construction)
         for step in (0.1, 0.3, 0.6, 1.0)
     ]
-    fits = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION") for spline in splines])
+    fits = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE) for spline in splines])
     counts = [piece_counts(spline, fit, ROTATION_TOLERANCE, True) for spline, fit in zip(splines, fits, strict=True)]
     ours, best = np.sum(counts, axis=0)
     assert ours <= 1.1 * best
@@ -150,7 +151,8 @@ def stretched():
     )
     numbers = [spline.keys.values * size for spline, size in zip(splines, sizes, strict=True)]
     requests = [
-        Request(spline, ROTATION_TOLERANCE, "QUATERNION", own) for spline, own in zip(splines, numbers, strict=True)
+        Request(spline, "QUATERNION", own, tolerance=ROTATION_TOLERANCE)
+        for spline, own in zip(splines, numbers, strict=True)
     ]
     return splines, numbers, fit_many(requests)
 
@@ -158,7 +160,7 @@ def stretched():
 def test_stretched_knots_save_pieces(stretched):
     splines, numbers, fits = stretched
     requests = [
-        Request(spline, ROTATION_TOLERANCE, "QUATERNION", own, free_lengths=False)
+        Request(spline, "QUATERNION", own, tolerance=ROTATION_TOLERANCE, free_lengths=False)
         for spline, own in zip(splines, numbers, strict=True)
     ]
     ours, others = (sum(len(fit.knots[0].frames) for fit in each) for each in (fits, fit_many(requests)))
@@ -168,7 +170,7 @@ def test_stretched_knots_save_pieces(stretched):
 def test_quaternions_without_ease_have_fewer_pieces_than_the_fewest_exact_ones():
     generator = np.random.default_rng(15)
     splines = [random_rotation(generator, step, 6) for step in (0.3, 0.5, 0.7, 0.9)]
-    fits = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION") for spline in splines])
+    fits = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE) for spline in splines])
     counts = [piece_counts(spline, fit, ROTATION_TOLERANCE, True) for spline, fit in zip(splines, fits, strict=True)]
     ours, best = np.sum(counts, axis=0)
     assert ours < 0.9 * best
@@ -205,7 +207,7 @@ def test_the_keys_own_derivatives_are_exact_where_knots_are_stretched(stretched)
 
 def test_knots_that_must_not_be_stretched_have_the_keys_length(stretched):
     for spline, _, _ in zip(*stretched, strict=True):
-        (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", free_lengths=False)])
+        (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE, free_lengths=False)])
         lengths = np.linalg.norm([knots.values for knots in fit.knots], axis=0)
         assert lengths == pytest.approx(np.ones(len(lengths)), abs=1e-12)
 
@@ -221,7 +223,7 @@ def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
         eases = generator.uniform(0.0, 1.0, (2, 5)) * (generator.random((2, 5)) < 0.7)
         spline = tcb.VectorSpline(Keys(frames, generator.normal(size=5), *parameters, *eases))
         tolerance = share * np.ptp(spline.keys.values)
-        counts.append(piece_counts(spline, fit_many([Request(spline, tolerance)])[0], tolerance, False))
+        counts.append(piece_counts(spline, fit_many([Request(spline, tolerance=tolerance)])[0], tolerance, False))
     ours, best = np.sum(counts, axis=0)
     assert ours <= 1.1 * best
 
@@ -230,7 +232,7 @@ def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
 def test_a_spin_has_hardly_more_pieces_than_the_fewest(turns):
     angle = 2.0 * np.pi * turns
     spline = tcb.RotationSpline.from_turns([0, 30, 60, 90], [0, angle, angle, angle], [[0, 0, 1]] * 4)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     inside = (fit.knots[0].frames > 30.0) & (fit.knots[0].frames < 60.0)
     # At a constant speed even pieces are the best there are.
     count = 1
@@ -252,7 +254,7 @@ def test_derivatives_are_those_of_the_motion(held):
     generator = np.random.default_rng(6)
     spline = random_rotation(generator, 0.4)
     numbers = numbers_of(spline, held)
-    (fit,) = fit_many([Request(spline, 1e-6, held, numbers)])
+    (fit,) = fit_many([Request(spline, held, numbers, tolerance=1e-6)])
     h = 1e-3
     own = np.stack([each.values for each in fit.knots], axis=1)
     rates = np.stack([each.derivatives for each in fit.knots], axis=1)
@@ -277,7 +279,7 @@ def test_derivatives_are_those_of_the_motion(held):
 
 def test_derivatives_at_keys_are_the_same_on_both_sides_where_the_spline_s_are():
     spline = random_rotation(np.random.default_rng(7), 0.4, largest=0.0)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     assert fit.incoming[1:-1] == pytest.approx(fit.outgoing[1:-1], abs=1e-12)
 
 
@@ -285,7 +287,7 @@ def test_derivatives_at_keys_are_the_same_on_both_sides_where_the_spline_s_are()
 def test_numbers_go_on_from_each_key_s_own_as_dense_samples_do(held):
     spline = random_rotation(np.random.default_rng(8), 1.0)
     numbers = numbers_of(spline, held)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    (fit,) = fit_many([Request(spline, held, numbers, tolerance=ROTATION_TOLERANCE)])
     frames = spline.keys.frames
     for index, channels in enumerate(segments(spline, numbers, fit)):
         dense = np.unique(np.concatenate([channels[0][0], np.linspace(frames[index], frames[index + 1], 4000)]))
@@ -301,14 +303,14 @@ def test_numbers_go_on_from_each_key_s_own_as_dense_samples_do(held):
 def test_a_key_that_says_the_arriving_numbers_otherwise_is_a_jump():
     spline = tcb.RotationSpline(Keys([0, 10, 20], rotations.from_euler([[0, 0, 0], [0.5, 0, 0], [1, 0, 0]])))
     numbers = np.array([[0, 0, 0], [0.5 + 2 * np.pi, 0, 0], [1 + 2 * np.pi, 0, 0]])
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers)])
+    (fit,) = fit_many([Request(spline, "XYZ", numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.jumps.tolist() == [False, True, False]
     assert fit.arriving == pytest.approx(np.array([[0, 0, 0], [0.5, 0, 0], [1 + 2 * np.pi, 0, 0]]))
 
 
 def test_signs_of_quaternions_go_on_from_each_key_s_own():
     q = rotations.from_euler([[0, 0, 0], [0.5, 0, 0], [1, 0, 0]]) * [[1], [-1], [-1]]
-    (fit,) = fit_many([Request(tcb.RotationSpline(Keys([0, 10, 20], q)), 1e-4, "QUATERNION", q)])
+    (fit,) = fit_many([Request(tcb.RotationSpline(Keys([0, 10, 20], q)), "QUATERNION", q, tolerance=1e-4)])
     assert fit.jumps.tolist() == [False, True, False]
     assert fit.arriving[1] == pytest.approx(-q[1])
     assert fit.arriving[2] == pytest.approx(q[2])
@@ -318,7 +320,7 @@ def test_signs_of_quaternions_go_on_from_each_key_s_own():
 def test_whole_turns_about_an_euler_axis_need_no_knot(order):
     angles = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 20.0], [0.0, 0.0, -25.0], [0.0, 0.0, 275.0]])
     spline = tcb.RotationSpline.from_turns([0, 20, 50, 80], *rotations.turns_of_euler(angles, order))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, order, angles)])
+    (fit,) = fit_many([Request(spline, order, angles, tolerance=ROTATION_TOLERANCE)])
     assert len(fit.knots[0].frames) == 0
     assert not fit.jumps.any()
     assert largest_difference(spline, angles, fit, order).max() < 1e-9
@@ -327,7 +329,7 @@ def test_whole_turns_about_an_euler_axis_need_no_knot(order):
 def test_a_turn_through_gimbal_lock_needs_no_knot():
     angles = np.array([[0.0, 0.0, 0.0], [0.0, 1.2, 0.0], [0.0, 2.0, 0.0], [0.0, 4.0, 0.0]])
     spline = tcb.RotationSpline.from_turns([0, 20, 50, 80], *rotations.turns_of_euler(angles))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", angles)])
+    (fit,) = fit_many([Request(spline, "XYZ", angles, tolerance=ROTATION_TOLERANCE)])
     assert len(fit.knots[0].frames) == 0
     assert fit.reached
 
@@ -335,7 +337,7 @@ def test_a_turn_through_gimbal_lock_needs_no_knot():
 def test_lengths_of_quaternions_run_from_key_to_key():
     numbers = np.array([[1.0, 0, 0, 0], [5.0, 3.0, 0, 0], [0.1, 0.2, 0.1, 0]])
     spline = tcb.RotationSpline(Keys([0, 20, 50], numbers))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", numbers)])
+    (fit,) = fit_many([Request(spline, "QUATERNION", numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     assert largest_difference(spline, numbers, fit, "QUATERNION").max() <= ROTATION_TOLERANCE
 
@@ -359,7 +361,7 @@ BAD = {
 @pytest.mark.parametrize(("keys", "path"), BAD.values(), ids=BAD.keys())
 def test_bad_cases_converge(keys, path):
     spline = tcb.RotationSpline(keys, path=path)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     assert largest_difference(spline, spline.keys.values, fit, "QUATERNION").max() <= ROTATION_TOLERANCE
     assert len(fit.knots[0].frames) < 20 * len(keys)
@@ -368,7 +370,7 @@ def test_bad_cases_converge(keys, path):
 def test_what_can_t_be_reached_is_said_with_its_error():
     # Half a turn within 1/20 frame leaves no room for knots.
     spline = tcb.RotationSpline(Keys([0, 0.05, 0.1], [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], ease_to=1))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     found = largest_difference(spline, spline.keys.values, fit, "QUATERNION").max()
     assert not fit.reached
     assert found <= fit.error <= 1.5 * found
@@ -378,7 +380,7 @@ def test_no_turn_with_another_axis_than_the_motion_s_is_told_with_its_error():
     angles = np.array([0.0, 1.0])
     axes = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     spline = tcb.RotationSpline(Keys([0, 20], rotations.from_axis_angle(axes, angles)))
-    (fit,) = fit_many([Request(spline, 1e-5, "AXIS_ANGLE", np.column_stack([angles, axes]))])
+    (fit,) = fit_many([Request(spline, "AXIS_ANGLE", np.column_stack([angles, axes]), tolerance=1e-5)])
     found = largest_difference(spline, np.column_stack([angles, axes]), fit, "AXIS_ANGLE").max()
     assert found <= fit.error
     assert fit.error < 1e-3
@@ -388,7 +390,7 @@ def test_no_turn_with_another_axis_than_the_motion_s_is_told_with_its_error():
 def test_a_key_on_every_frame_needs_no_knot():
     turns = np.cumsum(np.random.default_rng(10).normal(size=(400, 3)) * 0.02, axis=0)
     spline = tcb.RotationSpline(Keys(np.arange(400.0), rotations.from_rotation_vector(turns)))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     assert len(fit.knots[0].frames) == 0
     assert fit.reached
 
@@ -400,9 +402,9 @@ def test_many_at_once_equal_one_by_one_to_the_bit():
     for index in range(24):
         spline = random_rotation(generator, 0.5, 4 + index % 3, eased=index % 2 == 0)
         held = HELD[index % len(HELD)]
-        requests.append(Request(spline, ROTATION_TOLERANCE, held, numbers_of(spline, held)))
+        requests.append(Request(spline, held, numbers_of(spline, held), tolerance=ROTATION_TOLERANCE))
         keys = Keys(np.arange(5) * 9.0, generator.normal(size=(5, 1 + index % 2)), ease_to=0.3, ease_from=0.8)
-        requests.append(Request(tcb.VectorSpline(keys), 1e-4))
+        requests.append(Request(tcb.VectorSpline(keys), tolerance=1e-4))
     for request, found in zip(requests, fit_many(requests), strict=True):
         (expected,) = fit_many([request])
         assert (found.outgoing == expected.outgoing).all()
@@ -417,8 +419,8 @@ def test_many_at_once_equal_one_by_one_to_the_bit():
 def test_only_the_segments_asked_for_are_fitted():
     spline = random_rotation(np.random.default_rng(12), 0.9, 6)
     chosen = np.array([True, False, True, False, False, True])
-    (every,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
-    (some,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", segments=chosen)])
+    (every,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
+    (some,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE, segments=chosen)])
     frames = spline.keys.frames
     own = chosen[np.searchsorted(frames, every.knots[0].frames) - 1]
     assert (some.knots[0].frames == every.knots[0].frames[own]).all()
@@ -427,14 +429,14 @@ def test_only_the_segments_asked_for_are_fitted():
 
 
 def test_one_key_alone_needs_nothing():
-    (fit,) = fit_many([Request(tcb.VectorSpline(Keys([3], [[1.0, 2.0]])), 1e-4)])
+    (fit,) = fit_many([Request(tcb.VectorSpline(Keys([3], [[1.0, 2.0]])), tolerance=1e-4)])
     assert fit.error == 0.0
     assert not fit.outgoing.any()
 
 
 def test_knots_stand_at_frames_that_float32_has():
     spline = random_rotation(np.random.default_rng(13), 0.9)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     frames = fit.knots[0].frames
     assert (frames.astype(np.float32) == frames).all()
 
@@ -483,7 +485,9 @@ def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, ea
     held = "QUATERNION" if rotation else None
     needless = near = 0
     for spline, fit in zip(
-        splines, fit_many([Request(spline, tolerance, held, free_lengths=False) for spline in splines]), strict=True
+        splines,
+        fit_many([Request(spline, held, tolerance=tolerance, free_lengths=False) for spline in splines]),
+        strict=True,
     ):
         frames, knots = spline.keys.frames, fit.knots[0].frames
         for knot in knots:
@@ -500,7 +504,7 @@ def test_stretched_knots_too_keep_away_from_keys():
     generator = np.random.default_rng(17)
     splines = [random_rotation(generator, step, 8) for step in (0.3, 0.6, 0.9, 1.2)]
     for spline, fit in zip(
-        splines, fit_many([Request(each, ROTATION_TOLERANCE, "QUATERNION") for each in splines]), strict=True
+        splines, fit_many([Request(each, "QUATERNION", tolerance=ROTATION_TOLERANCE) for each in splines]), strict=True
     ):
         assert len(fit.knots[0].frames)
         assert np.abs(fit.knots[0].frames[:, np.newaxis] - spline.keys.frames).min() >= APART
@@ -509,10 +513,12 @@ def test_stretched_knots_too_keep_away_from_keys():
 def test_knots_keep_away_from_keys_of_other_channels():
     generator = np.random.default_rng(18)
     spline = random_rotation(generator, 0.8, 12)
-    (free,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers_of(spline, "XYZ"))])
+    (free,) = fit_many([Request(spline, "XYZ", numbers_of(spline, "XYZ"), tolerance=ROTATION_TOLERANCE)])
     knots = free.knots[0].frames
     others = knots[::3] + generator.uniform(-0.4, 0.4, len(knots[::3]))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers_of(spline, "XYZ"), other_keys=others)])
+    (fit,) = fit_many(
+        [Request(spline, "XYZ", numbers_of(spline, "XYZ"), tolerance=ROTATION_TOLERANCE, other_keys=others)]
+    )
     assert fit.reached
     assert np.abs(fit.knots[0].frames[:, np.newaxis] - others).min() >= APART
     assert len(fit.knots[0].frames) <= 1.1 * len(knots)

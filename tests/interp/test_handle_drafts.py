@@ -8,7 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, rotations
-from interp.fitting.handles import HandleDrafts, Request, fit_handles
+from interp.fitting import Request
+from interp.fitting.handles import HandleDrafts, fit_handles
 from interp.splines import METHODS, tcb
 
 KEY = 3

@@ -12,7 +12,8 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, rotations
-from interp.fitting.handles import KnownFits, Request, fit_handles
+from interp.fitting import Request
+from interp.fitting.handles import KnownFits, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import METHODS, tcb
 

@@ -8,7 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, ease, evaluate_many, rotations
-from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many
+from interp.fitting import Request
+from interp.fitting.curves import ROTATION_TOLERANCE, fit_many
 from interp.splines import METHODS
 from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of
@@ -286,7 +287,7 @@ def test_values_as_curves_are_within_the_tolerance(cls, kind, eased, tolerance):
     generator = np.random.default_rng(12)
     eases = generator.uniform(0.0, 1.0, (2, 8)) * eased
     spline = cls(keys_of(generator, kind, 8, frames=np.arange(8) * 11.0, ease_to=eases[0], ease_from=eases[1]))
-    (fit,) = fit_many([Request(spline, tolerance, numbers=spline(spline.keys.frames))])
+    (fit,) = fit_many([Request(spline, tolerance=tolerance, numbers=spline(spline.keys.frames))])
     assert fit.reached
     found = largest_difference(spline, spline(spline.keys.frames), fit)
     assert (found <= fit.errors[:-1] * 1.01 + 1e-12).all()
@@ -305,7 +306,7 @@ def test_rotations_as_curves_are_within_the_tolerance(made, held, step):
     keys = keys_of(generator, kind, 8, frames=np.arange(8) * 20.0, step=step, ease_to=eases[0], ease_from=eases[1])
     spline = cls(keys)
     numbers = numbers_of(spline, held)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    (fit,) = fit_many([Request(spline, held, numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     found = largest_difference(spline, numbers, fit, held)
     assert (found <= fit.errors[:-1, 0] * 1.01).all()
@@ -319,7 +320,7 @@ def test_fast_turns_as_curves_are_within_the_tolerance(cls, turns, held):
     angles = 2.0 * np.pi * turns * np.array([0.1, 1.0, -1.0, 0.3, 1.0])
     spline = cls.from_turns(np.arange(5) * 24.0, angles, axes)
     numbers = numbers_of(spline, held)
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    (fit,) = fit_many([Request(spline, held, numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     assert (largest_difference(spline, numbers, fit, held) <= fit.errors[:-1, 0] * 1.01).all()
 

@@ -9,8 +9,8 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, evaluate_many, rotations
-from interp.fitting.curves import Request, fit_many
-from interp.fitting.handles import Request as HandlesRequest
+from interp.fitting import Request
+from interp.fitting.curves import fit_many
 from interp.fitting.handles import fit_handles
 from interp.piecewise import PiecewiseSpline
 from interp.splines import METHODS, b_spline, tcb
@@ -198,16 +198,16 @@ def test_fits_leave_out_what_is_held(kind: str):
     values = random_values(kind)
     made, held = (tcb.VectorSpline, None) if kind == "values" else (tcb.RotationSpline, "QUATERNION")
     runs = runs_of(made, values, **parameters())
-    (fit,) = fit_many([Request(PiecewiseSpline(runs), 1e-4, held)])
-    alone = fit_many([Request(run, 1e-4, held) for run in runs])
+    (fit,) = fit_many([Request(PiecewiseSpline(runs), held, tolerance=1e-4)])
+    alone = fit_many([Request(run, held, tolerance=1e-4) for run in runs])
     for channel, knots in enumerate(fit.knots):
         frames = np.concatenate([each.knots[channel].frames for each in alone])
         assert (knots.frames == frames).all()
         assert not ((frames > 7) & (frames < 20)).any()
         assert not ((frames > 40) & (frames < 55)).any()
     assert fit.reached
-    (handles,) = fit_handles([HandlesRequest(PiecewiseSpline(runs), held)])
-    for (a, b), each in zip(RUNS, fit_handles([HandlesRequest(run, held) for run in runs]), strict=True):
+    (handles,) = fit_handles([Request(PiecewiseSpline(runs), held)])
+    for (a, b), each in zip(RUNS, fit_handles([Request(run, held) for run in runs]), strict=True):
         assert np.array_equal(handles.left[a:b], each.left, equal_nan=True)
         assert np.array_equal(handles.right[a:b], each.right, equal_nan=True)
 

@@ -9,7 +9,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ....interp.fitting.curves import Fit, Request
+from ....interp.fitting import Request
+from ....interp.fitting.curves import Fit
 from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.frames import is_among
@@ -130,7 +131,7 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
         segments = None if is_around else ~spline.between
         others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
         # Other programs normalize each key and handle of a quaternion separately: these have no lengths of their own.
-        requests.append(Request(spline.spline, tolerance, held, spline.values, segments, False, others))
+        requests.append(Request(spline.spline, held, spline.values, segments, tolerance, False, others))
     return Curves(scope, splines, requests, goes_on(scope, splines))
 
 

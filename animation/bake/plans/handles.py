@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ....interp.fitting.handles import Handles, Request
+from ....interp.fitting import Request
+from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
 from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat

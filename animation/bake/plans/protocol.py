@@ -16,9 +16,9 @@ from typing import TypeVar
 import numpy as np
 
 from ....interp.batch import Spline
-from ....interp.fitting.curves import Fit, Request
+from ....interp.fitting import Request
+from ....interp.fitting.curves import Fit
 from ....interp.fitting.handles import Handles
-from ....interp.fitting.handles import Request as HandlesRequest
 from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
@@ -199,7 +199,7 @@ class Plan(ABC):
         return ()
 
     @property
-    def handles(self) -> Sequence[HandlesRequest]:
+    def handles(self) -> Sequence[Request]:
         """Return the splines to fit handles to."""
         return ()
 
@@ -235,7 +235,7 @@ class TrackPlan(Plan):
         return [request for plan in self.plans for request in plan.requests]
 
     @property
-    def handles(self) -> Sequence[HandlesRequest]:
+    def handles(self) -> Sequence[Request]:
         """Return the splines to fit handles to of all plans."""
         return [request for plan in self.plans for request in plan.handles]
 

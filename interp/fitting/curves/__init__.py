@@ -8,13 +8,9 @@ rounded as Blender stores them. The length of a quaternion means nothing, so its
 that saves one. Source: docs/formulas.md, "Fitting curves".
 """
 
-# The steps of a fit: `requests` has the input and the results, `strands` lists the segments of all requests,
-# `fewest_pieces` divides them until each piece is good (`cubics` measures, `division` places the knots,
-# `knots_near_keys` keeps them away from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by
-# request.
+# The steps of a fit: `strands` lists the segments of all requests, `fewest_pieces` divides them until each piece is
+# good (`cubics` measures, `knots` places and balances the knots by `subdivision`), `fit` sorts the pieces by request.
 
-from .fit import fit_many
-from .requests import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, Request
-from .third_handles import handles
+from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles
 
-__all__ = ["ROTATION_TOLERANCE", "VALUE_TOLERANCE", "Fit", "Knots", "Request", "fit_many", "handles"]
+__all__ = ["ROTATION_TOLERANCE", "VALUE_TOLERANCE", "Fit", "Knots", "fit_many", "handles"]

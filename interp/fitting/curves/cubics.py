@@ -11,10 +11,9 @@ from ...batch import BoolArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from .. import subdivision
 from ..channel_splines import parabola
-from .spans import Pieces, Samples, Spans
-from .strands import Strands
+from . import subdivision
+from .strands import Pieces, Samples, Spans, Strands
 
 # Radians. The most that the numbers of a rotation may change in a span and still be followed by the nearest ones.
 _FAST = 1.0

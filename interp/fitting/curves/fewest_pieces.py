@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest pieces within the tolerance: divide what is not good, join, balance, free the lengths."""
+"""The search for the fewest pieces within the tolerance: divide what is not good, join, balance, free the lengths.
+
+A quaternion's length means nothing, so a knot may have another, with one rate on both sides, so that channels stay
+smooth. The spline's own keys keep their lengths.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...batch import IndexArray
-from .balancing import Balancing
-from .cubics import Cubics
-from .division import Division
-from .lengths import with_free_lengths
-from .spans import Pieces, Spans, concatenate, sort_pieces
-from .strands import Strands
+from ...hermite_basis import hermite_weights
+from ...keys import Float64Array
+from ...rotations.representations import RotationRepresentation
+from . import subdivision
+from .cubics import Cubics, dot
+from .knots import Balancing, Division
+from .strands import Pieces, Samples, Spans, Strands, concatenate, count_of_strands, sort_pieces
 
 _MOST_LEVELS = 40
 # Two neighbours are tried as one where the fourth power of their lengths predicts at most this part of the goal.
@@ -112,3 +117,86 @@ def _with_next(spans: Spans, left: IndexArray) -> Spans:
         joined.numbers,
         joined.provisional,
     )
+
+
+_MOST_TRIES = 3
+# Equal shares of errors that predict so many more pieces than there are can still turn out to be good.
+_HOPED = 0.1
+# The most that the lengths of the knots and their rates may change a piece, in the units of `_best_lengths`: no knot
+# is then longer or shorter by more than half of it.
+_MOST_CHANGE = 1.0 / 32.0
+
+
+def with_free_lengths(
+    strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
+) -> Pieces:
+    """Return the pieces, fewer where quaternions of other lengths do with fewer."""
+    tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
+    step = np.ones_like(tries)
+    trial = pieces
+    while True:
+        trial = trial.take(((balancing.count(pieces) > 2) & (tries < _MOST_TRIES))[trial.strand])
+        if not len(trial.strand):
+            return pieces
+        strand, _ = count_of_strands(trial)
+        wanted = np.maximum(balancing.count(pieces)[strand] - step[strand], 2)
+        spans = balancing.divide_again(trial, wanted, np.ones(len(strand), dtype=np.bool_))
+        trial = _fit_with_lengths(cubics, spans, representation)
+        pieces, good = balancing.take_good(pieces, trial)
+        _, needed = balancing.needed(trial)
+        count = count_of_strands(trial)[1]
+        # Steps are half of what there seems to be left; one that was too long is tried again as the shortest.
+        left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
+        tries[strand] += np.where(step[strand] > 1, 0, np.where(needed <= count + _HOPED, 1, _MOST_TRIES))
+        step[strand] = np.where(np.isin(strand, good), left, 1)
+        tries[good] = 0
+
+
+def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepresentation) -> Pieces:
+    """Return the cubics of spans with quaternions of the lengths that are best for them."""
+    samples = cubics.sample(spans)
+    lengths = _best_lengths(samples, cubics.from_samples(samples))
+    sides = [representation.scaled(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
+    values, rates = (np.stack(each) for each in zip(*sides, strict=True))
+    return cubics.from_samples(samples._replace(values=values, rates=rates))
+
+
+def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
+    """Return the lengths of quaternions at the pieces' ends, and their rates a frame, that reduce the errors most.
+
+    Returns
+    -------
+    lengths, rates : ndarray, shape (2, n)
+        At start and end of each piece.
+
+    Notes
+    -----
+    The error of a cubic with exact ends has the shape t² (1-t)². A rate of the length at an end adds to its turn the
+    same shape along the motion, where most of the error is, and a length does so with one sign before the knot and the
+    other behind it: with the rate g and the length 1 + d at a knot the piece before it, of h frames, has h g - 2 d
+    more, and the piece behind, of k, has k g + 2 d. Each piece wants a certain change, which is limited; of all lengths
+    that give it, these are the smallest: those of the least sum of d² + h k g² / 4.
+    """
+    exact = samples.between
+    square = dot(exact, exact)
+
+    def across(vectors: Float64Array) -> Float64Array:
+        return vectors - exact * (dot(exact, vectors) / square)[:, np.newaxis]
+
+    t = subdivision.NODES[:, np.newaxis, np.newaxis]
+    _, by_leaving, by_arriving = hermite_weights(t)
+    shape = across(by_leaving * pieces.values[0] + by_arriving * pieces.values[1])
+    size = np.add.reduce(dot(shape, shape), axis=0)
+    wanted = 2.0 * np.add.reduce(dot(across(pieces.rest), shape), axis=0)
+    wanted = np.clip(np.divide(wanted, size, out=np.zeros_like(size), where=size > 0.0), -_MOST_CHANGE, _MOST_CHANGE)
+    frames = pieces.frames[1] - pieces.frames[0]
+    before = np.flatnonzero(pieces.strand[1:] == pieces.strand[:-1])
+    behind = before + 1
+    share = np.zeros_like(wanted)
+    share[before] += 4.0 * (frames[before] / frames[behind] + 1.0)
+    share[behind] += 4.0 * (frames[behind] / frames[before] + 1.0)
+    given = np.divide(wanted, share, out=np.zeros_like(share), where=share > 0.0)
+    lengths, rates = np.ones((2, len(wanted))), np.zeros((2, len(wanted)))
+    lengths[0, behind] = lengths[1, before] = 1.0 + 2.0 * (given[behind] - given[before])
+    rates[0, behind] = rates[1, before] = 4.0 * (given[before] / frames[behind] + given[behind] / frames[before])
+    return lengths, rates

@@ -1,15 +1,99 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit Bezier keys to many splines at once: the entry point of this package."""
+"""Fit Bezier keys to many splines at once: the entry point, its results, and handles at thirds of segments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from ...batch import BoolArray
+from ...keys import Float64Array, numbers
+from ...rotations.representations import JUMP
 from ..channel_splines import in_batches
+from ..requests import Request
 from .fewest_pieces import fewest_pieces
-from .requests import Fit, Request
-from .results import results
-from .strands import Strands
+from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands
+
+VALUE_TOLERANCE = 1e-4
+"""The default tolerance of values, as a part of a track's range: not visible."""
+ROTATION_TOLERANCE = float(np.radians(0.01))
+"""The default tolerance of rotations in radians: not visible."""
+
+# Relative: the error of sums in float64.
+_SUM = 1e-12
+
+
+@dataclass(frozen=True)
+class Knots:
+    """The m keys that one channel needs between the spline's own.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (m,)
+        Ascending, each a float32 number.
+    values, derivatives : ndarray, shape (m,)
+        The channel's value there and its derivative a frame, the same on both sides. A quaternion may be up to 1.6 %
+        longer or shorter than a line from key to key has it; its derivative includes the change of the length.
+    """
+
+    frames: Float64Array
+    values: Float64Array
+    derivatives: Float64Array
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The knots and derivatives with which the channels of one spline play it.
+
+    Attributes
+    ----------
+    knots : tuple of Knots, one a channel
+        A rotation's channels share their frames.
+    outgoing, incoming : ndarray, shape (n, channels)
+        Derivatives a frame on both sides of the spline's keys; 0 where there is no fitted segment.
+    arriving : ndarray, shape (n, channels)
+        The channels' values at each key as the segment before it ends: the key's own numbers, except at `jumps`.
+    jumps : ndarray of bool, shape (n,)
+        True where a rotation's channels arrive at the key with other numbers than its own that mean the same: another
+        sign, or another representation of the orientation.
+    errors : ndarray, shape (n, channels)
+        The largest difference from the spline in the segment that begins at each key: a value's, or for all channels
+        of a rotation the angle in radians.
+    tolerance : ndarray, shape (channels,)
+        The tolerance that was requested.
+    rounding : ndarray, shape (n, channels)
+        The smallest error that float32 can reach in each segment: nothing below it is a miss.
+    """
+
+    knots: tuple[Knots, ...]
+    outgoing: Float64Array
+    incoming: Float64Array
+    arriving: Float64Array
+    jumps: BoolArray
+    errors: Float64Array
+    tolerance: Float64Array
+    rounding: Float64Array
+
+    @property
+    def error(self) -> float:
+        """Return the largest of all errors."""
+        return float(self.errors.max(initial=0.0))
+
+    @property
+    def reached(self) -> bool:
+        """Return whether every channel is within its tolerance, or as near as float32 can be."""
+        return bool((self.misses <= 1.0).all())
+
+    @property
+    def misses(self) -> Float64Array:
+        """Return the errors in units of the allowed error, shape as `errors`."""
+        # The sum of a piece's error and of rounding is itself rounded.
+        misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
+        return misses
 
 
 def fit_many(requests: Sequence[Request]) -> list[Fit]:
@@ -57,14 +141,14 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     The knots between the keys with which an eased spline is played to 0.01:
 
     >>> eased = tcb.VectorSpline(Keys([0, 10, 40], [0, 5, 1], ease_to=[0, 0.5, 1]))
-    >>> (fit,) = curves.fit_many([curves.Request(eased, tolerance=0.01)])
+    >>> (fit,) = curves.fit_many([Request(eased, tolerance=0.01)])
     >>> fit.knots[0].frames.round(1), fit.reached, fit.error < 0.01
     (array([ 5. ,  7.5, 18. , 26.6]), True, True)
 
     The same of a rotation, in the channels of its quaternion:
 
     >>> turn = tcb.RotationSpline(Keys([0, 20], [[1, 0, 0, 0], [0, 0.6, 0.8, 0]]))
-    >>> (fit,) = curves.fit_many([curves.Request(turn, curves.ROTATION_TOLERANCE, "QUATERNION")])
+    >>> (fit,) = curves.fit_many([Request(turn, "QUATERNION", tolerance=curves.ROTATION_TOLERANCE)])
     >>> len(fit.knots), len(fit.knots[0].frames), fit.error < curves.ROTATION_TOLERANCE
     (4, 2, True)
     """
@@ -75,3 +159,139 @@ def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
     """Fit the splines of one batch."""
     strands = Strands(requests)
     return results(strands, fewest_pieces(strands))
+
+
+class _AtKeys(NamedTuple):
+    """The arrays of `Fit` that have a row for each key, for the keys of all requests."""
+
+    outgoing: Float64Array
+    incoming: Float64Array
+    arriving: Float64Array
+    jumps: BoolArray
+    errors: Float64Array
+    rounding: Float64Array
+
+
+def results(strands: Strands, pieces: Pieces) -> list[Fit]:
+    """Return the fit of each request from the pieces of all strands, in order of strand and frame."""
+    values, rates = _continued(strands, pieces)
+    at_keys = _at_keys(strands, pieces, values, rates)
+    inner = np.diff(pieces.strand, prepend=-1) == 0
+    strand, frames = pieces.strand[inner], pieces.frames[0, inner]
+    knot_values, knot_rates = values[0][:, inner], rates[0][:, inner]
+    segment = strands.segment[strand]
+    fits = []
+    for index, (low, high) in enumerate(zip(strands.tracks.first, strands.tracks.last + 1, strict=True)):
+        own = slice(*np.searchsorted(segment, (low, high)))
+        if strands.representation is not None:
+            knots = tuple(
+                Knots(frames[own], knot_values[channel, own], knot_rates[channel, own])
+                for channel in range(strands.channels)
+            )
+        else:
+            component = strands.component[strand[own]]
+            knots = tuple(
+                Knots(frames[own][mine], knot_values[0, own][mine], knot_rates[0, own][mine])
+                for mine in (component == channel for channel in range(strands.channels))
+            )
+        own_keys = {name: array[low:high] for name, array in at_keys._asdict().items()}
+        fits.append(Fit(knots, tolerance=strands.tolerance[index], **own_keys))
+    return fits
+
+
+def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
+    """Return values and rates (2, c, n) in numbers that continue those of the key before, piece by piece."""
+    values, rates = pieces.values.copy(), pieces.rates.copy()
+    if strands.representation is None:
+        return values, rates
+    begins, (_, counts) = first_of_strands(pieces), count_of_strands(pieces)
+    for ordinal in range(1, int(counts.max(initial=0))):
+        row = begins[counts > ordinal] + ordinal
+        factors, terms = strands.representation.map_to_nearest(values[0][:, row], values[1][:, row - 1])
+        for side in range(2):
+            values[side][:, row] = factors * values[side][:, row] + terms
+            rates[side][:, row] *= factors
+    return values, rates
+
+
+def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array) -> _AtKeys:
+    """Return the derivatives, errors and jumps at the keys of all requests."""
+    keys = len(strands.tracks.frames)
+    outgoing, incoming, errors, rounding = (np.zeros((keys, strands.channels)) for _ in range(4))
+    arriving = strands.numbers.copy()
+    jumps = np.zeros(keys, dtype=np.bool_)
+    begins = np.diff(pieces.strand, prepend=-1) != 0
+    ends = np.diff(pieces.strand, append=-1) != 0
+    first, last = strands.segment[pieces.strand[begins]], strands.end[pieces.strand[ends]]
+    starts = first_of_strands(pieces)
+    largest = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
+    least = strands.rounding[pieces.strand[begins]]
+    largest, least = largest + least, (1.0 + LEAST_GOAL) * least
+    if strands.representation is not None:
+        outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
+        arriving[last] = values[1][:, ends].T
+        # Orientations are nowhere farther apart than half a turn.
+        errors[first] = np.fmin(largest, np.pi)[:, np.newaxis]
+        rounding[first] = least[:, np.newaxis]
+        jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
+        arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
+    else:
+        component = strands.component[pieces.strand[begins]]
+        outgoing[first, component], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
+        errors[first, component], rounding[first, component] = largest, least
+    return _AtKeys(outgoing, incoming, arriving, jumps, errors, rounding)
+
+
+def handles(
+    frames: npt.ArrayLike, values: npt.ArrayLike, incoming: npt.ArrayLike, outgoing: npt.ArrayLike
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return the handles that make Blender play the cubics between keys.
+
+    Parameters
+    ----------
+    frames : array_like, shape (k,)
+        Frames of the keys.
+    values : array_like, shape (k,) or (channels, k)
+        Their values, of one channel or of several.
+    incoming, outgoing : array_like, shape as `values`
+        Derivatives a frame on both sides of each key.
+
+    Returns
+    -------
+    left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
+        Frame and value. The first left and the last right handle are as long as their neighbours.
+
+    Raises
+    ------
+    TypeError
+        For what are no numbers.
+    ValueError
+        For arrays whose shapes don't agree.
+
+    Notes
+    -----
+    Handles stand at a third of the segment, rounded to float32, and their values belong to the rounded frames: so the
+    rounding of a frame by dt changes the value only by dt times the change of the derivative in that time.
+
+    Examples
+    --------
+    >>> left, right = curves.handles([0, 30], [0, 6], incoming=[0, 0.1], outgoing=[0, 0])
+    >>> right[0], left[1]
+    (array([10.,  0.], dtype=float32), array([20.,  5.], dtype=float32))
+    """
+    f, v = numbers("frames", frames), numbers("values", values)
+    if f.ndim != 1 or v.shape[-1:] != f.shape:
+        raise ValueError(f"values must have {f.size} numbers on their last axis, one a frame, not the shape {v.shape}")
+    for name, given in (("incoming", incoming), ("outgoing", outgoing)):
+        if np.shape(given) != v.shape:
+            raise ValueError(f"{name} must have the shape {v.shape} of values, not {np.shape(given)}")
+    third = np.diff(f) / 3.0
+    third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
+    result = []
+    for handle_frames, derivatives in ((f - third[:-1], incoming), (f + third[1:], outgoing)):
+        handle = np.empty((*v.shape, 2), dtype=np.float32)
+        handle[..., 0] = handle_frames
+        offset = handle_frames.astype(np.float32) - f
+        handle[..., 1] = v + numbers("derivatives", derivatives) * offset
+        result.append(handle)
+    return result[0], result[1]

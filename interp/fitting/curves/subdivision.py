@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import BoolArray, IndexArray
-from ..hermite_basis import bernstein_weights, hermite_weights
-from ..keys import Float64Array
+from ...batch import BoolArray, IndexArray
+from ...hermite_basis import bernstein_weights, hermite_weights
+from ...keys import Float64Array
 
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
 """(span, values (c, n), their errors (c, n)) -> the size of the errors, where 1 is the largest allowed."""

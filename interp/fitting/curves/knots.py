@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Knots that divide spans: where they go, how far from keys they stay, and how pieces get equal errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...batch import BoolArray, IndexArray
+from ...keys import Float64Array, finite
+from . import subdivision
+from .cubics import Cubics
+from .strands import Cuts, Pieces, Spans, Strands, count_of_strands, first_of_strands, sort_pieces
+
+# Frames. Blender merges keys nearer than 0.01 frame, and float32 frames have to resolve the thirds of a piece.
+_LEAST_FRAMES = 0.0125
+_LEAST_STEPS = 12
+# Frames. Nearer to a key than this a click can't pick the one or the other.
+_APART = 0.5
+
+
+class Zones:
+    """The frames around the keys of some strands that knots keep out of."""
+
+    def __init__(self, strands: Strands) -> None:
+        zones, offsets, end = [], [], 0.0
+        for request in strands.requests:
+            keys = request.spline.keys.frames
+            if request.other_keys is not None:
+                keys = np.union1d(keys, finite("other_keys", request.other_keys))
+            low, high = keys - _APART, keys + _APART
+            joined = low[1:] < high[:-1]
+            low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
+            zones.append(np.stack([_round_out(low, -np.inf), _round_out(high, np.inf)]))
+            # The zones of all tracks lie one after the other along one axis.
+            offsets.append(end - zones[-1][0, 0])
+            end += zones[-1][1, -1] - zones[-1][0, 0] + 1.0
+        self._zones = np.concatenate(zones, axis=1)
+        self._starts = self._zones[0] + np.repeat(offsets, [zone.shape[1] for zone in zones])
+        self._offset = np.array(offsets)[strands.request]
+        self._needed = np.empty(0, dtype=np.intp)
+
+    def allow_needed(self, pieces: Pieces, whole: Spans) -> None:
+        """Let knots stand in the zones in which those of these pieces do: the tolerance needs them there."""
+        number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
+        self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
+
+    def find(
+        self, strand: IndexArray, frames: Float64Array
+    ) -> tuple[IndexArray, BoolArray, Float64Array, Float64Array]:
+        """Return the number of a zone for each strand and frame, which frames are in it, and its start and end."""
+        zone = np.searchsorted(self._starts, frames + self._offset[strand]) - 1
+        low, high = self._zones[:, zone]
+        return strand * len(self._starts) + zone, (frames > low) & (frames < high), low, high
+
+    def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
+        """Return the frames of knots, those in zones moved to an edge that is within their span, if there is one."""
+        number, inside, low, high = self.find(spans.strand[span], frames)
+        inside &= ~np.isin(number, self._needed)
+        if not inside.any():
+            return frames
+        start, end = spans.frames[:, span]
+        least = least_distance(start, end)
+        before, behind = inside & (low - start >= least), inside & (end - high >= least)
+        before &= ~behind | (frames - low <= high - frames)
+        return np.where(before, low, np.where(behind, high, frames))
+
+    def cover(self, spans: Spans) -> BoolArray:
+        """Return for each span whether it has no room for a knot outside zones."""
+        start, end = spans.frames
+        _, inside, low, high = self.find(spans.strand, (start + end) / 2.0)
+        least = least_distance(start, end)
+        covered: BoolArray = inside & (low - start < least) & (end - high < least)
+        return covered
+
+
+def least_distance(start: Float64Array, end: Float64Array) -> Float64Array:
+    """Return how far knots have to be apart within spans from `start` to `end`."""
+    steps = np.spacing(np.maximum(-start, end).astype(np.float32))
+    least: Float64Array = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
+    return least
+
+
+def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
+    """Return which knots, in order of span and frame, are too near to the one before or to an end."""
+    start, end = spans.frames[:, span]
+    least = least_distance(start, end)
+    before = start.copy()
+    same = span[1:] == span[:-1]
+    before[1:][same] = frames[:-1][same]
+    near: BoolArray = (frames - before < least) | (frames - start < least) | (end - frames < least)
+    return near
+
+
+def _round_out(frames: Float64Array, towards: float) -> Float64Array:
+    """Return the frames as float32 has them, none rounded away from `towards`, which is infinite."""
+    rounded = frames.astype(np.float32)
+    short = (rounded < frames) if towards > 0.0 else (rounded > frames)
+    return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
+
+
+# Frames. How much farther from a key the knots that stand for the end of an ease are tried.
+_FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
+
+
+class Division:
+    """Place knots in spans of some strands."""
+
+    def __init__(self, strands: Strands, cubics: Cubics) -> None:
+        self._strands = strands
+        self._cubics = cubics
+        self.zones = Zones(strands)
+
+    def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
+        """Return the knots of spans that have to be divided.
+
+        A span is divided where eases end; else in the middle if five samples do not resolve it; else by
+        `subdivision.subdivide`, and only those knots, on the first level, are not provisional. Where all of these are
+        too near to each other or to the ends, it is divided in the middle too.
+        """
+        jumps = self._strands.ease_ends[:, spans.strand]
+        span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
+        frames = jumps[row, span]
+        near = too_near(spans, span, frames)
+        span, frames = span[~near], self._knots_for_jumps(spans, span[~near], frames[~near])
+        rest = np.ones(len(spans.strand), dtype=np.bool_)
+        rest[span] = False
+        unresolved = np.flatnonzero(subdivision.unresolved(pieces.rest) & rest)
+        rest[unresolved] = False
+        resolved = np.flatnonzero(rest)
+        polynomial = subdivision.polynomials(pieces.points[..., resolved], pieces.rest[..., resolved])
+        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[resolved]))
+        start, end = spans.frames[:, resolved[own]]
+        span = np.concatenate([span, unresolved, resolved[own]])
+        middles = spans.frames[:, unresolved].mean(axis=0)
+        frames = np.concatenate([frames, middles, start + parameter * (end - start)])
+        frames = self.zones.move_out(spans, span, frames.astype(np.float32).astype(np.float64))
+        provisional = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(first_level)
+        order = np.lexsort((frames, span))
+        near = too_near(spans, span[order], frames[order])
+        order = order[~near]
+        cuts = Cuts(span[order], frames[order], provisional[order])
+        return _with_middles(spans, cuts) if near.any() else cuts
+
+    def _measure(self, strands: IndexArray) -> subdivision.Measure:
+        """Return the function with which `subdivision` measures errors in units of the goal."""
+        goal = self._strands.goal[strands]
+        representation = self._strands.representation
+
+        def measure(span: IndexArray, values: Float64Array, change: Float64Array) -> Float64Array:
+            error = np.abs(change[0]) if representation is None else representation.angle(values, change)
+            share: Float64Array = error / goal[span]
+            return share
+
+        return measure
+
+    def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
+        """Return the knots for the ends of eases.
+
+        One near to a key goes farther from it, as far as the first place where the piece from the key is within its
+        goal with the jump in it.
+        """
+        frames = jumps.astype(np.float32).astype(np.float64)
+        moved = self.zones.move_out(spans, span, frames)
+        _, _, low, high = self.zones.find(spans.strand[span], frames)
+        start, end = spans.frames[:, span]
+        behind = moved > frames
+        chosen = np.flatnonzero((behind & (low < start)) | ((moved < frames) & (high > end)))
+        if not len(chosen):
+            return moved
+        side = np.where(behind[chosen], 1.0, -1.0)
+        least, own = least_distance(start, end)[chosen], span[chosen]
+        tries = np.clip(moved[chosen] + side * _FARTHER[:, np.newaxis], start[chosen] + least, end[chosen] - least)
+        rows = np.tile(own, len(tries))
+        knots = tries.astype(np.float32).astype(np.float64).ravel()
+        cuts = Cuts(np.arange(len(rows)), knots, np.ones(len(rows), dtype=np.bool_))
+        parts = self.parts(spans.take(rows), cuts)
+        from_key = parts.take(2 * cuts.span + np.tile(side < 0.0, len(tries)))
+        errors = self._cubics.dense_errors(from_key).reshape(tries.shape)
+        first = np.argmax(errors <= self._strands.goal[spans.strand[own]], axis=0)
+        moved[chosen] = knots.reshape(tries.shape)[first, np.arange(len(chosen))]
+        return moved
+
+    def parts(self, spans: Spans, cuts: Cuts) -> Spans:
+        """Return the parts of spans, each of which has a knot or more."""
+        span, frames = cuts.span, cuts.frames
+        strand = spans.strand[span]
+        exact, rates = self._strands.evaluate(strand, frames, 0), self._strands.evaluate(strand, frames, 1)
+        representation = self._strands.representation
+        numbers = exact if representation is None else representation.local(exact, rates)
+        count = np.bincount(span, minlength=len(spans.strand)) + 1
+        owner = np.repeat(np.arange(len(count)), count)
+        stop = np.cumsum(count)
+        begins = np.ones(len(owner), dtype=np.bool_)
+        begins[stop - count] = False
+        ends = np.ones(len(owner), dtype=np.bool_)
+        ends[stop - 1] = False
+
+        def both(outer: Float64Array, inner: Float64Array) -> Float64Array:
+            sides = outer[..., owner]
+            sides[0][..., begins] = inner
+            sides[1][..., ends] = inner
+            return sides
+
+        first = spans.numbers[:, owner]
+        first[:, begins] = numbers
+        provisional = spans.provisional[owner]
+        provisional[begins] = cuts.provisional
+        return Spans(
+            spans.strand[owner],
+            both(spans.frames, frames),
+            both(spans.exact, exact),
+            both(spans.rates, rates),
+            first,
+            provisional,
+        )
+
+
+def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
+    """Return the knots, and one in the middle of each span that has none and room for it."""
+    rest = np.setdiff1d(np.arange(len(spans.strand)), cuts.span)
+    middles = spans.frames[:, rest].mean(axis=0).astype(np.float32).astype(np.float64)
+    far = ~too_near(spans, rest, middles)
+    span, frames = np.concatenate([cuts.span, rest[far]]), np.concatenate([cuts.frames, middles[far]])
+    provisional = np.concatenate([cuts.provisional, np.ones(np.count_nonzero(far), dtype=np.bool_)])
+    order = np.argsort(span, kind="stable")
+    return Cuts(span[order], frames[order], provisional[order])
+
+
+_MOST_ROUNDS = 3
+
+
+class Balancing:
+    """Divide whole strands again, into equal shares of the errors that a trial had."""
+
+    def __init__(self, strands: Strands, division: Division, whole: Spans) -> None:
+        self._strands = strands
+        self._division = division
+        self._whole = whole
+
+    def balanced(self, pieces: Pieces, cubics: Cubics) -> Pieces:
+        """Return the pieces, fewer where fewer of equal errors do: dividing level by level rounds up on each."""
+        trial = pieces
+        for _ in range(_MOST_ROUNDS):
+            _, needed = self.needed(trial)
+            best = self.count(pieces)[count_of_strands(trial)[0]]
+            # The search began with one piece, so two is the least.
+            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
+            if not (wanted < best).any():
+                break
+            trial = cubics.fit(self.divide_again(trial, wanted, wanted < best))
+            pieces, _ = self.take_good(pieces, trial)
+        return pieces
+
+    def needed(self, trial: Pieces) -> tuple[Float64Array, Float64Array]:
+        """Return the mass of each piece, and how many pieces each strand needs: see `subdivision.pieces_needed`."""
+        return subdivision.pieces_needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
+
+    def count(self, pieces: Pieces) -> IndexArray:
+        """Return how many pieces each strand has, shape (strands,)."""
+        return np.bincount(pieces.strand, minlength=len(self._strands))
+
+    def divide_again(self, trial: Pieces, wanted: IndexArray, chosen: BoolArray) -> Spans:
+        """Return the chosen strands of a trial in `wanted` parts, with equal shares of the trial's errors."""
+        strand, count = count_of_strands(trial)
+        start, end = self._whole.frames[:, trial.strand]
+        mass, _ = self.needed(trial)
+        number, parameter = subdivision.equal_parts(
+            count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen
+        )
+        spans = self._whole.take(strand[chosen])
+        first, last = spans.frames[:, number]
+        frames = (first + parameter * (last - first)).astype(np.float32).astype(np.float64)
+        frames = self._division.zones.move_out(spans, number, frames)
+        near = too_near(spans, number, frames)
+        provisional = np.zeros(np.count_nonzero(~near), dtype=np.bool_)
+        return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
+
+    def take_good(self, pieces: Pieces, trial: Pieces) -> tuple[Pieces, IndexArray]:
+        """Return the pieces, replaced by those of a trial in strands where these are all good, and these strands."""
+        bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
+        good = np.setdiff1d(trial.strand, bad)
+        if len(good):
+            pieces = sort_pieces([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
+        return pieces, good
