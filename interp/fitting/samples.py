@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import BoolArray, IndexArray
+from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 
 Size = Callable[[Float64Array], Float64Array]
@@ -151,9 +152,8 @@ class _Samples:
             return leave, arrive, 0.0
         length = frames[end] - frames[start]
         t = ((frames[start + 1 : end] - frames[start]) / length)[:, np.newaxis]
-        s = 1.0 - t
-        cubic = s * s * (1 + 2 * t) * values[start] + t * t * (3 - 2 * t) * values[end]
-        cubic += length * (t * s * s * leave - t * t * s * arrive)
+        chord, leaving, arriving = hermite_weights(t)
+        cubic = values[start] + chord * (values[end] - values[start]) + length * (leaving * leave + arriving * arrive)
         return leave, arrive, float(self._size(cubic - values[start + 1 : end]).max())
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..keys import Float64Array
+from .tcb_tangents import chord_factors
 
 _NEAR = 1e-3
 """The weight of a change of a parameter by 1, relative to an error of the tangents as large as their chords.
@@ -85,10 +86,10 @@ def tcb_of_tangents(
     for around in _FINER:
         continuity = np.clip(found_c[:, np.newaxis] + np.linspace(-around, around, 41), -1.0, 1.0)
         found_x, found_c, found_y = _best(continuity, products, share, squares, (x, present[1], y))
-    incoming_now, outgoing_now = _model(found_x, found_y, found_c, before, after, share)
     total = found_x + found_y
     lean = np.divide(found_x - found_y, total, out=present[2].astype(np.float64), where=total > 1e-9)
     parameters = np.stack((1.0 - total / 2.0, found_c, lean))
+    incoming_now, outgoing_now = tangents_of(parameters, before, after, share)
     off = np.linalg.norm(np.concatenate((incoming_now - incoming, outgoing_now - outgoing), axis=1), axis=1)
     return NearestParameters(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
 
@@ -106,33 +107,11 @@ def tangents_of(
     parameters: Float64Array, before: Float64Array, after: Float64Array, share: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n), as `tcb.tangents` does."""
-    tension, continuity, bias = parameters
-    x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
-    return _model(x, y, continuity, before, after, share)
-
-
-def _model(
-    x: Float64Array,
-    y: Float64Array,
-    continuity: Float64Array,
-    before: Float64Array,
-    after: Float64Array,
-    share: Float64Array,
-) -> tuple[Float64Array, Float64Array]:
-    """Return the same tangents from x and y in place of tension and bias."""
-    shares = _shares(continuity, share)
-    in_before, in_after, out_before, out_after = (each[:, np.newaxis] for each in shares)
-    x, y = x[:, np.newaxis], y[:, np.newaxis]
-    return in_before * x * before + in_after * y * after, out_before * x * before + out_after * y * after
-
-
-def _shares(
-    continuity: Float64Array, share: Float64Array
-) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-    """Return the factors of x times the chord before and y times the chord after: incoming first, then outgoing."""
-    level = (1.0 - np.abs(continuity)) * (share - 0.5)
-    less, more = 1.0 - continuity, 1.0 + continuity
-    return (0.5 + level) * less, (0.5 + level) * more, (0.5 - level) * more, (0.5 - level) * less
+    incoming, outgoing = (
+        by_before[:, np.newaxis] * before + by_after[:, np.newaxis] * after
+        for by_before, by_after in chord_factors(parameters, share)
+    )
+    return incoming, outgoing
 
 
 class _Products(NamedTuple):
@@ -162,7 +141,9 @@ def _best(
     """Return the best x, continuity and y of each key among the continuities (n, m)."""
     aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
     s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))
-    in_before, in_after, out_before, out_after = _shares(continuity, s)
+    none = np.zeros_like(continuity)
+    # Of x times the chord before and y times the chord after.
+    (in_before, in_after), (out_before, out_after) = chord_factors(np.stack([none, continuity, none]), s)
     xx = (i * in_before**2 + o * out_before**2) * aa + _NEAR**2
     yy = (i * in_after**2 + o * out_after**2) * bb + _NEAR**2
     xy = (i * in_before * in_after + o * out_before * out_after) * ab
@@ -170,7 +151,6 @@ def _best(
     gy = i * in_after * bi + o * out_after * bo + _NEAR**2 * y0
     inside_x, inside_y = ((gx * yy - gy * xy), (gy * xx - gx * xy)) / (xx * yy - xy**2)
     slant = np.clip((gx - gy + _MOST * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _MOST)
-    none = np.zeros_like(continuity)
     tries_x = np.stack((inside_x, none, np.clip(gx / xx, 0.0, _MOST), slant))
     tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _MOST), none, _MOST - slant))
     # The sums of squares, without the terms that all tries share.

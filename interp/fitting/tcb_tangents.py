@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The derivatives of TCB tangents by tension, continuity and bias.
+"""The factors of TCB tangents, and their derivatives by tension, continuity and bias.
 
 A tangent is a sum of the chords beside its key, with factors that the three shape. Source: docs/formulas.md,
 "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
@@ -19,17 +19,8 @@ SHAPING = 3
 """Parameters that shape tangents: tension, continuity and bias, the first three."""
 
 
-class ChordFactors(NamedTuple):
-    """The factors of the chords beside keys in their tangents."""
-
-    factors: Float64Array
-    """Of the incoming and the outgoing tangent, by the chord before and the one after, shape (2, 2, …)."""
-    changes: Float64Array
-    """Their derivatives by tension, continuity and bias, shape (2, 2, 3, …). By continuity, at 0, that toward 1."""
-
-
-def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
-    """Return the factors at keys with a key on either side.
+def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
+    """Return the factors of the chords beside keys in their tangents, at keys with a key on either side.
 
     Parameters
     ----------
@@ -37,13 +28,31 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
         Tension, continuity and bias.
     share : ndarray, shape (…)
         Frames to the key before, over those from the one before to the one after.
+
+    Returns
+    -------
+    ndarray, shape (2, 2, …)
+        Of the incoming and the outgoing tangent, by the chord before and the one after.
+    """
+    tension, continuity, bias = shapes[:SHAPING]
+    slack, level = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
+    into, out = slack * (0.5 + level), slack * (0.5 - level)
+    less, more = 1.0 - continuity, 1.0 + continuity
+    before, after = 1.0 + bias, 1.0 - bias
+    rows = [into * less * before, into * more * after], [out * more * before, out * less * after]
+    return np.stack([np.stack(row) for row in rows])
+
+
+def chord_factor_changes(shapes: Float64Array, share: Float64Array) -> Float64Array:
+    """Return the derivatives of `chord_factors` by tension, continuity and bias, shape (2, 2, 3, …).
+
+    By continuity, at 0, that toward 1.
     """
     tension, continuity, bias = shapes[:SHAPING]
     lean = share - 0.5
     level, by_level = (1.0 - np.abs(continuity)) * lean, np.where(continuity < 0.0, lean, -lean)
     slack = 1.0 - tension
-    factors = np.empty((2, 2, *tension.shape))
-    changes = np.empty((2, 2, SHAPING, *tension.shape))
+    changes = np.empty((2, 2, SHAPING, *level.shape))
     for side, sign in ((0, 1.0), (1, -1.0)):
         adjust = 0.5 + sign * level
         for chord, toward in ((0, 1.0), (1, -1.0)):
@@ -51,19 +60,18 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> ChordFactors:
             turn = -sign * toward
             continued, biased = 1.0 + turn * continuity, 1.0 + toward * bias
             loose = adjust * continued
-            factors[side, chord] = slack * loose * biased
             changes[side, chord, 0] = -loose * biased
             changes[side, chord, 1] = slack * biased * (turn * adjust + sign * by_level * continued)
             changes[side, chord, 2] = toward * slack * loose
-    return ChordFactors(factors, changes)
+    return changes
 
 
-def rotation_end_factors(shapes: Float64Array, is_last: bool) -> tuple[Float64Array, Float64Array]:
-    """Return the factor of the only chord (…) at the first or last keys of rotations, and its derivatives (3, …)."""
+def rotation_end_changes(shapes: Float64Array, is_last: bool) -> Float64Array:
+    """Return the derivatives (3, …) of the factor of the only chord at the first or last keys of rotations."""
     tension, continuity, bias = shapes[:SHAPING]
     sign = -1.0 if is_last else 1.0
     skewed, slack = 1.0 + sign * continuity * bias, 1.0 - tension
-    return slack * skewed, np.stack([-skewed, sign * slack * bias, sign * slack * continuity])
+    return np.stack([-skewed, sign * slack * bias, sign * slack * continuity])
 
 
 class TangentChanges(NamedTuple):
@@ -84,7 +92,7 @@ def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array,
     shapes = tracks.parameters[:SHAPING]
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
-    _, changes = chord_factors(shapes, share)
+    changes = chord_factor_changes(shapes, share)
     incoming, outgoing = (
         by_before[:, np.newaxis] * before + by_after[:, np.newaxis] * after for by_before, by_after in changes
     )
@@ -92,7 +100,7 @@ def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array,
     first, last = tracks.open
     if ends == "3DS":
         for changed, at, chord, is_last in ((outgoing, first, after, False), (incoming, last, before, True)):
-            _, by_shapes = rotation_end_factors(shapes[:, at], is_last)
+            by_shapes = rotation_end_changes(shapes[:, at], is_last)
             changed[:, :, at] = by_shapes[:, np.newaxis] * chord[:, at]
         return TangentChanges(incoming, outgoing, from_next, from_last)
     inner_in, inner_out = tcb.tangents(tracks, before, after, ends)

@@ -61,7 +61,7 @@ def test_changes_are_the_difference_quotients_of_tangents(ends):
 
 def test_factors_are_those_of_the_formulas():
     shapes, share = np.array([[0.25], [-0.5], [0.75]]), np.array([0.2])
-    factors, _ = chord_factors(shapes, share)
+    factors = chord_factors(shapes, share)
     adjust_in, adjust_out = 0.5 + 0.5 * (0.2 - 0.5), 0.5 + 0.5 * (0.8 - 0.5)
     wanted = [
         [0.75 * adjust_in * 1.75 * 1.5, 0.75 * adjust_in * 0.25 * 0.5],
