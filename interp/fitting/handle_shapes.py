@@ -8,7 +8,7 @@ How far each handle reaches into its segment, and the derivatives with which cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Places(NamedTuple):
 EASED = Places(chebyshev(60))
 """With eases twenty nodes: between fewer, channels can move fast and back."""
 PLAIN = Places(chebyshev(36))
+EASED_DRAFT = Places(chebyshev(10), slice(None))
+"""In the one step of a draft channels do not get far."""
 SMOOTH = Places(chebyshev(27))
 """For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
 CUBIC = Places(chebyshev(12))
@@ -55,14 +57,13 @@ class _Round(NamedTuple):
     """A limit as a part of the chord."""
 
 
-_DRAFT = (_Round(1, 0.0), _Round(4, 3e-3))
-"""Drafts have to look right for the moment."""
+Draft = Literal["FEW", "MANY"]
+"""Handles of few or of many segments, which only have to look right for the moment. Drafts of many take one step."""
+_DRAFTS: dict[Draft, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
 _CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
 """The last limit is a little below what a bake may leave. Single channels need fewer steps."""
 _QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
 """Some quaternions with eases begin with large errors."""
-_MOST_POOR_DRAFTS = 400
-"""Where more drafts than that need further steps, the time is worth more."""
 _TOGETHER = 1024
 """The channels of segments fitted at a time, few enough for the cache."""
 
@@ -147,10 +148,10 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray, places: Places, is_draft: bool = False) -> Shape:
+def fitted_shape(course: Course, still: BoolArray, places: Places, draft: Draft | None = None) -> Shape:
     """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates.
 
-    `is_draft`: after the first step of the descent, and without parameters at the places.
+    A draft has no parameters at the places.
     """
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
@@ -159,7 +160,7 @@ def fitted_shape(course: Course, still: BoolArray, places: Places, is_draft: boo
     rows = np.flatnonzero(~still)
     for start in range(0, len(rows), _TOGETHER // c):
         own = _two_or_more(rows[start : start + _TOGETHER // c])
-        for array, fitted in zip(shape, _descended(course.take(own), places, is_draft), strict=True):
+        for array, fitted in zip(shape, _descended(course.take(own), places, draft), strict=True):
             array[..., own] = fitted
     return shape
 
@@ -169,7 +170,7 @@ def _two_or_more(rows: IndexArray) -> IndexArray:
     return np.repeat(rows, 2) if len(rows) == 1 else rows
 
 
-def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
+def _descended(course: Course, places: Places, draft: Draft | None) -> Shape:
     """Return handles close to the least squares at nodes, with more steps for columns with large errors."""
     nodes = places.at[places.nodes]
     origin, size = np.zeros(()), sphere.length(course.keys[0])
@@ -182,14 +183,14 @@ def _descended(course: Course, places: Places, is_draft: bool) -> Shape:
     if not course.turns:
         values = (values - origin) / size
     course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
-    rounds = _DRAFT if is_draft else _QUATERNIONS if course.turns else _CHANNELS
-    fit = _Fit.of(course, nodes, rounds, _MOST_POOR_DRAFTS if is_draft else None)
+    rounds = _DRAFTS[draft] if draft else _QUATERNIONS if course.turns else _CHANNELS
+    fit = _Fit.of(course, nodes, rounds)
     c = len(values)
     low, high = np.repeat([[0.0, -np.inf], [_LONGEST, np.inf]], 2 * c, axis=1)[..., np.newaxis]
     damping = np.where(course.eases.any(axis=0), _EASED_DAMPING, _DAMPING)
     method = Method(sum(each.steps for each in rounds), 0.0, damping, _LESS, _MORE, rounds=0)
     reach, rates = _halves(descend(fit, fit.start(), low, high, method).x)
-    parameter = np.empty(course.values.shape) if is_draft else _spread(_at_nodes(reach, fit.nodes), places)
+    parameter = np.empty(course.values.shape) if draft else _spread(_at_nodes(reach, fit.nodes), places)
     return Shape(reach, rates * size, parameter)
 
 
@@ -225,8 +226,6 @@ class _Fit:
     nodes: Float64Array
     """Shape (nodes, 1)."""
     rounds: tuple[_Round, ...]
-    most_poor: int | None
-    """With more columns off by more than a limit there are no further rounds."""
     bending: Float64Array
     """The matrices of the rates at start and end, shape (2, N, c, c)."""
     directions: Float64Array | None
@@ -238,7 +237,7 @@ class _Fit:
         return None
 
     @classmethod
-    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...], most_poor: int | None) -> _Fit:
+    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...]) -> _Fit:
         """Return the fit of a course."""
         c, _, columns = course.values.shape
         bending = np.repeat(np.eye(c)[np.newaxis], columns, axis=0) * course.stiffness[:, :, np.newaxis, np.newaxis]
@@ -247,7 +246,7 @@ class _Fit:
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
             rows = (directions * np.sqrt(course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
             bending -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
-        return cls(course, nodes[:, np.newaxis], rounds, most_poor, bending, directions)
+        return cls(course, nodes[:, np.newaxis], rounds, bending, directions)
 
     def start(self) -> Float64Array:
         """Return thirds, and with ease the frames with which thirds follow the ease best."""
@@ -339,8 +338,6 @@ class _Fit:
         if following.of_chord:
             np.maximum(limit, following.of_chord * sphere.length(self.course.keys[1] - self.course.keys[0]), out=limit)
         good: BoolArray = sphere.length(state.residuals).max(axis=0) <= limit
-        if self.most_poor is not None and np.count_nonzero(~good) > self.most_poor:
-            return np.ones_like(good)
         return good
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
@@ -351,7 +348,7 @@ class _Fit:
         """Return some of the columns with their states."""
         directions = None if self.directions is None else self.directions.compress(problems, axis=-1)
         course, bending = self.course.take(np.flatnonzero(problems)), self.bending[:, problems]
-        fit = _Fit(course, self.nodes, self.rounds, self.most_poor, bending, directions)
+        fit = _Fit(course, self.nodes, self.rounds, bending, directions)
         return fit, _State(*(array.compress(problems, axis=-1) for array in state))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from .channel_splines import batch, in_batches, parabola
 from .handle_shapes import (
     CUBIC,
     EASED,
+    EASED_DRAFT,
     PLAIN,
     SMOOTH,
     Course,
@@ -455,6 +456,10 @@ class _Fitting:
         return angles[np.newaxis]
 
 
+_MANY = 400
+"""Columns of segments drafted together, from which on a draft takes no further steps."""
+
+
 class Draft(NamedTuple):
     """Drafted handles of N segments of c channels."""
 
@@ -469,8 +474,8 @@ class Draft(NamedTuple):
 class HandleDrafts(_Fitting):
     """Draft the same handles for one set of parameters after the other, as a drag changes them.
 
-    Everything that parameters do not change is prepared once. A draft takes one step of the descent and measures no
-    error, so that it takes a third of the time of a fit, or less.
+    Everything that parameters do not change is prepared once. A draft takes one step of the descent, of few segments
+    more for those with large errors, and measures no error, so that it takes a third of the time of a fit, or less.
 
     Parameters
     ----------
@@ -481,9 +486,11 @@ class HandleDrafts(_Fitting):
     def __init__(self, requests: Sequence[Request]) -> None:
         super().__init__(requests, None)
         self._splines = [request.spline for request in requests]
-        self._plain, self._eased = (
-            each if each is CUBIC else Places(each.at[each.nodes], slice(None)) for each in (self._plain, EASED)
-        )
+        plain = self._plain
+        self._plain = plain if plain is CUBIC else Places(plain.at[plain.nodes], slice(None))
+        self._eased = EASED_DRAFT
+        columns = len(self._chosen) * (1 if requests[0].representation == "QUATERNION" else self._numbers.shape[1])
+        self._draft: Literal["FEW", "MANY"] = "MANY" if columns > _MANY else "FEW"
 
     @property
     def segments(self) -> IndexArray:
@@ -508,7 +515,7 @@ class HandleDrafts(_Fitting):
         course, flips, jumps = self._course(part, exact, derivatives, places)
         still = np.ones_like(jumps) if places is CUBIC else jumps
         still = still if course.turns else np.tile(still, self._numbers.shape[1])
-        shape = fitted_shape(course, still, places, is_draft=True)
+        shape = fitted_shape(course, still, places, self._draft)
         frames, values = _placed(part, course, shape)
         size, none = (2, self._numbers.shape[1], len(part.begin)), np.zeros((1, len(part.begin)))
         return _SegmentFits(flips, none[0], none, none, frames.reshape(size), values.reshape(size))
