@@ -61,9 +61,10 @@ class TCB_OT_key_drag(bpy.types.Operator):
             self.report({"ERROR"}, "There is no editor to drag in; a script gives the amount and executes")
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
-        self._drag = ParameterDrag(self._chosen, [self.parameter], self._defaults)
+        self._drag = ParameterDrag(self._chosen, self._defaults)
         # Report what can't be changed before the mouse moves.
-        for refusal in self._drag.to(self._given()):
+        given = self._given()
+        for refusal in self._drag.to(given):
             self._drag.take_back()
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -71,7 +72,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self._moved = 0.0
         self._typed = ""
         self._area: Any = context.area
-        self._show(context)
+        self._show(context, given)
         window_manager: Any = context.window_manager
         window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -125,8 +126,9 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self.absolute = typed is not None
         moved = round(self._moved / step) * step if snap else self._moved
         self.amount = moved if typed is None else typed
+        given = self._given()
         try:
-            errors = (self._drag.to if held else self._drag.finish)(self._given())
+            errors = (self._drag.to if held else self._drag.finish)(given)
         except AnimationError as refusal:
             errors = [refusal]
         if errors:
@@ -135,11 +137,13 @@ class TCB_OT_key_drag(bpy.types.Operator):
             return self._end(context, {"CANCELLED"})
         if not held:
             return self._end(context, {"FINISHED"})
-        self._show(context)
+        self._show(context, given)
         return {"RUNNING_MODAL"}
 
     def _given(self) -> list[dict[str, Numbers]]:
-        return [{self.parameter: self._after(before)} for before in self._before]
+        after = self._after(np.concatenate(self._before))
+        ends = np.cumsum([len(before) for before in self._before])
+        return [{self.parameter: own} for own in np.split(after, ends[:-1])]
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:
         try:
@@ -155,9 +159,9 @@ class TCB_OT_key_drag(bpy.types.Operator):
         user: Any = context.preferences
         return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 
-    def _show(self, context: bpy.types.Context) -> None:
+    def _show(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
         label = iface_(DESCRIPTIONS[self.parameter][0])
-        after = np.concatenate([self._after(before) for before in self._before])
+        after = np.concatenate([own[self.parameter] for own in given])
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""

@@ -18,6 +18,7 @@ from ..ui.sliders.frame_field import playhead
 from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component
 from ..ui.sliders.numbers_of_50 import of_50
 from ..ui.sliders.shared_number import is_mixed
+from ..ui.sliders.slider_drag import once_a_drag
 from .pictures.diagram import draw_diagram
 from .track_text import component_label, editing_blocked_by, parameters_text, settings_error
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
@@ -34,7 +35,7 @@ def draw_chosen_keys(
     `now`: values at the current frame, which stand beside the keys' own.
     """
     chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
-    refusals = [editing_blocked_by(keys.datablock, keys.track) for keys in chosen]
+    refusals = _refusals(context)
     numbers = selection.chosen_parameters(context)
     ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
     played = selection.chosen_played(context)
@@ -54,6 +55,12 @@ def draw_chosen_keys(
     column = layout.column(align=True)
     column.enabled = not all(refusals)
     _draw_place(column, context, chosen, now or {})
+
+
+@once_a_drag
+def _refusals(context: bpy.types.Context) -> list[str]:
+    """Return why the keys of each track can't be edited, or empty texts."""
+    return [editing_blocked_by(keys.datablock, keys.track) for keys in selection.chosen_keys(context)]
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

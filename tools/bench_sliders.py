@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the steps of drags with 100 bones under Live, beside Blender's own evaluation of the same scene.
 
-    python tools/bench_sliders.py [--steps 15] [--keys 10] [--enables 3] [--output build/bench_sliders.json]
+    python tools/bench_sliders.py [--steps 15] [--keys 10] [--enables 3] [--eases] [--output build/bench_sliders.json]
 
 The file is the character of bench_live.py: 100 bones with location, rotation and scale keys at the same frames of 250,
 1,000 channels, played by handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
@@ -9,7 +9,8 @@ operator Drag changes the tension of one key, of one key of each track, and of a
 each movement of the mouse, with the handlers that Blender calls after it. "begun" is the first step, which prepares the
 drag, "Esc" what takes it back after the steps, "released" what writes the keys at the end, and "Blender" what Blender
 alone needs to evaluate the action after a step. Enable is what its button does in a window, with Keep Look. All are
-medians of milliseconds of processor time, without redraws.
+medians of milliseconds of processor time, without redraws. With `--eases` each key has eases of its own, as most keys
+have after an Enable that keeps the look.
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ from tools import bench_live
 from tools.bench_live import animation, character, measure_enable, own_frames, package
 from tools.bench_scene import fcurves
 
-handlers, key_drag, key_fields, modifier_keys, track_keys, channels = (
+handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, channels = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in (
         "ui.live.handlers",
         "operators.key_drag",
         "ui.sliders.key_fields",
         "ui.sliders.modifier_keys",
+        "animation.edit.parameters.set_parameters",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
     )
@@ -91,7 +93,7 @@ class Slider:
     """The slider of the tab, held by the mouse."""
 
     def __init__(self, rig: Any, bones: list[str]) -> None:
-        self._event(holds=True)
+        self._event(presses=True)
         chosen = rig.pose if bpy.app.version >= (5, 0, 0) else rig.data
         rig.data.bones.active = rig.data.bones[DRAGGED]
         for bone in chosen.bones:
@@ -129,7 +131,7 @@ class Operator:
         self._chosen = [keys.take(np.isin(keys.frames, np.array(frames, dtype=np.float32))) for keys in found]
         self._defaults: dict[str, float] = {}
         self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
-        self._drag = key_drag.ParameterDrag(self._chosen, [self.parameter], self._defaults)
+        self._drag = key_drag.ParameterDrag(self._chosen, self._defaults)
 
     def to(self, number: float) -> None:
         self._moved = number
@@ -142,7 +144,7 @@ class Operator:
         self._moved = number
         self._apply(bpy.context, held=False)
 
-    def _show(self, _context: bpy.types.Context) -> None:
+    def _show(self, _context: bpy.types.Context, _given: object) -> None:
         pass
 
     def _end(self, _context: bpy.types.Context, status: object) -> object:
@@ -170,11 +172,21 @@ def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
     return result | {"step / Blender": median(steps) / median(blender), "step / co": median(steps) / median(reads)}
 
 
+def give_eases(rig: Any) -> None:
+    """Give each key eases of its own."""
+    dice = np.random.default_rng(1)
+    every = track_keys.keys_on_paths(rig, channels.channels_of(rig), {fcurve.data_path for fcurve in fcurves(rig)})
+    eases = [{name: dice.uniform(0.0, 0.5, len(keys)) for name in ("ease_to", "ease_from")} for keys in every]
+    set_parameters.set_parameters_of_each(zip(every, eases, strict=True), {})
+    handlers.flush_all()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--keys", type=int, default=10, help="keys of each channel (default: %(default)s)")
     parser.add_argument("--enables", type=int, default=3, help="how often Enable is measured (default: %(default)s)")
+    parser.add_argument("--eases", action="store_true", help="each key has eases")
     parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
     arguments = parser.parse_args()
     bench_live.KEYS = arguments.keys
@@ -191,6 +203,8 @@ def main() -> None:
     bpy.ops.object.mode_set(mode="POSE")
     # Steps that the drag would leave out are measured, too.
     vars(importlib.import_module(f"{package.__name__}.animation.edit.parameters.drag"))["REST"] = 0.0
+    if arguments.eases:
+        give_eases(rig)
     frames = own_frames(rig)
     context.scene.frame_set(int(frames[4]), subframe=frames[4] % 1)
     one = {f'pose.bones["{DRAGGED}"].rotation_quaternion'}

@@ -37,6 +37,11 @@ def begin() -> None:
             bpy.app.timers.register(_end)
 
 
+def is_drawing() -> bool:
+    """Check whether a panel is drawn."""
+    return _found is not None
+
+
 def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
     """Call the function once a redraw for each area."""
 

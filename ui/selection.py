@@ -29,10 +29,11 @@ from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
-from ..animation.store.table.rows import PARAMETERS
+from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.tracks import Track, blocking_reason, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
+from .sliders.slider_drag import once_a_drag, shown_in
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 _FIRST_KEYS = 8
@@ -265,6 +266,9 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
     These are the keys of the same property, at the same frame, of what else is selected.
     """
+    dragged = shown_in(context)
+    if dragged is not None:
+        return dragged.chosen
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
 
 
@@ -378,17 +382,22 @@ def _same_property(
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
-    return parameters_of(context, chosen_keys(context))
+    numbers, dragged = dict(_parameters_before(context)), shown_in(context)
+    if dragged is not None:
+        numbers |= {name: own for name, (_, own) in dragged.numbers.items() if name in numbers}
+    return numbers
 
 
-def parameters_of(context: bpy.types.Context, chosen: Iterable[TrackKeys]) -> dict[str, Numbers]:
-    """Return the same of these keys."""
+@once_a_drag
+def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return the same without what a slider's drag changes."""
     defaults = default_parameters(context)
-    read = [_readable(keys, defaults) for keys in chosen]
+    read = [_readable(keys, defaults) for keys in chosen_keys(context)]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
 
 
 @redraw.once
+@once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
@@ -396,6 +405,7 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 
 
 @redraw.once
+@once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
     """Return the parameters that affect the motion at the chosen keys, and the obstacles to the others."""
     return played_parameters(chosen_keys(context))
@@ -404,6 +414,21 @@ def chosen_played(context: bpy.types.Context) -> PlayedParameters:
 @redraw.once
 def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
     """Return the chosen keys whose method uses velocities, with these: a row a key, a column a component."""
+    before, dragged = _velocities_before(context), shown_in(context)
+    if dragged is None:
+        return before
+    found = [(keys, numbers.copy()) for keys, numbers in before]
+    for keys, numbers in found:
+        for component in range(numbers.shape[1]):
+            own = dragged.numbers_of(keys, velocity_of(component))
+            if own is not None:
+                numbers[:, component] = own
+    return found
+
+
+@once_a_drag
+def _velocities_before(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the same without what a slider's drag changes."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
 
 

@@ -195,7 +195,7 @@ class TCB_OT_diagram_drag(bpy.types.Operator):
             self._is_held = True
             chosen = selection.chosen_keys(context)
             self._sizes = list(map(len, chosen))
-            self._drag = ParameterDrag(chosen, _NAMES, selection.default_parameters(context))
+            self._drag = ParameterDrag(chosen, selection.default_parameters(context))
         end = self._point(mouse) + self._offset
         numbers = dragged(self._start, self._row, end, alone=event.shift, length_only=event.ctrl)
         for name, number in numbers.items():

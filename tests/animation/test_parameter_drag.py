@@ -66,9 +66,9 @@ def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
     return found if frame is None else [keys.take(keys.frames == frame) for keys in found]
 
 
-def drag_of(animation, chosen: list[Any], *names: str) -> Any:
+def drag_of(animation, chosen: list[Any]) -> Any:
     module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
-    drag = module.ParameterDrag(chosen, names, {})
+    drag = module.ParameterDrag(chosen, {})
     # However busy the machine is, each step is shown.
     drag._pace = module.Pace(lambda: 0.0)
     return drag
@@ -100,7 +100,7 @@ def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation,
     rig = rig_of(animation, mode, ease=0.2)
     action = rig.animation_data.action
     chosen = keys_of(animation, rig)
-    drag = drag_of(animation, chosen, "tension", "bias")
+    drag = drag_of(animation, chosen)
     for number in (0.1, 0.9, -0.4):
         assert drag.to(given(chosen, tension=number, bias=0.2)) == []
     assert drag.finish(given(chosen, tension=0.6, bias=-0.3)) == []
@@ -124,7 +124,7 @@ def test_a_step_is_seen_near_as_it_is_played_at_the_end(animation, mode):
     rig = rig_of(animation, mode)
     chosen = keys_of(animation, rig)
     before = played(rig)
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=-0.9))
     drag.to(given(chosen, tension=0.8))
     step = played(rig)
@@ -158,13 +158,13 @@ def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_e
     let_time_pass(animation)
     before, chosen = everything(rig), keys_of(animation, rig)
     start = played(rig)
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=-0.9))
     drag.to(given(chosen, tension=0.8))
     step = played(rig)
     drag.take_back()
     assert everything(rig) == before
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=0.8))
     drag.finish(given(chosen, tension=0.8))
     assert np.abs(played(rig) - start).max() > 0.01
@@ -176,7 +176,7 @@ def test_a_drag_that_is_taken_back_leaves_every_bit(animation, mode):
     rig = rig_of(animation, mode, ease=0.2)
     chosen = keys_of(animation, rig, None)
     before = everything(rig)
-    drag = drag_of(animation, chosen, "continuity")
+    drag = drag_of(animation, chosen)
     for number in (0.1, 0.9, -0.4):
         drag.to(given(chosen, continuity=number))
         assert everything(rig) != before
@@ -190,7 +190,7 @@ def test_a_step_changes_handles_and_nothing_else(animation):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
     curves, table = everything(rig)
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=0.8))
     shown, table_shown = everything(rig)
     assert table_shown == table
@@ -206,7 +206,7 @@ def test_keys_that_are_read_during_a_drag_have_its_parameters(animation):
     def tensions() -> set[float]:
         return {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)}
 
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=0.75))
     assert tensions() == {0.75}
     drag.to(given(chosen, tension=-0.5))
@@ -219,7 +219,7 @@ def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):
     rig = rig_of(animation, "XYZ")
     handlers = handlers_of(animation)
     chosen = keys_of(animation, rig)
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=0.75))
     shown = everything(rig)
     bpy.context.view_layer.update()
@@ -237,7 +237,7 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
     animation.bake(rig, prefixes=['pose.bones["b"]'], output="SAMPLES")
     chosen = keys_of(animation, rig)
     before, motion = snapshot(rig), played(rig, 0.5)
-    drag = drag_of(animation, chosen, "bias")
+    drag = drag_of(animation, chosen)
     drag.to(given(chosen, bias=0.9))
     moved = np.abs(played(rig, 0.5) - motion).max(axis=0)
     # The only key of a rotation at rest has no bias; every other curve of a dragged key has another course.
@@ -283,7 +283,7 @@ def test_a_step_that_waits_is_made_good_by_the_end(animation):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
     module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
-    drag = drag_of(animation, chosen, "tension")
+    drag = drag_of(animation, chosen)
     clock = Clock()
     drag._pace = module.Pace(clock)
     drag.to(given(chosen, tension=0.1))

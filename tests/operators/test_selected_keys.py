@@ -716,7 +716,7 @@ def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choo
         choose(cube, "location", frame)
         with editor("DOPESHEET"):
             (chosen[frame],) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = parameters.recorded_parameters.RecordedParameters.of(chosen[11], "tension")
+    kept = parameters.recorded_parameters.RecordedParameters.of(chosen[11])
     parameters.set_parameters.set_parameters(chosen[11], {"tension": 0.5})
     choose(cube, "location", 1)
     with editor("DOPESHEET"):

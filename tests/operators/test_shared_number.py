@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a slider of several keys puts back when it is taken back."""
+"""The numbers that keys get when a slider that they share is set."""
 
 from __future__ import annotations
 
@@ -16,22 +16,17 @@ def slider(tcb_animation):
     return tcb_animation.ui.sliders.shared_number.SharedSlider(LIMITS)
 
 
-def test_what_is_kept_is_of_when_the_slider_was_taken_hold_of(slider):
-    change = functools.partial(slider.changed, "keys", relative=False)
-    numbers = change(np.zeros(2), value=0.5, keep=lambda: "none of their own")
-    numbers = change(numbers, value=0.75, keep=lambda: "on the way")
-    assert slider.kept("keys", numbers, 0.0) == "none of their own"
-    slider.end_drag()
-    assert slider.kept("keys", numbers, 0.0) is None
-    numbers = change(numbers, value=0.0, keep=lambda: "the same")
-    slider.end_drag()
-    numbers = change(numbers, value=0.25, keep=lambda: "their own")
-    assert slider.kept("keys", numbers, 0.0) == "their own"
+def test_numbers_that_were_made_equal_on_the_way_are_shifted_from_where_the_drag_began(slider):
+    change = functools.partial(slider.changed, "keys")
+    shown = slider.shown("keys", np.array([-0.5, 0.5]))
+    equal = change(np.array([-0.5, 0.5]), value=0.25, relative=False)
+    assert equal.tolist() == [0.25, 0.25]
+    shifted = change(equal, value=shown + 0.25, relative=True, goes_on=True)
+    assert shifted.tolist() == [-0.25, 0.75]
 
 
-def test_numbers_that_differ_come_back_though_alt_is_let_go_before_escape(slider):
-    change = functools.partial(slider.changed, "keys", keep=lambda: None)
-    first = change(np.array([-0.5, 0.5]), value=0.25, relative=True)
-    second = change(first, value=0.5, relative=True)
-    assert second[1] > first[1]
-    assert change(second, value=0.25, relative=False, takes_back=True).tolist() == first.tolist()
+def test_the_mean_of_numbers_that_differ_is_not_the_number_that_a_person_types(slider):
+    shown = slider.shown("keys", np.array([-0.5, 0.5]))
+    assert shown != 0.0
+    assert shown == pytest.approx(0.0, abs=1e-7)
+    assert slider.changed("keys", np.array([-0.5, 0.5]), 0.0, relative=False).tolist() == [0.0, 0.0]

@@ -38,6 +38,7 @@ from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
+from ..sliders import slider_drag
 from . import attempts
 from .editing import is_editing
 from .messages import forget_all_notes, forget_notes, keep_notes
@@ -80,6 +81,7 @@ def _forget_all() -> None:
     _state.clear()
     watches.clear()
     forget_preview()
+    slider_drag.forget()
     attempts.clear()
     forget_all_notes()
 
@@ -313,6 +315,12 @@ def _times_scene(action: bpy.types.ID) -> bool:
 
 
 @persistent
+def _before_undo(*_args: object) -> None:
+    # After it the preview's keys are gone.
+    finish_preview()
+
+
+@persistent
 def _after_undo(*_args: object) -> None:
     """Mark everything after an undo: every reference held is dead, and any key may be another."""
     for watch in watches.values():
@@ -401,6 +409,8 @@ def _after_rendering(*_args: object) -> None:
 _HANDLERS = (
     ("depsgraph_update_post", _after_update),
     ("frame_change_pre", _before_frame_change),
+    ("undo_pre", _before_undo),
+    ("redo_pre", _before_undo),
     ("undo_post", _after_undo),
     ("redo_post", _after_undo),
     ("load_post", _after_loading),

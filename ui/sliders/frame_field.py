@@ -23,8 +23,8 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
 from .. import selection
-from .key_fields import identity_of, split_by_track
 from .modifier_keys import last_event
+from .slider_drag import identity_of, split_by_track
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _FrameField:
             return
         shift = value - drag.shown
         # By the mouse, whole frames.
-        after = drag.before + (round(shift) if event.holds and not event.is_modifier else shift)
+        after = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
         try:
             moved = [(keys, _in_action(keys, own)) for keys, own in split_by_track(chosen, after)]
             for keys, own in moved:
@@ -88,7 +88,11 @@ class _FrameField:
             _go(context, float(after.min()))
         self._drag = drag
         after = _frames(self._moved(context, selection.chosen_keys(context), group.whole_column))
-        self._drag = _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead) if event.holds else None
+        self._drag = (
+            _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead)
+            if event.presses or event.is_modifier
+            else None
+        )
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
         """Return the keys to move: those shown or, in the viewport, their column; in a drag, of the same tracks."""

@@ -7,11 +7,9 @@ the keys at its frame of what else is selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import bpy
 import numpy as np
@@ -19,18 +17,16 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
-from ...animation.edit.parameters.set_parameters import set_parameters_of_each
+from ...animation.edit.parameters.drag import Given, ParameterDrag
 from ...animation.edit.place_keys import RecordedPlaces, put_places_back, set_value, values_of
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
-from .. import selection
-from .modifier_keys import LastEvent, last_event
+from .. import redraw, selection
+from .modifier_keys import last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
-
-Was = TypeVar("Was", RecordedParameters, RecordedPlaces)
+from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_drag
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -82,54 +78,59 @@ VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation ra
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 
-@dataclass(frozen=True)
-class _Way(Generic[Was]):
-    """How one number of keys is set, in a drag or once, recorded and put back."""
+class _ValueDrag:
+    """Values of keys, which each step of a drag writes."""
 
-    set_: Callable[[Iterable[tuple[TrackKeys, Numbers]], bool], None]
-    keep: Callable[[TrackKeys], Was]
-    put_back: Callable[[Sequence[Was]], None]
+    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
+        self.is_shown = False
+        """True from the first step to the end."""
+        self._chosen, self._recorded = chosen, [RecordedPlaces.of(keys) for keys in chosen]
 
+    def to(self, given: Given) -> None:
+        """Set values by the names of components; NaN where a key has none."""
+        self.is_shown = True
+        for keys, own in zip(self._chosen, given, strict=True):
+            for name, values in own.items():
+                there = ~np.isnan(values)
+                # The panel says why it can't be done.
+                with suppress(AnimationError):
+                    set_value(keys.take(there), int(name), values[there])
 
-def _way_of_number(name: str) -> _Way[RecordedParameters]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]], held: bool) -> None:
-        # A velocity has no defaults.
-        defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-        set_parameters_of_each([(keys, {name: numbers}) for keys, numbers in every], defaults, held=held)
+    def finish(self, given: Given) -> None:
+        """Set values, and end the drag."""
+        self.to(given)
+        self.is_shown = False
 
-    return _Way(set_, partial(RecordedParameters.of, name=name), put_back)
+    def finish_at_last_step(self) -> None:
+        """End the drag."""
+        self.is_shown = False
 
-
-def _way_of_value(component: int) -> _Way[RecordedPlaces]:
-    def set_(every: Iterable[tuple[TrackKeys, Numbers]], _held: bool) -> None:
-        for keys, numbers in every:
-            with suppress(AnimationError):
-                set_value(keys, component, numbers)
-
-    return _Way(set_, RecordedPlaces.of, put_places_back)
+    def take_back(self) -> None:
+        """End the drag, and restore the keys."""
+        self.is_shown = False
+        put_places_back(self._recorded)
 
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider: SharedSlider[list[RecordedParameters]] = SharedSlider(LIMITS[name])
+    slider = SharedSlider(LIMITS[name])
 
     def get(_self: object) -> float:
-        chosen, own = selection.chosen_keys(bpy.context), selection.chosen_parameters(bpy.context)[name]
-        return slider.shown(identity_of(chosen), own) if len(own) else 0.0
+        end_if_released(bpy.context)
+        own = selection.chosen_parameters(bpy.context)[name]
+        return slider.shown(_identity_of_chosen(bpy.context), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
-        event, chosen = last_event(bpy.context), selection.chosen_keys(bpy.context)
-        own = selection.parameters_of(bpy.context, chosen)[name]
-        _slide(slider, event, _way_of_number(name), chosen, own, value, self.relative)
+        chosen = selection.chosen_keys(bpy.context)
+        own = selection.chosen_parameters(bpy.context)[name]
+        _slide(ParameterDrag, name, slider, chosen, own, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 
 
 def key_velocity() -> Any:
     """Return the sliders of the velocity of the chosen keys whose method uses it."""
-    get, set_ = _component_fields(
-        SLIDERS_OF_VELOCITY, velocity_component, lambda each: _way_of_number(velocity_of(each))
-    )
+    get, set_ = _component_fields(SLIDERS_OF_VELOCITY, velocity_component, ParameterDrag, velocity_of)
     return FloatVectorProperty(
         name="Velocity",
         description=VELOCITY_DESCRIPTION,
@@ -143,7 +144,7 @@ def key_velocity() -> Any:
 
 def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
     """Return the fields of the values of the chosen keys."""
-    get, set_ = _component_fields(size, value_component, _way_of_value)
+    get, set_ = _component_fields(size, value_component, _ValueDrag, str)
     return FloatVectorProperty(
         name="Value",
         description="The value of the key, as it was keyed",
@@ -160,28 +161,29 @@ _Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
 
 
 def _component_fields(
-    size: int, find: _Find, way_of: Callable[[int], _Way[Was]]
+    size: int, find: _Find, kind: type[ParameterDrag] | type[_ValueDrag], name_of: Callable[[int], str]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
     """Return getter and setter of numbers that keys have component by component."""
-    sliders: list[SharedSlider[list[Was]]] = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
+    sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with that component, its numbers, and the slider's number."""
-        chosen, numbers = find(bpy.context, component)
-        return chosen, numbers, sliders[component].shown(identity_of(chosen), numbers) if len(numbers) else 0.0
+        keys, numbers = find(bpy.context, component)
+        # Mostly all keys have it.
+        is_all = len(keys) == len(selection.chosen_keys(bpy.context))
+        identity = _identity_of_chosen(bpy.context) if is_all else identity_of(keys)
+        return keys, numbers, sliders[component].shown(identity, numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
+        end_if_released(bpy.context)
         return [shown(component)[2] for component in range(size)]
 
     def set_(self: Any, values: Sequence[float]) -> None:
-        event = last_event(bpy.context)
         for component, value in enumerate(values):
-            chosen, numbers, before = shown(component)
+            keys, numbers, before = shown(component)
             # The getters of the other sliders say what they show.
             if len(numbers) and np.float32(value) != np.float32(before):
-                _slide(sliders[component], event, way_of(component), chosen, numbers, value, self.relative)
-            elif not event.holds:
-                sliders[component].end_drag()
+                _slide(kind, name_of(component), sliders[component], keys, numbers, value, self.relative)
 
     return get, set_
 
@@ -196,58 +198,51 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
 
 def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the chosen keys with that component, and its values in their order."""
-    having = []
+    return _values_of_chosen(context).get(component, ([], np.empty(0)))
+
+
+@redraw.once
+@once_a_drag
+def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
+    """Return the same of each component."""
+    having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in selection.chosen_keys(context):
-        own = values_of(keys).get(component)
-        if own is not None and not np.isnan(own).all():
+        for component, own in values_of(keys).items():
             there = ~np.isnan(own)
-            having.append((keys.take(there), own[there]))
-    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+            if there.any():
+                having.setdefault(component, []).append((keys.take(there), own[there]))
+    return {
+        component: ([keys for keys, _ in own], np.concatenate([numbers for _, numbers in own]))
+        for component, own in having.items()
+    }
+
+
+@redraw.once
+@once_a_drag
+def _identity_of_chosen(context: bpy.types.Context) -> Any:
+    return identity_of(selection.chosen_keys(context))
 
 
 def _slide(
-    slider: SharedSlider[list[Was]],
-    event: LastEvent,
-    way: _Way[Was],
-    chosen: list[TrackKeys],
+    kind: type[ParameterDrag] | type[_ValueDrag],
+    name: str,
+    slider: SharedSlider,
+    keys: list[TrackKeys],
     numbers: Numbers,
     value: float,
     relative: bool,
 ) -> None:
     """Set the number of keys that have these now, as its slider was set."""
+    context = bpy.context
+    event, chosen = last_event(context), selection.chosen_keys(context)
     if not chosen:
         return
-    keys = identity_of(chosen)
-    if event.takes_back:
-        kept = slider.kept(keys, numbers, value)
-        if kept is not None:
-            way.put_back(kept)
-            slider.end_drag()
-            return
-        if np.float32(value) == np.float32(slider.shown(keys, numbers)):
-            # Blender resets it more than once.
-            return
-    after = slider.changed(
-        keys,
-        numbers,
-        value,
-        relative or event.alt,
-        keep=lambda: [way.keep(track_keys) for track_keys in chosen],
-        held_on=event.is_modifier,
-        takes_back=event.takes_back,
-    )
+    drag = going_on(context, kind, chosen)
+    if drag is None:
+        if kind is ParameterDrag:
+            parameters = ParameterDrag(chosen, selection.default_parameters(context))
+            drag = begin(context, chosen, parameters, keeps_keys=True)
+        else:
+            drag = begin(context, chosen, _ValueDrag(chosen), keeps_keys=False)
     # The panel says why it can't be done.
-    way.set_(split_by_track(chosen, after), event.holds and not event.is_modifier)
-    if not event.holds:
-        slider.end_drag()
-
-
-def split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
-    """Yield the keys of each track with their numbers."""
-    ends = np.cumsum([len(keys) for keys in chosen])
-    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
-
-
-def identity_of(chosen: list[TrackKeys]) -> Hashable:
-    """Return what tells these keys from others, and from themselves at other frames."""
-    return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
+    drag.set(name, slider, keys, numbers, value, event, relative or event.alt)

@@ -32,8 +32,10 @@ class LastEvent:
     alt: bool = False
     is_modifier: bool = False
     """A modifier key was pressed or released last, and no button or other key since."""
-    holds: bool = False
-    """The mouse button is down since; or else a modifier key, and before it perhaps the button."""
+    presses: bool = False
+    """The mouse button is down since, or a modifier key that was pressed or released after it."""
+    releases: bool = False
+    """The mouse button is up since, or a modifier key that was pressed or released after it."""
     takes_back: bool = False
     """The event is one by which Blender cancels a drag."""
 
@@ -51,10 +53,13 @@ class TCB_OT_last_event(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         global _last
+        is_modifier = event.type in _MODIFIERS
+        button = (event.type_prev, event.value_prev) if is_modifier else (event.type, event.value)
         _last = LastEvent(
             alt=event.alt and event.type in _SETS,
-            is_modifier=event.type in _MODIFIERS,
-            holds=event.type in _MODIFIERS or (event.type, event.value) == ("LEFTMOUSE", "PRESS"),
+            is_modifier=is_modifier,
+            presses=button == ("LEFTMOUSE", "PRESS"),
+            releases=button == ("LEFTMOUSE", "RELEASE"),
             # Blender may reset the slider after the key is released.
             takes_back=event.type in {"ESC", "RIGHTMOUSE"},
         )

@@ -28,7 +28,10 @@ from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
 
 Given = Sequence[Mapping[str, Numbers]]
-"""New parameters of each track's keys: for each name an array with one number per key."""
+"""New numbers of each track's keys: for each name an array with one number per key, or nothing.
+
+Tracks with parameters alone have the same names. Others have velocities, too.
+"""
 
 QUICK, REST = 0.04, 0.1
 """Seconds. After a slower step, further ones wait for this long; only the last of them is shown."""
@@ -64,24 +67,17 @@ class ParameterDrag:
     ----------
     chosen
         The keys, as they are before.
-    names
-        The parameters that change.
     defaults
         The parameters of keys that have none of their own.
     """
 
-    def __init__(
-        self,
-        chosen: Sequence[TrackKeys],
-        names: Sequence[str],
-        defaults: Mapping[str, float],
-    ) -> None:
+    def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
         self.chosen = list(chosen)
         self.is_shown = False
         """True from the first step to the end."""
         self.stepped_at = -np.inf
-        self._names, self._defaults = names, defaults
-        self._recorded = [RecordedParameters.of(keys, names[0] if len(names) == 1 else None) for keys in chosen]
+        self._defaults = defaults
+        self._recorded = [RecordedParameters.of(keys) for keys in chosen]
         self._written: set[int] = set()
         """The tracks whose keys were written."""
         self._given: Given = []
@@ -92,8 +88,12 @@ class ParameterDrag:
 
     def to(self, given: Given) -> list[AnimationError]:
         """Show these parameters, at once or after a rest; return errors of tracks that can't be changed."""
+        was_shown, before = self.is_shown, list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
-        if not self.is_shown:
+        if was_shown and before != list(map(_kind, given)):
+            self._take_away()
+            self._prepare()
+        elif not was_shown:
             finish_preview()
             self._prepare()
             begin_preview(self.finish_at_last_step)
@@ -134,20 +134,23 @@ class ParameterDrag:
         end_drag()
 
     def _end(self) -> None:
+        self._take_away()
+        self.is_shown = self._waits = False
+        end_preview(self.finish_at_last_step)
+
+    def _take_away(self) -> None:
         for preview, _ in self._previews:
             preview.take_away()
         self._previews, self._others = [], []
-        self.is_shown = self._waits = False
-        end_preview(self.finish_at_last_step)
 
     def _prepare(self) -> None:
         chosen = found_again(self.chosen)
         places = [(_action_of(keys).session_uid, keys.track.slot, keys.track.path) for keys in chosen]
-        counts, can_preview = Counter(places), LIMITS.keys() >= set(self._names)
+        counts, kinds = Counter(places), list(map(_kind, self._given))
         groups: dict[tuple[int, int], list[int]] = {}
         for number, (place, keys) in enumerate(zip(places, chosen, strict=True)):
             # Datablocks that share an action have one track twice.
-            if can_preview and counts[place] == 1 and _is_editable(keys):
+            if kinds[number] == "PARAMETERS" and counts[place] == 1 and _is_editable(keys):
                 groups.setdefault(place[:2], []).append(number)
         shown: set[int] = set()
         for numbers in groups.values():
@@ -159,7 +162,7 @@ class ParameterDrag:
             if preview.paths:
                 self._previews.append((preview, numbers))
                 shown.update(number for number in numbers if chosen[number].track.path in preview.paths)
-        self._others = [number for number in range(len(chosen)) if number not in shown]
+        self._others = [number for number, kind in enumerate(kinds) if kind and number not in shown]
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
@@ -167,7 +170,8 @@ class ParameterDrag:
         with self._pace.step():
             for preview, numbers in self._previews:
                 given = {
-                    name: np.concatenate([self._given[number][name] for number in numbers]) for name in self._names
+                    name: np.concatenate([self._given[number][name] for number in numbers])
+                    for name in self._given[numbers[0]]
                 }
                 # Where there is no motion with these, the end of the drag reports it.
                 with suppress(KeysError):
@@ -186,10 +190,18 @@ class ParameterDrag:
         return None
 
     def _write(self, numbers: Sequence[int], held: bool) -> list[AnimationError]:
+        numbers = [number for number in numbers if self._given[number]]
         self._written.update(numbers)
         chosen = found_again([self.chosen[number] for number in numbers])
         given = [self._given[number] for number in numbers]
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, held=held)
+
+
+def _kind(given: Mapping[str, Numbers]) -> str:
+    """Return what changes of a track; only parameters can be previewed."""
+    if not given:
+        return ""
+    return "PARAMETERS" if LIMITS.keys() >= given.keys() else "VELOCITIES"
 
 
 def _action_of(keys: TrackKeys) -> bpy.types.Action:

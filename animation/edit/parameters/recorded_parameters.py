@@ -21,21 +21,20 @@ from ...store.tracks import Track
 from .. import restore
 from ..own_curves import bake_again
 from ..track_keys import TrackKeys, found_again
-from .write import NAMES, Change, column_in_channel, write_numbers, write_rows
+from .write import NAMES, Change, write_numbers, write_rows
 
 
 @record()
 class RecordedParameters:
-    """Record parameters of keys of a track, or one of them, and restore them bit for bit."""
+    """Record the parameters of keys of a track, and restore them bit for bit."""
 
     keys: TrackKeys
     enabled: bool
-    name: str | None
 
     @classmethod
-    def of(cls, keys: TrackKeys, name: str | None = None) -> RecordedParameters:
-        """Record all parameters, or the one of that name."""
-        return cls(keys, keys.track.enabled, name)
+    def of(cls, keys: TrackKeys) -> RecordedParameters:
+        """Record all parameters."""
+        return cls(keys, keys.track.enabled)
 
     def put_back(self, channels: Channels, track: Track) -> None:
         """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
@@ -66,15 +65,11 @@ class RecordedParameters:
                 remove_table(channels.action)
 
     def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
-        """Return the recorded numbers of the parameters that are restored."""
+        """Return the recorded numbers."""
         if index not in self.keys.own:
             return {}
         before = self._before(index, own, there)
-        columns = range(NUMBERS)
-        if self.name is not None:
-            column = column_in_channel(self.keys.track, index, self.name)
-            columns = range(0) if column is None else range(column, column + 1)
-        return {NAMES[column]: before.numbers[:, column].astype(np.float64) for column in columns}
+        return {NAMES[column]: before.numbers[:, column].astype(np.float64) for column in range(NUMBERS)}
 
     def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
         """Return the recorded keys, in the order of those that are there."""

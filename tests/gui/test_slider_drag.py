@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By hand: sliders of the tab are dragged, and taken back with Esc or released; what they change plays meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES, settle, turns
+from .cube import CURVES
+from .editors import hold_slider, move_on, open_editor, take_back
+
+LIVE = """
+from bl_ext.user_default.tcb_animation import animation
+cube = bpy.data.objects['Cube']
+animation.enable(cube)
+animation.bake(cube, output='HANDLES')
+cube.animation_data.action.tcb_live = {live}
+"""
+MIXED = """
+for frame, numbers in ((1, dict(tension=-0.5, bias=0.25, ease_to=0.5)), (20, dict(tension=0.25, bias=-0.5)),
+                       (50, dict(tension=0.75, ease_to=0.25, ease_from=0.5))):
+    animation.key_set(cube, 'location', frame, **numbers)
+"""
+HERMITE = """
+animation.choose(cube, 'location', method='HERMITE')
+for frame, velocity in ((1, (1, 0.5, 0)), (20, (-3, 0.5, 0.25))):
+    animation.key_set(cube, 'location', frame, velocity=velocity, ease_to=0.01 * frame)
+"""
+PUSH = """
+bpy.ops.ed.undo_push(message='set up')
+"""
+STATE = f"""{CURVES}
+action = bpy.data.objects['Cube'].animation_data.action
+table = action.get('tcb_animation')
+# Rows that no key has any more stay until the file is saved.
+stored = {{name: bytes(memoryview(each)) if hasattr(each, 'typecode') else each
+          for name, each in table.items() if name not in ('rows', 'lengths', 'stamp')}}
+result = (everything(), sorted(stored.items()))
+"""
+IS_DRAGGED = """
+from bl_ext.user_default.tcb_animation.animation.bake.replay import is_dragged
+result = is_dragged(0.0)
+"""
+PLAYED = f"{CURVES}\nresult = [c.evaluate(frame) for c in fcurves() for frame in range(1, 51)]"
+
+
+def state(window: Any) -> Any:
+    """All F-curves, and the table but for its rows, to the last bit. Keys name their rows, which never change."""
+    return window.run(STATE)
+
+
+def numbers(window: Any, name: str) -> Any:
+    return window.run(f"{CURVES}\nresult = numbers({name!r})")
+
+
+def editor_of(window: Any, code: str) -> tuple[Any, dict[str, Any]]:
+    """The Graph Editor with the three keys of the cube's location selected; its middle, and the tab's sliders."""
+    window.run(code)
+    settle(window)
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.key("a", at=centre)
+    window.run(PUSH)
+    settle(window)
+    # Beside the range of mixed numbers a slider is narrow.
+    return centre, window.buttons("GRAPH_EDITOR", height=400, across=0.35)
+
+
+def hold(window: Any, at: Any, steps: int) -> None:
+    hold_slider(window, (at[0] + 60, at[1]), steps)
+    settle(window)
+
+
+def test_escape_gives_keys_with_different_numbers_every_bit_back(window):
+    _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    before, played = state(window), window.run(PLAYED)
+    for name in ("tension", "bias", "ease_to", "tension"):
+        given = numbers(window, name)
+        hold(window, place(buttons, f"tcb.{name}"), 8)
+        assert len(set(numbers(window, name).values())) == 1
+        assert window.run(PLAYED) != played
+        take_back(window)
+        assert state(window) == before
+        assert numbers(window, name) == given
+
+
+def test_escape_gives_keys_with_velocities_every_bit_back(window):
+    _, buttons = editor_of(window, LIVE.format(live=True) + HERMITE)
+    before, played = state(window), window.run(PLAYED)
+    for name in ("tcb.velocity", "tcb.ease_to", "tcb.velocity"):
+        hold(window, place(buttons, name), 8)
+        held = window.run(PLAYED)
+        window.shot(PICTURES / f"held_{name}.png")
+        take_back(window)
+        assert held != played
+        assert state(window) == before
+
+
+def test_escape_and_the_release_that_wait_while_blender_is_busy_are_still_an_escape(window):
+    _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    before = state(window)
+    hold(window, place(buttons, "tcb.tension"), 4)
+    window.run("import time\nbpy.app.timers.register(lambda: time.sleep(1.5), first_interval=0.05)")
+    window.xdotool("mousemove_relative", "--", 6, 0, "key", "Escape", "mouseup", 1)
+    settle(window)
+    assert state(window) == before
+
+
+def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
+    centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    before, played = state(window), window.run(PLAYED)
+    hold(window, place(buttons, "tcb.tension"), 8)
+    held = numbers(window, "tension")
+    window.xdotool("mouseup", 1)
+    settle(window)
+    after = state(window)
+    assert numbers(window, "tension") == held
+    assert len(set(held.values())) == 1
+    assert window.run(PLAYED) != played
+    # The next bake by Live has nothing to change.
+    window.run("from bl_ext.user_default.tcb_animation.ui.live import handlers\nhandlers.flush_all()")
+    assert state(window) == after
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert state(window) == before
+    window.key("ctrl+shift+z", at=centre)
+    settle(window)
+    assert state(window) == after
+
+
+def test_a_slider_dragged_with_shift_and_released_is_set(window):
+    _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    hold(window, place(buttons, "tcb.bias"), 3)
+    coarse = numbers(window, "bias")
+    window.xdotool("keydown", "shift")
+    move_on(window, 3)
+    settle(window)
+    held = numbers(window, "bias")
+    window.xdotool("mouseup", 1)
+    settle(window)
+    window.xdotool("keyup", "shift")
+    assert numbers(window, "bias") == held != coarse
+    assert len(set(held.values())) == 1
+    assert not window.run(IS_DRAGGED)
+
+
+def test_a_typed_number_is_of_all_keys_and_undone_at_once(window):
+    centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    before, played = state(window), window.run(PLAYED)
+    window.type_value(place(buttons, "tcb.bias"), "0.375")
+    settle(window)
+    assert numbers(window, "bias") == {1.0: 0.375, 20.0: 0.375, 50.0: 0.375}
+    assert window.run(PLAYED) != played
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert state(window) == before
+
+
+@pytest.mark.parametrize("end", ["Escape", "release"])
+def test_several_sliders_are_dragged_at_once(window, end):
+    """Pressed on the first of them, the mouse goes down over the others, then aside."""
+    centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
+    before = state(window)
+    first, last = place(buttons, "tcb.tension"), place(buttons, "tcb.bias")
+    for at in ((first[0] - 25, first[1]), (first[0] - 20, first[1])):
+        window.xdotool("mousemove", *at)
+        turns(window)
+    window.xdotool("mousedown", 1)
+    turns(window)
+    for _step in range(4):
+        window.xdotool("mousemove_relative", "--", 0, (last[1] - first[1]) // 4 + 1)
+        turns(window)
+    move_on(window, 8)
+    window.shot(PICTURES / f"several_sliders_{end}.png")
+    held = [numbers(window, name) for name in ("tension", "continuity", "bias")]
+    assert all(len(set(each.values())) == 1 and len(each) == 3 for each in held), held
+    if end == "Escape":
+        take_back(window)
+        assert state(window) == before
+        return
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert [numbers(window, name) for name in ("tension", "continuity", "bias")] == held
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert state(window) == before
+
+
+def test_a_baked_track_is_baked_again_at_each_step_and_taken_back(window):
+    centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED + "animation.bake(cube)\n")
+    before, played = state(window), window.run(PLAYED)
+    hold(window, place(buttons, "tcb.tension"), 8)
+    held = window.run(PLAYED)
+    assert held != played
+    take_back(window)
+    assert state(window) == before
+    hold(window, place(buttons, "tcb.tension"), 8)
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert window.run(PLAYED) == held
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert state(window) == before
+
+
+def test_with_live_off_a_slider_sets_numbers_and_moves_nothing(window):
+    centre, buttons = editor_of(window, LIVE.format(live=False) + MIXED)
+    before, played = state(window), window.run(PLAYED)
+    hold(window, place(buttons, "tcb.tension"), 8)
+    held = numbers(window, "tension")
+    assert len(set(held.values())) == 1
+    take_back(window)
+    assert state(window) == before
+    hold(window, place(buttons, "tcb.tension"), 8)
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert numbers(window, "tension") == held
+    assert window.run(PLAYED) == played
+    window.key("ctrl+z", at=centre)
+    settle(window)
+    assert state(window) == before

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drags of sliders, whose begin and end Blender does not report.
+
+Blender sets a slider at each move of the mouse; of several sliders that are dragged at once, each. On `Esc` it sets
+each to the number that it showed before. After the release it reads the number for the Info log, and then stores the
+undo step: so the drag ends at that reading, and the step has its result.
+
+The last event of the window can be ahead of the event that Blender handles: on a slow machine a move, `Esc` and the
+release of the button may wait together. So a drag is cancelled by the number alone, also just after it has ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import bpy
+import numpy as np
+
+from ...animation.edit.parameters.drag import Given
+from ...animation.edit.track_keys import TrackKeys
+from ...animation.fcurves.frames import is_among
+from ...animation.store.parameters import Numbers
+from .. import redraw
+from .modifier_keys import LastEvent, last_event
+from .shared_number import SharedSlider
+
+Found = TypeVar("Found")
+
+_QUIET = 0.25
+"""Seconds without a step between two looks whether the mouse button is still down."""
+_SAME = 5e-7
+"""Numbers from 0 to 50 come back rounded."""
+
+
+class Drag(Protocol):
+    """What a slider changes of keys during a drag, as `ParameterDrag` does."""
+
+    is_shown: bool
+
+    def to(self, given: Given) -> object:
+        """Show numbers."""
+
+    def finish(self, given: Given) -> object:
+        """Set numbers."""
+
+    def finish_at_last_step(self) -> object:
+        """Set the numbers of the last step."""
+
+    def take_back(self) -> None:
+        """Restore the state before the drag."""
+
+
+class _Start(NamedTuple):
+    """A slider before the drag."""
+
+    last: Any
+    """Its last change."""
+    shown: float
+    keys: Sequence[TrackKeys]
+    numbers: Numbers
+
+
+class SliderDrag:
+    """A drag of one slider, or of several of the same keys at once.
+
+    Parameters
+    ----------
+    context
+        The context in which the slider was set.
+    chosen
+        The chosen keys.
+    drag
+        What changes them.
+    keeps_keys
+        Whether the keys stay the same during the drag, but for the dragged parameters.
+    """
+
+    def __init__(self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> None:
+        self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
+        self.keys = identity_of(chosen)
+        self.found: dict[str, Any] = {}
+        """What was found about the keys that the drag does not change."""
+        self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
+        """By the names of numbers the keys that have them, and the dragged numbers."""
+        self._area = _area_of(context)
+        self._window = context.window.as_pointer() if context.window is not None else 0
+        self._starts: dict[str, _Start] = {}
+        self._has_ended = self._is_loose = False
+        self._stepped_at = 0.0
+
+    def goes_on(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
+        """Check whether a slider of these keys that is set belongs to the drag."""
+        is_there = self._area == _area_of(context) and isinstance(self.drag, kind) and self.keys == keys
+        return is_there and (self.drag.is_shown or self._has_ended)
+
+    def is_shown_in(self, context: bpy.types.Context) -> bool:
+        """Check whether the area shows these keys, which need not be found again."""
+        return self.keeps_keys and self.drag.is_shown and self._area == _area_of(context)
+
+    def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
+        """Return the dragged numbers of that name of a track's keys."""
+        own = split_by_track(*self.numbers[name]) if name in self.numbers else []
+        return next((numbers for each, numbers in own if _place(each) == _place(keys)), None)
+
+    def set(
+        self,
+        name: str,
+        slider: SharedSlider,
+        keys: Sequence[TrackKeys],
+        numbers: Numbers,
+        value: float,
+        event: LastEvent,
+        relative: bool,
+    ) -> None:
+        """Set the number of this name, which the keys have, to a slider's value."""
+        identity = self.keys if len(keys) == len(self.chosen) else identity_of(keys)
+        goes_on = name in self._starts
+        if not goes_on:
+            self._starts[name] = _Start(slider.last, slider.shown(identity, numbers), keys, numbers)
+        start = self._starts[name]
+        is_drag = goes_on or event.presses or event.takes_back
+        if is_drag and abs(value - start.shown) <= _SAME:
+            slider.last, after = start.last, start.numbers
+        else:
+            after = slider.changed(identity, numbers, value, relative, goes_on)
+        self.numbers[name] = start.keys, after
+        if is_drag and all(self.numbers[each][1] is own.numbers for each, own in self._starts.items()):
+            self._take_back()
+        elif event.presses or (self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)):
+            self._step()
+        else:
+            self.drag.finish(self._given())
+            self._end()
+
+    def finish(self) -> None:
+        """End the drag at its last step."""
+        if self.drag.is_shown:
+            self.drag.finish_at_last_step()
+            self._end()
+
+    def _step(self) -> None:
+        self._has_ended = self._is_loose = False
+        self._stepped_at = time.monotonic()
+        self.drag.to(self._given())
+        if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
+            bpy.app.timers.register(_watch, first_interval=_QUIET)
+
+    def _take_back(self) -> None:
+        if self.drag.is_shown or self._has_ended:
+            self.drag.take_back()
+            self._end()
+
+    def _end(self) -> None:
+        """Remember the drag until the events at hand are handled: `Esc` may be among them."""
+        self._has_ended = not bpy.app.background
+        if self._has_ended and not bpy.app.timers.is_registered(_forget_ended):
+            bpy.app.timers.register(_forget_ended, first_interval=0.0)
+
+    def _given(self) -> list[dict[str, Numbers]]:
+        """Return the dragged numbers of each track; NaN for keys without them."""
+        given: list[dict[str, Numbers]] = [{} for _ in self.chosen]
+        place = {_place(keys): number for number, keys in enumerate(self.chosen)}
+        for name, (keys, numbers) in self.numbers.items():
+            for own, part in split_by_track(keys, numbers):
+                number = place[_place(own)]
+                every = np.full(len(self.chosen[number]), np.nan)
+                every[is_among(self.chosen[number].frames, own.frames)] = part
+                given[number][name] = every
+        return given
+
+    def forget_ended(self) -> None:
+        """Let the next set of a slider begin another drag."""
+        self._has_ended = False
+
+    def watch(self) -> bool:
+        """End the drag if its slider is gone with the button released; return whether it goes on."""
+        if not self.drag.is_shown:
+            return False
+        if time.monotonic() - self._stepped_at < _QUIET:
+            return True
+        windows: Any = bpy.context.window_manager
+        window = next((each for each in windows.windows if each.as_pointer() == self._window), None)
+        is_held = False
+        if window is not None:
+            with bpy.context.temp_override(window=window):
+                event = last_event(bpy.context)
+            is_held = event.presses or (event.is_modifier and not event.releases)
+        # Blender may not have handled the event yet.
+        if not is_held and self._is_loose:
+            self.finish()
+        self._is_loose = not is_held
+        return self.drag.is_shown
+
+
+_current: SliderDrag | None = None
+
+
+def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
+    """Return the drag of that kind of these keys to which a slider that is set belongs; end any other."""
+    if _current is not None:
+        keys = _current.keys if chosen is _current.chosen else identity_of(chosen)
+        if _current.goes_on(context, kind, keys):
+            return _current
+        _current.finish()
+    return None
+
+
+def begin(context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> SliderDrag:
+    """Begin a drag."""
+    global _current
+    _current = SliderDrag(context, chosen, drag, keeps_keys)
+    return _current
+
+
+def end_if_released(context: bpy.types.Context) -> None:
+    """End the drag if Blender reads a slider's number because the mouse button was released."""
+    if _current is not None and _current.drag.is_shown and not redraw.is_drawing() and last_event(context).releases:
+        _current.finish()
+
+
+def shown_in(context: bpy.types.Context) -> SliderDrag | None:
+    """Return the drag whose keys the area shows."""
+    return _current if _current is not None and _current.is_shown_in(context) else None
+
+
+def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
+    """Call a function of the chosen keys, but not of the dragged numbers, once a drag."""
+
+    @wraps(function)
+    def found(context: bpy.types.Context) -> Found:
+        dragged = shown_in(context)
+        if dragged is None:
+            return function(context)
+        if function.__name__ not in dragged.found:
+            dragged.found[function.__name__] = function(context)
+        result: Found = dragged.found[function.__name__]
+        return result
+
+    return found
+
+
+def forget() -> None:
+    """Forget the drag, as another file was loaded."""
+    global _current
+    _current = None
+
+
+def _watch() -> float | None:
+    return _QUIET if _current is not None and _current.watch() else None
+
+
+def _forget_ended() -> None:
+    if _current is not None:
+        _current.forget_ended()
+
+
+def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the keys of each track with their numbers."""
+    ends = np.cumsum([len(keys) for keys in chosen])
+    return list(zip(chosen, np.split(numbers, ends[:-1]), strict=True))
+
+
+def identity_of(chosen: Sequence[TrackKeys]) -> Hashable:
+    """Return what tells these keys from others, and from themselves at other frames."""
+    return tuple((*_place(keys), keys.frames.tobytes()) for keys in chosen)
+
+
+def _place(keys: TrackKeys) -> tuple[int, str]:
+    return keys.datablock.as_pointer(), keys.track.path
+
+
+def _area_of(context: bpy.types.Context) -> int:
+    return context.area.as_pointer() if context.area is not None else 0
