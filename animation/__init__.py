@@ -10,6 +10,9 @@
     animation.bake(datablock, output="HANDLES")
     animation.apply(datablock)
 
+Each verb on one datablock, `verb(datablock, ...)`, has one on several, `verb_many(datablocks, ...)`. It takes an
+iterable, or a mapping that gives each datablock its prefixes, and collects in `errors` what it refuses.
+
 `datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
 selection and no context is needed. Each raises `AnimationError`, and then has changed nothing of what it names. An
 argument of another type raises TypeError, one that makes no sense ValueError; the text names the argument.
@@ -21,9 +24,10 @@ from collections.abc import Iterable
 
 import bpy
 
+from ..interp import __version__
 from ..interp.fitting.curves import ROTATION_TOLERANCE
-from .arguments import Count, FrameRange, Parameters, Positive, checked
-from .bake.pipeline import bake as bake_many
+from .arguments import Count, Datablocks, FrameRange, Parameters, Positive, by_datablock, checked
+from .bake.pipeline import bake as bake_selected
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
 from .datablocks import of_file, of_object
@@ -38,11 +42,21 @@ from .edit.timing import remove_retiming, retime
 from .edit.track_keys import TrackKeys, track_keys
 from .edit.track_settings import choose, find_track
 from .errors import AnimationError
-from .reduction.reduce import KeyCount, keys_by_error, reduce
+from .many import (
+    apply_many,
+    choose_many,
+    free_many,
+    key_set_many,
+    key_whole_many,
+    remove_many,
+    restore_many,
+)
+from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
 from .reduction.result import Reduction
 from .relaxation.relax import Relaxation, relax
 from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
 from .report import Report
+from .steps import Progress
 from .store.table.options import SAMPLE_LIMIT, Options, Output
 from .tables.export_table import TableContent, export_table
 from .tables.import_table import TableKeys, import_table
@@ -69,12 +83,15 @@ __all__ = [
     "TurnsWithin",
     "Velocities",
     "Violation",
+    "__version__",
     "apply",
+    "apply_many",
     "bake",
     "bake_in_world",
     "bake_many",
     "check",
     "choose",
+    "choose_many",
     "enable",
     "enable_and_bake",
     "enable_many",
@@ -84,23 +101,33 @@ __all__ = [
     "fix_rotations",
     "fix_rotations_many",
     "free",
+    "free_many",
     "import_table",
     "joint_gap",
     "key_set",
+    "key_set_many",
     "key_whole",
+    "key_whole_many",
     "keys_by_error",
     "of_file",
     "of_object",
     "reduce",
+    "reduce_many",
     "relax",
     "remove",
+    "remove_many",
     "remove_retiming",
     "restore",
+    "restore_many",
     "retime",
     "track_keys",
     "velocity_table",
     "write_velocities",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @checked
@@ -115,6 +142,7 @@ def bake(  # noqa: PLR0913
     prefixes: Iterable[str] | None = None,
     value_tolerance: Positive | None = None,
     rotation_tolerance: Positive = ROTATION_TOLERANCE,
+    progress: Progress | None = None,
 ) -> Report:
     """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
@@ -122,8 +150,8 @@ def bake(  # noqa: PLR0913
     `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
     `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
 
-    Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once and
-    in its own time.
+    Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
+    and in its own time.
 
     Parameters
     ----------
@@ -148,6 +176,8 @@ def bake(  # noqa: PLR0913
         1e-4 of the range of the track's keys.
     rotation_tolerance : float
         Maximum error of rotations, in radians. Default: 0.01 degree.
+    progress : callable, optional
+        Called with the number of tracks done and the number of all. Where it raises, the bake is done first.
 
     Returns
     -------
@@ -182,7 +212,51 @@ def bake(  # noqa: PLR0913
         rotation_tolerance,
     )
     only = None if prefixes is None else {datablock: list(prefixes)}
-    report = bake_many([datablock], options, only)
+    report = bake_selected([datablock], options, only, progress)
     if report.errors and not report.tracks:
         raise AnimationError.of_all(report.errors)
     return report
+
+
+@checked
+def bake_many(
+    datablocks: Datablocks,
+    options: Options | None = None,
+    prefixes: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    whole: bool = False,
+) -> Report:
+    """Bake the TCB tracks of several datablocks as `bake` does; where one has none, enable and bake all of its tracks.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own. Those that share an action and slot are baked once.
+    options : Options, optional
+        The options of the bake. Default: those of `bake`.
+    prefixes : iterable of str, optional
+        As for `bake`.
+    progress : callable, optional
+        As for `bake`.
+    whole : bool
+        Leave a datablock unchanged if a key of one of its tracks is at fault; otherwise bake its other tracks.
+
+    Returns
+    -------
+    Report
+        Tracks that can't be baked are in `errors`, with the key, and are not changed; all others are baked.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument has a wrong type or an impossible value; the text names it.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig], animation.Options(output="HANDLES"))
+    >>> report.objects, report.tracks, report.errors
+    (2, 3, [])
+    """
+    each = by_datablock(datablocks, prefixes)
+    only = {datablock: own for datablock, own in each.items() if own is not None}
+    return bake_selected(each, Options() if options is None else options, only, progress, whole)

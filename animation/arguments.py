@@ -82,6 +82,18 @@ Point = Annotated[tuple[float, ...], _three]
 Parameters = Annotated[Mapping[str, float], _known]
 
 
+Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
+"""Several datablocks; a mapping gives each the prefixes of its tracks' paths, None: all tracks."""
+
+
+def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
+    """Return the prefixes of each datablock: its own of a mapping, or those that all have in common."""
+    if isinstance(datablocks, Mapping):
+        return {datablock: None if own is None else list(own) for datablock, own in datablocks.items()}
+    common = None if prefixes is None else list(prefixes)
+    return dict.fromkeys(datablocks, common)
+
+
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function so that it checks its arguments and gets iterables as lists, numbers as float or int."""
     signature = inspect.signature(function)
@@ -177,6 +189,9 @@ def _one_of(name: str, wanted: object, value: object) -> object:
     if len(others) == 1:
         return _fitting(name, others[0], value)
     for part in others:
+        if isinstance(value, Mapping) and get_origin(part) in (Mapping, dict):
+            # Else its keys would be taken for what is asked for.
+            return _fitting(name, part, value)
         try:
             return _fitting(name, part, value)
         except TypeError:

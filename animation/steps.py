@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -18,8 +19,12 @@ Steps = Generator[tuple[int, int], None, Result]
 IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 
 
-def run_steps(steps: Steps[Result], progress: Progress | None) -> Result:
-    """Run all steps, and return their result."""
+def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = False) -> Result:
+    """Run all steps, and return their result.
+
+    Where `progress` raises, the steps are closed, which leaves all as it was; with `finishes`, of steps that can't be
+    undone, all are done first.
+    """
     with collector_paused():
         while True:
             try:
@@ -28,7 +33,13 @@ def run_steps(steps: Steps[Result], progress: Progress | None) -> Result:
                 result: Result = stop.value
                 return result
             if progress is not None:
-                progress(done, total)
+                try:
+                    progress(done, total)
+                except BaseException:
+                    if finishes:
+                        deque(steps, maxlen=0)
+                    steps.close()
+                    raise
 
 
 @contextmanager

@@ -152,7 +152,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     elif job.verb == "enable":
         every = dict.fromkeys(datablocks)
         left_alone = _left_alone(every)
-        _add_report(animation.enable_many(every, job.keep_look), outcome, left_alone)
+        _add_report(animation.enable_many(every, None, job.keep_look), outcome, left_alone)
     elif job.verb == "reduce":
         _add_report(reduce_all(datablocks, job, outcome), outcome)
     else:

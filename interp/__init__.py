@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The mathematics of the add-on: splines through keys. NumPy only; it imports nothing else of this project.
 
->>> from interp import Keys, tcb
+>>> from tcb_splines import Keys, tcb
 >>> keys = Keys([0, 10, 30], [[0.0], [1.0], [0.0]], tension=[0, 0.5, 0])
 >>> tcb.VectorSpline(keys)([0, 5, 10]).shape
 (3, 1)
@@ -12,4 +12,6 @@ from .batch import SplineBatch, evaluate_many
 from .keys import Keys, KeysError
 from .splines import tcb
 
-__all__ = ["Keys", "KeysError", "SplineBatch", "evaluate_many", "rotations", "tcb"]
+__version__ = "0.1.0"
+
+__all__ = ["Keys", "KeysError", "SplineBatch", "__version__", "evaluate_many", "rotations", "tcb"]

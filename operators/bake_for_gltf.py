@@ -52,5 +52,5 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         options = Options(output="CURVES", defaults=selection.default_parameters(context))
         tracks = wrong_in_gltf(context.scene)
-        report = bake_many(tracks, options, tracks)
+        report = bake_many(tracks, options)
         return finish(self, report, rpt_("Baked {:s}", report.counts), rpt_("Handles play no rotation and no ease"))

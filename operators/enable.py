@@ -47,7 +47,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         first = handlers.without_tcb(selected) if self.live else []
         defaults = selection.default_parameters(context)
-        report = animation.enable_many(selected, self.keep_look, defaults)
+        report = animation.enable_many(selected, None, self.keep_look, defaults)
         played = handlers.go_live(first)
         # A track that handles can't play is TCB all the same, and its note says what to do.
         report.notes += [*played.notes, *played.refused]

@@ -39,7 +39,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, use_data=False)
-        report = animation.fix_rotations_many(selected, self.turns)
+        report = animation.fix_rotations_many(selected, turns=self.turns)
         left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
         found = [
             findings.Finding(owner, fault.frames[0], _frames(fault), fault.track, fault.message, bone)

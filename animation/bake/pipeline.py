@@ -11,7 +11,6 @@ import bpy
 from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
-from ..arguments import checked
 from ..datablocks import name_of
 from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
@@ -33,7 +32,6 @@ _LIVE_FITS = KnownFits()
 """Handles that Live fitted: in a long track an edit changes few segments."""
 
 
-@checked
 def bake(
     datablocks: Iterable[bpy.types.ID],
     options: Options,
@@ -41,42 +39,11 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks; where one has none, enable and bake all of its tracks.
+    """Bake the TCB tracks of the datablocks as `bake_many` does; `prefixes`: those of the datablocks that have some.
 
-    Tracks that are enabled here get parameters 0 (or the options' defaults), so their look is not kept.
-    `enable_and_bake` can keep it (it has no default for that), and so can `enable_many` before the bake (`keep_look` is
-    False by default).
-
-    Parameters
-    ----------
-    datablocks
-        The datablocks to bake. Those that share an action and slot are baked once.
-    options
-        The options of the bake.
-    prefixes
-        For each datablock in it: bake only tracks whose paths start with one of these.
-    progress
-        Called with the number of tracks done and the number of all.
-    whole
-        Leave a datablock unchanged if a key of one of its tracks is at fault; otherwise bake its other tracks.
-
-    Returns
-    -------
-    Report
-        Tracks that can't be baked are in `errors`, with the key, and are not changed; all others are baked.
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument has a wrong type or an impossible value; the text names it.
-
-    Examples
-    --------
-    >>> report = animation.bake_many([ball, rig], animation.Options(output="HANDLES"))
-    >>> report.objects, report.tracks, report.errors
-    (2, 3, [])
+    Where `progress` raises, the bake is done before that is raised.
     """
-    return run_steps(bake_steps(datablocks, options, prefixes, whole), progress)
+    return run_steps(bake_steps(datablocks, options, prefixes, whole), progress, finishes=True)
 
 
 def bake_steps(

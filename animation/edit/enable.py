@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
-from ..arguments import Parameters, checked
+from ..arguments import Datablocks, Parameters, by_datablock, checked
 from ..bake.plans.refused_motion import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
@@ -53,7 +53,12 @@ _ALL_LINEAR = n_(
 
 
 @checked
-def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_look: bool = False) -> Report:
+def enable(
+    datablock: bpy.types.ID,
+    prefixes: Iterable[str] | None = None,
+    keep_look: bool = False,
+    defaults: Parameters | None = None,
+) -> Report:
     """Make the datablock's tracks TCB; their motion changes at the next bake.
 
     Parameters
@@ -65,6 +70,8 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     keep_look : bool
         Give keys the parameters that fit their present motion best, as in `enable_many`. Otherwise parameters are 0,
         and linear and easing keys are keys of the spline.
+    defaults : mapping, optional
+        Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
 
     Returns
     -------
@@ -83,7 +90,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
-    report = enable_many({datablock: prefixes}, keep_look)
+    report = enable_many([datablock], prefixes, keep_look, defaults)
     if report.errors and not report.tracks:
         raise report.errors[0]
     return report
@@ -91,16 +98,19 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
 
 @checked
 def enable_many(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None],
+    datablocks: Datablocks,
+    prefixes: Iterable[str] | None = None,
     keep_look: bool = False,
     defaults: Parameters | None = None,
 ) -> Report:
-    """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of the given prefixes.
+    """Make tracks of several datablocks TCB, as `enable` does.
 
     Parameters
     ----------
-    selected : mapping of bpy.types.ID to iterable of str, or None
-        For each datablock the prefixes of its tracks' paths; None: all tracks.
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
     keep_look : bool
         Give Bezier keys the parameters that fit their present motion best; the report gives the change. Where keys of
         a rotation are more than half a turn apart, the `path` that changes the motion less is chosen. Segments of
@@ -117,15 +127,15 @@ def enable_many(
 
     Examples
     --------
-    >>> report = animation.enable_many({ball: ["location"], rig: None}, defaults={"tension": 0.5})
+    >>> report = animation.enable_many([ball, rig], ["location", "pose"], defaults={"tension": 0.5})
     >>> report.objects, report.tracks, report.keys
     (2, 2, 7)
     """
     report = Report()
     made: dict[tuple[int, int, str], tuple[Channels, Track]] = {}
-    for datablock, prefixes in selected.items():
+    for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
         try:
-            _find_plain(datablock, prefixes, made, report)
+            _find_plain(datablock, own_prefixes, made, report)
         except AnimationError as refusal:
             report.errors.append(refusal)
     originals = read_all_own_keys([track for _, track in made.values()])

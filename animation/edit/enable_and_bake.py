@@ -9,10 +9,10 @@ from contextlib import suppress
 import bpy
 
 from ..arguments import checked
-from ..bake.pipeline import bake as bake_many
+from ..bake.pipeline import bake_steps
 from ..errors import AnimationError, Note
 from ..report import Report
-from ..steps import Progress
+from ..steps import Progress, run_steps
 from ..store.editable_sets import editable_sets
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
@@ -59,14 +59,12 @@ def enable_and_bake(
     (3, 1)
     """
     before = {place for datablock in plain for place, track in _tracks(datablock) if track.enabled}
-    kept = enable_many(plain, keep_look, options.defaults)
+    kept = enable_many(plain, None, keep_look, options.defaults)
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
-    report = bake_many(selected, options, only, progress, whole)
-    for datablock in plain:
-        for place, track in _tracks(datablock):
-            if track.enabled and not track.is_played and place not in before:
-                with suppress(AnimationError):
-                    remove_tracks(datablock, [track.path], place[0])
+    try:
+        report = run_steps(bake_steps(selected, options, only, whole), progress, finishes=True)
+    finally:
+        _remove_unbaked(plain, before)
     # Errors that the bake reports, too, are reported once.
     said = {(error.name, error.track) for error in report.errors}
     report.errors += [error for error in kept.errors if (error.name, error.track) not in said]
@@ -74,6 +72,15 @@ def enable_and_bake(
     faults = {(error.name, error.track) for error in report.errors if error.track}
     report.notes = [each for each in dict.fromkeys(report.notes) if not _is_on(each, faults)]
     return report
+
+
+def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, str]]) -> None:
+    """Make tracks plain again that were not TCB `before`, and that no bake plays."""
+    for datablock in plain:
+        for place, track in _tracks(datablock):
+            if track.enabled and not track.is_played and place not in before:
+                with suppress(AnimationError):
+                    remove_tracks(datablock, [track.path], place[0])
 
 
 def _is_on(note: str, tracks: Set[tuple[str, str]]) -> bool:

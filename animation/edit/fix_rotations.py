@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, Maps, find_faults
-from ..arguments import checked
+from ..arguments import Datablocks, by_datablock, checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
@@ -179,14 +179,14 @@ def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None
 
 
 @checked
-def fix_rotations_many(selected: Mapping[bpy.types.ID, Iterable[str] | None], turns: Turns = "KEEP") -> Report:
+def fix_rotations_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP") -> Report:
     """Fix the rotations of several datablocks or actions; one that refuses does not keep the others from it.
 
     Parameters
     ----------
-    selected : mapping of bpy.types.ID to iterable of str, or None
-        For each datablock the prefixes of its tracks' paths; None: all tracks.
-    turns : {"KEEP", "SHORTEST"}
+    datablocks : iterable of bpy.types.ID
+        The datablocks or actions; a mapping gives each prefixes of its own.
+    prefixes, turns
         As for `fix_rotations`.
 
     Returns
@@ -196,13 +196,13 @@ def fix_rotations_many(selected: Mapping[bpy.types.ID, Iterable[str] | None], tu
 
     Examples
     --------
-    >>> animation.fix_rotations_many({ball: None, rig: ['pose.bones["foot.L"]']}).tracks
+    >>> animation.fix_rotations_many([ball, rig]).tracks
     0
     """
     report = Report()
-    for datablock, prefixes in selected.items():
+    for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
         try:
-            report.add(fix_rotations(datablock, prefixes, turns))
+            report.add(fix_rotations(datablock, own_prefixes, turns))
         except AnimationError as refusal:
             report.errors.append(refusal)
     return report

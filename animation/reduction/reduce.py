@@ -9,7 +9,7 @@ from typing import TypeVar
 import bpy
 
 from ...interp.fitting.reduction import Method
-from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
+from ..arguments import Count, Datablocks, FrameRange, MoreThanTwo, Positive, by_datablock, checked
 from ..errors import AnimationError
 from ..records import record
 from ..steps import Steps, run_steps
@@ -124,6 +124,46 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     if refused:
         raise refused[0]
     return found[0]
+
+
+@checked
+def reduce_many(  # noqa: PLR0913  as `reduce`
+    datablocks: Datablocks,
+    prefixes: Iterable[str] | None = None,
+    error: Positive = ERROR,
+    angle: Positive = ANGLE,
+    key_count: Count | None = None,
+    still: Positive | None = None,
+    period: MoreThanTwo | None = None,
+    together: Together = "BONE",
+    frame_range: FrameRange | None = None,
+    method: Method = "HERMITE",
+    sample_limit: Count = SAMPLE_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Reduction], list[AnimationError]]:
+    """Reduce dense curves of several datablocks, as `reduce` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes, error, angle, key_count, still, period, together, frame_range, method, sample_limit, progress
+        As for `reduce`.
+
+    Returns
+    -------
+    list of Reduction, list of AnimationError
+        What was reduced, and what refused and is as it was.
+
+    Examples
+    --------
+    >>> reduced, refused = animation.reduce_many([ball], error=0.01)
+    >>> reduced[0].reached, refused
+    (True, [])
+    """
+    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
+    selected = {datablock: (own, wanted) for datablock, own in by_datablock(datablocks, prefixes).items()}
+    return run_steps(reduce_steps(selected), progress)
 
 
 @checked

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -14,7 +15,7 @@ from ..fcurves.channels import Channels, channels_of, strip_channels
 from ..fcurves.editable import check_editable, check_not_linked
 from ..records import record
 from ..translation import rpt_
-from .table.custom_property import PROPERTY, read_table
+from .table.custom_property import read_table, table_stamp
 
 
 @record(eq=False)
@@ -69,7 +70,7 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
             elif channels.identity not in found:
                 left[channels.action.name] = None
         except AnimationError as refusal:
-            if strip.action != own_action and (takes_all or PROPERTY in (strip.action or ())):
+            if strip.action != own_action and (takes_all or table_stamp(strip.action)):
                 refused.append(refusal)
     refused = list({str(refusal): refusal for refusal in refused}.values())
     if not found and refused:
@@ -79,10 +80,11 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
 
 def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
     """Return whether these F-curves animate the datablock, by its action or by an NLA strip."""
-    found = [channels_of, *(partial(strip_channels, strip=strip) for strip in strips_of(datablock, channels.action))]
-    for channels_for in found:
+    found: list[Callable[[], Channels]] = [partial(channels_of, datablock)]
+    found += [partial(strip_channels, datablock, strip) for strip in strips_of(datablock, channels.action)]
+    for channels_played in found:
         with suppress(AnimationError):
-            if channels_for(datablock).identity == channels.identity:
+            if channels_played().identity == channels.identity:
                 return True
     return False
 

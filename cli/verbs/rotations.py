@@ -30,7 +30,7 @@ def repair_rotations(job: Job, outcome: Outcome) -> animation.Report:
     """Add the faults as they were to the outcome, and repair them."""
     list_rotations(job, outcome)
     outcome.notes.clear()
-    return animation.fix_rotations_many(dict.fromkeys(_chosen(job, outcome)), job.exchange["turns"])
+    return animation.fix_rotations_many(_chosen(job, outcome), turns=job.exchange["turns"])
 
 
 def _chosen(job: Job, outcome: Outcome) -> list[bpy.types.ID]:

@@ -321,7 +321,7 @@ def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimi
     span = span_of_keys([fcurve])
     if go_on([fcurve], span, scene):
         span = span.with_frames_of(scene)
-        limit.take(span.count, lambda reason: AnimationError(obj.name, reason, "hide_render"))
+        limit.take(span.number, lambda reason: AnimationError(obj.name, reason, "hide_render"))
         frames = span.frames()
         # Anything below 1 is off for Blender.
         values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])

@@ -30,7 +30,7 @@ class Span(NamedTuple):
         return self.first <= self.last
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """Return the number of frames."""
         return int(self.last - self.first) + 1 if self else 0
 

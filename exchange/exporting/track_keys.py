@@ -191,7 +191,7 @@ class Tracks:
             raise AnimationError(name_of(self.datablock), rpt_(_REFUSED, reason), paths[0])
         if reason or go_on(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.count, lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
+        self.limit.take(span.number, lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
         frames = span.frames()
         assert self.obj is not None
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
@@ -221,12 +221,12 @@ class Tracks:
         goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
         if goes_on:
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.count, track.error)
+        self.limit.take(span.number, track.error)
         reason = _reason_to_sample(track) or rpt_("its components have keys, or splines that end, at different frames")
         text = n_("{:s}: written as {:d} samples")
         if goes_on:
             text = n_("{:s}: written as {:d} samples, also of the scene's frames outside its keys, where it goes on")
-        add_note(_of(track, rpt_(text, reason, span.count)))
+        add_note(_of(track, rpt_(text, reason, span.number)))
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:

@@ -29,11 +29,12 @@ WRONG = {
     "plane": ("x", 5, "camera", "removed"),
     "of": ("x", 5, ["x"], "removed"),
     "scene": ("x", 5, "camera"),
-    "datablocks": ("x", 5, None, ["x"], [None], "object", ["removed"]),
+    "datablocks": ("x", 5, None, ["x"], [None], "object", ["removed"], {"x": None}),
+    "bake_many.datablocks": ("x", 5, None, ["x"], "object", {"x": None}, "of a str", "of a number"),
+    "bake_many.options": ("x", {}, {"step": 1.0}),
     "*datablocks": ("x", 5, None, ["x"], "several", "removed"),
     "selected": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "plain": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
-    "bake_many.prefixes": ("x", ["x"], "object", {"x": ["location"]}, "of a str", "of a number"),
     "prefixes": NO_LISTS,
     "tracks": NO_LISTS,
     "bones": (*NO_LISTS, None),
@@ -122,6 +123,7 @@ NO_FUNCTIONS = {
     "RotationFault",
     "TrackKeys",
     "Violation",
+    "__version__",
 }
 """Numbers, the error, and what functions return."""
 
@@ -169,7 +171,7 @@ def call(animation, name, changed, value):
         stars = STARS.get(parameter.kind, "")
         spelt = stars + parameter.name
         if stars == "**":
-            named |= {"cycle" if name == "choose" else "tension": value} if spelt == changed else {}
+            named |= {"cycle" if name in ("choose", "choose_many") else "tension": value} if spelt == changed else {}
         elif stars == "*":
             positional += [value] if spelt == changed else known[spelt]
         elif spelt == changed:

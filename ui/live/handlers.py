@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 import bpy
 from bpy.props import BoolProperty
 
-from ...animation import AnimationError, Options, Report, bake_many, enable_many
+from ...animation import AnimationError, Options, Report, enable_many
+from ...animation.bake.pipeline import bake
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
@@ -433,7 +434,7 @@ def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     enabled = [action for action in actions if read_table(action).rows_of_tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     waiting = {user: paths for user in users if (paths := _waiting(user))}
-    report = bake_many(waiting, _options_for(users), waiting)
+    report = bake(waiting, _options_for(users), waiting)
     for action in enabled:
         setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
     flush()
@@ -463,7 +464,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     if read_table(action).rows_of_tracks:
         return
     users = users_of(action)
-    report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults_for(users))
+    report = enable_many(users, keep_look=True, defaults=defaults_for(users))
     keep_notes(action, [*report.refused, *report.notes])
 
 

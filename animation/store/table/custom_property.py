@@ -536,9 +536,9 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
     return zlib.crc32(raw[end:].data, zlib.crc32(sums.data))
 
 
-def table_stamp(action: bpy.types.Action) -> int:
+def table_stamp(action: bpy.types.Action | None) -> int:
     """Read a number that changes with the action's table; 0 where it has none."""
-    stored = action.get(PROPERTY)
+    stored = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
 

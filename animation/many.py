@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verbs on several datablocks: each takes what the verb on one takes, and collects refusals instead of raising them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import bpy
+
+from .arguments import Datablocks, by_datablock, checked
+from .edit.key_whole import key_whole
+from .edit.parameters.key_set import key_set
+from .edit.restore import apply, free, remove, restore
+from .edit.track_settings import choose
+from .errors import AnimationError
+from .report import Report
+
+
+def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
+    """Add up the reports of the work on each datablock with its prefixes; what refuses is in `errors`.
+
+    Datablocks that share their F-curves are done with the first: that nothing is left for the others is no error.
+    """
+    report = Report()
+    for datablock, prefixes in datablocks.items():
+        try:
+            report.add(work(datablock, prefixes))
+        except AnimationError as refusal:
+            report.errors += refusal.parts
+    if report.tracks:
+        report.errors = [error for error in report.errors if not error.nothing_to_do]
+    return report
+
+
+def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID], None]) -> Report:
+    """Do the work on one track of each datablock."""
+
+    def on_track(datablock: bpy.types.ID, _prefixes: object) -> Report:
+        work(datablock)
+        report = Report.on([datablock])
+        report.tracks = 1
+        return report
+
+    return _each(dict.fromkeys(datablocks), on_track)
+
+
+@checked
+def free_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = False) -> Report:
+    """Free the bakes of several datablocks, as `free` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes, discard_edits
+        As for `free`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig])
+    >>> animation.free_many([ball, rig]).tracks
+    3
+    """
+    return _each(by_datablock(datablocks, prefixes), partial(free, discard_edits=discard_edits))
+
+
+@checked
+def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore the F-curves of several datablocks, as `restore` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes
+        As for `restore`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig])
+    >>> animation.restore_many([ball, rig]).tracks
+    3
+    """
+    return _each(by_datablock(datablocks, prefixes), restore)
+
+
+@checked
+def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore and remove the TCB tracks of several datablocks, as `remove` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes
+        As for `remove`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig])
+    >>> animation.remove_many([ball, rig]).tracks
+    3
+    """
+    return _each(by_datablock(datablocks, prefixes), remove)
+
+
+@checked
+def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
+    """Keep the F-curves of several datablocks as they play, without TCB, as `apply` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes
+        As for `apply`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig])
+    >>> animation.apply_many([ball, rig]).tracks
+    3
+    """
+    return _each(by_datablock(datablocks, prefixes), apply)
+
+
+@checked
+def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
+    """Key the rotations of several datablocks in all channels, as `key_whole` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks; a mapping gives each prefixes of its own.
+    prefixes
+        As for `key_whole`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Examples
+    --------
+    >>> report = animation.enable_many([ball, rig])
+    >>> animation.key_whole_many([ball, rig]).keys
+    0
+    """
+    return _each(by_datablock(datablocks, prefixes), key_whole)
+
+
+@checked
+def key_set_many(
+    datablocks: Iterable[bpy.types.ID],
+    track: str,
+    frame: float,
+    *,
+    velocity: float | Sequence[float] | None = None,
+    interpolation: str | None = None,
+    **parameters: float,
+) -> Report:
+    """Set parameters of the key at `frame` of the same track of several datablocks, as `key_set` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks with the track.
+    track, frame, velocity, interpolation, **parameters
+        As for `key_set`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Raises
+    ------
+    ValueError
+        There is no such interpolation or parameter, or a number is not finite. Nothing was changed.
+
+    Examples
+    --------
+    >>> animation.key_set_many([ball], "location", 20, tension=1.0).tracks
+    1
+    """
+    given: dict[str, Any] = {"velocity": velocity, "interpolation": interpolation, **parameters}
+    return _one_track(datablocks, lambda datablock: key_set(datablock, track, frame, **given))
+
+
+@checked
+def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
+    """Set settings of the same track of several datablocks, as `choose` does.
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The datablocks with the track.
+    track, **choices
+        As for `choose`.
+
+    Returns
+    -------
+    Report
+        Of all; what refused is in `errors`.
+
+    Raises
+    ------
+    ValueError
+        There is no such setting or option.
+
+    Examples
+    --------
+    >>> report = animation.enable(ball)
+    >>> animation.choose_many([ball], "location", cycle="LOOP").tracks
+    1
+    """
+    return _one_track(datablocks, lambda datablock: choose(datablock, track, **choices))

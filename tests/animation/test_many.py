@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verbs on several datablocks, the names of `animation`, and progress that raises."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from pathlib import Path
+
+import bpy
+import pytest
+
+from tests.animation.curves import KEYS, action_bits, fcurves, key, keyed, new_object
+
+MANIFEST = Path(__file__).resolve().parent.parent.parent / "blender_manifest.toml"
+VERBS = ("apply", "choose", "free", "key_set", "key_whole", "remove", "restore")
+ARGUMENTS = {"choose": ("location",), "key_set": ("location", 10.0)}
+
+
+def keyed_ones() -> list[bpy.types.Object]:
+    return [keyed("One"), keyed("Two")]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_on_many_does_what_it_does_on_each(animation, verb: str) -> None:
+    more = {"choose": {"cycle": "LOOP"}, "key_set": {"tension": 0.5}}.get(verb, {})
+    found = []
+    for names in (("One", "Two"), ("Three", "Four")):
+        items = [keyed(name) for name in names]
+        animation.bake_many(items)
+        if names[0] == "One":
+            report = getattr(animation, f"{verb}_many")(iter(items), *ARGUMENTS.get(verb, ()), **more)
+            assert report.errors == []
+        else:
+            for item in items:
+                getattr(animation, verb)(item, *ARGUMENTS.get(verb, ()), **more)
+        found.append([len(each["co"]) for item in items for each in action_bits(item.animation_data.action)])
+    assert found[0] == found[1]
+
+
+def test_what_refuses_does_not_keep_the_others_and_is_in_the_errors(animation) -> None:
+    one, bare = keyed("One"), new_object("Bare")
+    animation.bake(one)
+    report = animation.remove_many([bare, one])
+    assert (report.tracks, [error.name for error in report.errors]) == (1, ["Bare"])
+
+
+def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:
+    one, two = keyed_ones()
+    for item in (one, two):
+        key(item, "scale", KEYS)
+    assert animation.enable_many({one: ["location"], two: None}).tracks == 3
+    assert animation.bake_many({one: ["scale"], two: ["location"]}).tracks == 1
+    assert animation.remove_many([one, two], ["location"]).tracks == 2
+
+
+@pytest.mark.parametrize("verb", ["apply", "bake", "enable", "fix_rotations", "free", "key_whole", "remove", "restore"])
+def test_a_verb_on_many_takes_what_the_verb_takes(animation, verb: str) -> None:
+    one, many = (inspect.signature(getattr(animation, name)).parameters for name in (verb, f"{verb}_many"))
+    assert next(iter(many)) == "datablocks"
+    for name in many.keys() & one.keys():
+        assert many[name].default == one[name].default, name
+
+
+def test_the_names_are_those_that_are_documented(animation) -> None:
+    assert dir(animation) == sorted(animation.__all__)
+    assert animation.__version__ == tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"]
+
+
+class StopError(Exception):
+    """What `progress` raises."""
+
+
+@pytest.mark.parametrize("stop_after", [1, 2])
+def test_a_bake_whose_progress_raises_is_done(animation, stop_after: int) -> None:
+    items = [keyed(name) for name in ("One", "Two", "Three")]
+    twin = keyed("Twin")
+    animation.bake(twin)
+    calls = []
+
+    def progress(done: int, total: int) -> None:
+        calls.append((done, total))
+        if len(calls) == stop_after:
+            raise StopError
+
+    with pytest.raises(StopError):
+        animation.bake_many(items, progress=progress)
+    wanted = [each["co"] for each in action_bits(twin.animation_data.action)]
+    assert [[each["co"] for each in action_bits(item.animation_data.action)] for item in items] == [wanted] * 3
+
+
+def test_enable_and_bake_whose_progress_raises_is_done(animation) -> None:
+    item, faulty = keyed_ones()
+    for fcurve in fcurves(faulty):
+        # Two keys at one frame, which a bake refuses.
+        fcurve.keyframe_points[1].co.x = fcurve.keyframe_points[0].co.x
+
+    def progress(_done: int, _total: int) -> None:
+        raise StopError
+
+    every = dict.fromkeys([item, faulty])
+    with pytest.raises(StopError):
+        animation.enable_and_bake(every, every, animation.Options(), False, progress)
+    assert animation.find_track(item, "location").is_baked
+    assert not animation.find_track(faulty, "location").enabled
+
+
+def test_a_reduction_whose_progress_raises_leaves_all_as_it_was(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(frame, (frame, frame**2, 0)) for frame in range(40)])
+    before = action_bits(item.animation_data.action)
+
+    def progress(_done: int, _total: int) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        animation.reduce_many([item], progress=progress)
+    assert action_bits(item.animation_data.action) == before
+    assert len(bpy.data.actions) == 1
