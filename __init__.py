@@ -57,10 +57,12 @@ def register() -> None:
     """
     other = _other_copy()
     if other:
-        raise RuntimeError(
-            f'TCB Animation is enabled from another installation, "{other}". Disable that one first, '
-            f'then enable "{__name__}"'
+        from .animation.translation import n_, rpt_
+
+        text = n_(
+            'TCB Animation is enabled from another installation, "{:s}". Disable that one first, then enable "{:s}"'
         )
+        raise RuntimeError(rpt_(text, other, __name__))
     for module in _modules():
         module.register()
     if _before is not None:

@@ -20,47 +20,40 @@ argument of another type raises TypeError, one that makes no sense ValueError; t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-import bpy
+# A package of this name exists, too: imported first, it can't take the function's place later.
+from . import bake as _package
 
-from ..interp import __version__
-from ..interp.fitting.curves import ROTATION_TOLERANCE
-from .arguments import Count, Datablocks, FrameRange, Parameters, Positive, by_datablock, checked
-from .bake.pipeline import bake as bake_selected
-from .checks.conditions import Checks, Violation, check
-from .checks.joints import Gap, joint_gap
-from .datablocks import of_file, of_object
-from .edit.bake_in_world import bake_in_world
-from .edit.enable import enable, enable_many
-from .edit.enable_and_bake import enable_and_bake
-from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations, fix_rotations_many
-from .edit.key_whole import key_whole
-from .edit.parameters.key_set import key_set
-from .edit.restore import apply, free, remove, restore
-from .edit.timing import remove_retiming, retime
-from .edit.track_keys import TrackKeys, track_keys
-from .edit.track_settings import choose, find_track
-from .errors import AnimationError
-from .many import (
-    apply_many,
-    choose_many,
-    free_many,
-    key_set_many,
-    key_whole_many,
-    remove_many,
-    restore_many,
-)
-from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
-from .reduction.result import Reduction
-from .relaxation.relax import Relaxation, relax
-from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
-from .report import Report
-from .steps import Progress
-from .store.table.options import SAMPLE_LIMIT, Options, Output
-from .tables.export_table import TableContent, export_table
-from .tables.import_table import TableKeys, import_table
-from .tables.velocities import Velocities, velocity_table, write_velocities
+if TYPE_CHECKING:
+    from ..interp import __version__
+    from ..interp.fitting.curves import ROTATION_TOLERANCE
+    from .checks.conditions import Checks, Violation, check
+    from .checks.joints import Gap, joint_gap
+    from .datablocks import of_file, of_object
+    from .edit.bake import bake, bake_many
+    from .edit.bake_in_world import bake_in_world
+    from .edit.enable import enable, enable_many
+    from .edit.enable_and_bake import enable_and_bake
+    from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations, fix_rotations_many
+    from .edit.key_whole import key_whole
+    from .edit.many import apply_many, choose_many, free_many, key_set_many, key_whole_many, remove_many, restore_many
+    from .edit.parameters.key_set import key_set
+    from .edit.restore import apply, free, remove, restore
+    from .edit.timing import remove_retiming, retime
+    from .edit.track_keys import TrackKeys, track_keys
+    from .edit.track_settings import choose, find_track
+    from .errors import AnimationError
+    from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
+    from .reduction.result import Reduction
+    from .relaxation.relax import Relaxation, relax
+    from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
+    from .report import Report
+    from .store.table.options import SAMPLE_LIMIT, Options
+    from .tables.export_table import TableContent, export_table
+    from .tables.import_table import TableKeys, import_table
+    from .tables.velocities import Velocities, velocity_table, write_velocities
 
 __all__ = [
     "ROTATION_TOLERANCE",
@@ -125,138 +118,117 @@ __all__ = [
     "write_velocities",
 ]
 
+del bake, _package
+
+_MODULES = {
+    "..interp": ("__version__",),
+    "..interp.fitting.curves": ("ROTATION_TOLERANCE",),
+    ".checks.conditions": (
+        "Checks",
+        "Violation",
+        "check",
+    ),
+    ".checks.joints": (
+        "Gap",
+        "joint_gap",
+    ),
+    ".datablocks": (
+        "of_file",
+        "of_object",
+    ),
+    ".edit.bake_in_world": ("bake_in_world",),
+    ".edit.enable": (
+        "enable",
+        "enable_many",
+    ),
+    ".edit.enable_and_bake": ("enable_and_bake",),
+    ".edit.fix_rotations": (
+        "RotationFault",
+        "find_rotation_faults",
+        "fix_rotations",
+        "fix_rotations_many",
+    ),
+    ".edit.key_whole": ("key_whole",),
+    ".edit.parameters.key_set": ("key_set",),
+    ".edit.restore": (
+        "apply",
+        "free",
+        "remove",
+        "restore",
+    ),
+    ".edit.timing": (
+        "remove_retiming",
+        "retime",
+    ),
+    ".edit.track_keys": (
+        "TrackKeys",
+        "track_keys",
+    ),
+    ".edit.track_settings": (
+        "choose",
+        "find_track",
+    ),
+    ".errors": ("AnimationError",),
+    ".edit.many": (
+        "apply_many",
+        "choose_many",
+        "free_many",
+        "key_set_many",
+        "key_whole_many",
+        "remove_many",
+        "restore_many",
+    ),
+    ".reduction.reduce": (
+        "KeyCount",
+        "keys_by_error",
+        "reduce",
+        "reduce_many",
+    ),
+    ".reduction.result": ("Reduction",),
+    ".relaxation.relax": (
+        "Relaxation",
+        "relax",
+    ),
+    ".relaxation.wanted_conditions": (
+        "KeepsApart",
+        "StaysAbove",
+        "StaysAt",
+        "TurnsWithin",
+    ),
+    ".report": ("Report",),
+    ".store.table.options": (
+        "SAMPLE_LIMIT",
+        "Options",
+    ),
+    ".tables.export_table": (
+        "TableContent",
+        "export_table",
+    ),
+    ".tables.import_table": (
+        "TableKeys",
+        "import_table",
+    ),
+    ".tables.velocities": (
+        "Velocities",
+        "velocity_table",
+        "write_velocities",
+    ),
+    ".edit.bake": (
+        "bake",
+        "bake_many",
+    ),
+}
+"""What is imported when it is first asked for: with all of it the extension would start a third more slowly."""
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(name)
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value
+
 
 def __dir__() -> list[str]:
     return __all__
-
-
-@checked
-def bake(  # noqa: PLR0913
-    datablock: bpy.types.ID,
-    *,
-    output: Output = "SAMPLES",
-    step: Positive = 1.0,
-    extend: FrameRange | None = None,
-    sample_limit: Count = SAMPLE_LIMIT,
-    defaults: Parameters | None = None,
-    prefixes: Iterable[str] | None = None,
-    value_tolerance: Positive | None = None,
-    rotation_tolerance: Positive = ROTATION_TOLERANCE,
-    progress: Progress | None = None,
-) -> Report:
-    """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
-
-    Tracks that are enabled here get parameters 0 (or the `defaults`), so their look is not kept: call
-    `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
-    `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
-
-    Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
-    and in its own time.
-
-    Parameters
-    ----------
-    datablock : bpy.types.ID
-        An object, a camera, a node tree: any datablock with animation of its own.
-    output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES: a linear key every `step` frames. CURVES: the fewest Bezier keys within the tolerances, accurate
-        between frames, too. Both lock the channels; `free` brings the animator's keys back. HANDLES: no generated keys;
-        the handles of the animator's keys approximate the motion. A baked track is freed first.
-    step : float
-        Frames between samples; may be less than 1.
-    extend : (float, float), optional
-        First and last frame of a range that lengthens the bake beyond the keys, for cycles and linear extrapolation.
-    sample_limit : int
-        A bake of more samples than this is refused.
-    defaults : mapping, optional
-        Parameters, by name, for keys that have none of their own.
-    prefixes : iterable of str, optional
-        Bake only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
-    value_tolerance : float, optional
-        Maximum error of curves, in the property's units; where handles exceed it, a note gives their error. Default:
-        1e-4 of the range of the track's keys.
-    rotation_tolerance : float
-        Maximum error of rotations, in radians. Default: 0.01 degree.
-    progress : callable, optional
-        Called with the number of tracks done and the number of all. Where it raises, the bake is done first.
-
-    Returns
-    -------
-    Report
-        Counts, errors, and notes on what was not baked.
-
-    Raises
-    ------
-    AnimationError
-        Nothing was baked; the text names the track, the key and the reason.
-    TypeError, ValueError
-        An argument has a wrong type or an impossible value; the text names it.
-
-    Examples
-    --------
-    >>> report = animation.bake(ball, step=0.5)
-    >>> report.tracks, report.keys, report.samples
-    (2, 6, 456)
-    >>> bpy.context.scene.frame_set(30)
-    >>> round(ball.location.x, 3)
-    6.019
-    >>> animation.bake(ball, output="HANDLES").samples  # no generated keys are left
-    0
-    """
-    options = Options(
-        step,
-        extend,
-        sample_limit,
-        defaults or {},
-        output,
-        value_tolerance,
-        rotation_tolerance,
-    )
-    only = None if prefixes is None else {datablock: list(prefixes)}
-    report = bake_selected([datablock], options, only, progress)
-    if report.errors and not report.tracks:
-        raise AnimationError.of_all(report.errors)
-    return report
-
-
-@checked
-def bake_many(
-    datablocks: Datablocks,
-    options: Options | None = None,
-    prefixes: Iterable[str] | None = None,
-    progress: Progress | None = None,
-    whole: bool = False,
-) -> Report:
-    """Bake the TCB tracks of several datablocks as `bake` does; where one has none, enable and bake all of its tracks.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own. Those that share an action and slot are baked once.
-    options : Options, optional
-        The options of the bake. Default: those of `bake`.
-    prefixes : iterable of str, optional
-        As for `bake`.
-    progress : callable, optional
-        As for `bake`.
-    whole : bool
-        Leave a datablock unchanged if a key of one of its tracks is at fault; otherwise bake its other tracks.
-
-    Returns
-    -------
-    Report
-        Tracks that can't be baked are in `errors`, with the key, and are not changed; all others are baked.
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument has a wrong type or an impossible value; the text names it.
-
-    Examples
-    --------
-    >>> report = animation.bake_many([ball, rig], animation.Options(output="HANDLES"))
-    >>> report.objects, report.tracks, report.errors
-    (2, 3, [])
-    """
-    each = by_datablock(datablocks, prefixes)
-    only = {datablock: own for datablock, own in each.items() if own is not None}
-    return bake_selected(each, Options() if options is None else options, only, progress, whole)

@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 
-from .run import main
-
 __all__ = ["main", "register", "unregister"]
 
 _registered: list[Any] = []
+
+
+def main(arguments: Sequence[str], program: str = "", start: Sequence[str] = ()) -> int:
+    """Run the command and return its exit status, as `run.main` does, which is imported here."""
+    from .run import PROGRAM, main
+
+    return main(arguments, program or PROGRAM, start)
 
 
 def register() -> None:

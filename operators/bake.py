@@ -9,8 +9,6 @@ import bpy
 from bpy.app.translations import pgettext_tip
 from bpy.props import BoolProperty, IntProperty
 
-from ..animation import enable_and_bake
-from ..animation.edit.enable import plain_among
 from ..animation.translation import n_, rpt_, translated
 from ..ui import bake_options, selection
 from ..ui.bake_options import BakeOptions, declared
@@ -67,6 +65,9 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
+        from ..animation import enable_and_bake
+        from ..animation.edit.enable import plain_among
+
         # The bake itself makes all tracks TCB where none is, with the defaults.
         plain = plain_among(selected) if self.keep_look else {}
         progress = Progress(context.window_manager)

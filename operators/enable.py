@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from .. import animation
-from ..animation import Report
+from ..animation.report import Report
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.live import handlers

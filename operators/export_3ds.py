@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
 from ..animation.translation import n_, translated
-from ..exchange.conversion import conversion_of
-from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
-from ..exchange.report import Exchanged
-from ..formats import three_ds
+from ..exchange.sample_limits import EXPORT_LIMIT
 from ..ui.reporting import Status
 from .files import path_of, write_file
 from .import_3ds import FileTiming, draw_options, report_exchange
 from .in_steps import InSteps, Progress
+
+if TYPE_CHECKING:
+    from ..exchange.report import Exchanged
+    from ..formats import three_ds
 
 OTHERS_ITEMS = (
     ("SAMPLE", "Sample", "A key every frame, of what they play"),
@@ -47,7 +48,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     sample_limit: IntProperty(
         name="Sample Limit",
         description="Write no file that would have more samples than this, objects times frames",
-        default=SAMPLE_LIMIT,
+        default=EXPORT_LIMIT,
         min=1,
     )
     hint = n_("Esc cancels the export")
@@ -68,6 +69,10 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         return super().invoke(context, event)
 
     def execute(self, context: bpy.types.Context) -> Status:
+        # Not with the extension: few sessions export such files.
+        from ..exchange.conversion import conversion_of
+        from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
+
         given: Any = self
         scene: Any = context.scene
         objects = context.selected_objects if self.use_selection else scene.objects
@@ -84,6 +89,8 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         )
 
     def _finish(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
+        from ..formats import three_ds
+
         given: Any = self
         made, report = result
         try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
@@ -14,15 +14,16 @@ from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
-from ..exchange.conversion import conversion_of
-from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_steps, set_range
-from ..exchange.report import Exchanged
-from ..exchange.rotation_keys import Choices
-from ..formats import three_ds
+from ..exchange.sample_limits import IMPORT_LIMIT
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, report_notes
 from .files import path_of, read_file
 from .in_steps import InSteps, Progress
+
+if TYPE_CHECKING:
+    from ..exchange.importing.importer import ImportOptions
+    from ..exchange.report import Exchanged
+    from ..formats import three_ds
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),
@@ -107,7 +108,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     sample_limit: IntProperty(
         name="Sample Limit",
         description="Let handles play what would come to more samples than this, as a short cycle in a long scene",
-        default=SAMPLE_LIMIT,
+        default=IMPORT_LIMIT,
         min=1,
     )
     use_live: BoolProperty(
@@ -139,12 +140,16 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         )
 
     def execute(self, context: bpy.types.Context) -> Status:
+        # Not with the extension: few sessions import such files.
+        from ..exchange.importing.importer import import_steps
+        from ..formats import three_ds
+
         try:
             options = self._options(context)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        scenes = {}
+        scenes: dict[str, three_ds.Scene] = {}
         for path in self._paths():
             try:
                 scenes[path.name] = three_ds.read(read_file(path))
@@ -165,6 +170,8 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         return self.start(context, import_steps(scenes, scene, collection, options), progress, self._finish)
 
     def _finish(self, context: bpy.types.Context, result: Exchanged) -> Status:
+        from ..exchange.importing.importer import set_range
+
         report, scene = result, self._into
         if self.use_scene_range:
             rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None
@@ -186,6 +193,10 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         return [path_of(given.filepath)]
 
     def _options(self, context: bpy.types.Context) -> ImportOptions:
+        from ..exchange.conversion import conversion_of
+        from ..exchange.importing.importer import ImportOptions
+        from ..exchange.rotation_keys import Choices
+
         given: Any = self
         scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation import AnimationError, KeyCount, Reduction
 from ..animation.edit.selected_keys import any_selected
 from ..animation.number_text import number_text
-from ..animation.reduction.reduce import Selected, keys_by_error_steps, reduce_steps
-from ..animation.reduction.wanted import Wanted
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
@@ -23,6 +20,11 @@ from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
+
+if TYPE_CHECKING:
+    from ..animation import AnimationError, KeyCount, Reduction
+    from ..animation.reduction.reduce import Selected
+    from ..animation.reduction.wanted import Wanted
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The errors that are compared, as parts of the one that is set."""
@@ -90,7 +92,11 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
     hint = n_("Reduce goes on: Esc leaves everything as it was")
     cancelled = n_("Reduce was ended: everything is as it was")
 
-    work = staticmethod(reduce_steps)
+    @staticmethod
+    def work(selected: Selected) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
+        from ..animation.reduction.reduce import reduce_steps
+
+        return reduce_steps(selected)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if not self.properties.is_property_set("live"):
@@ -123,6 +129,8 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
 
     @staticmethod
     def work(selected: Selected) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
+        from ..animation.reduction.reduce import keys_by_error_steps
+
         return keys_by_error_steps(selected, _FACTORS)
 
     def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[AnimationError]]) -> Status:

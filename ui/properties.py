@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import (
@@ -23,7 +23,7 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER, Wanted
+from ..animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import selection
@@ -31,6 +31,9 @@ from .bake_options import BakeOptions, step
 from .frame_ranges import CustomRange, frame_range
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
+
+if TYPE_CHECKING:
+    from ..animation.reduction.wanted import Wanted
 
 CHOICE_ITEMS = {
     "cycle": [
@@ -227,6 +230,8 @@ class ReduceOptions(CustomRange):
 
     def wanted(self, scene: bpy.types.Scene) -> Wanted:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
+        from ..animation.reduction.wanted import Wanted
+
         return Wanted(
             self.error,
             self.angle,

@@ -422,12 +422,14 @@ def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
 
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     """Remove the entries of tracks whose slot was removed from the datablock's action; return whether any was."""
+    if datablock.library is not None:
+        return False
     data = animation_data(datablock)
     own = None if data is None else data.action
     every = [own, *(strip.action for strip in action_strips(datablock))]
     actions: list[bpy.types.Action] = [action for action in dict.fromkeys(every) if action is not None]
     found = False
-    for action in actions if datablock.library is None else ():
+    for action in actions:
         lost = tracks_of_removed_slots(action) if action.is_editable and not layered_reason(action) else []
         if not lost:
             continue

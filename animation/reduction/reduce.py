@@ -14,10 +14,11 @@ from ..errors import AnimationError
 from ..records import record
 from ..steps import Steps, run_steps
 from ..store.table.options import SAMPLE_LIMIT
+from .choices import ANGLE, ERROR, Together
 from .key_count import diamonds
 from .reduce_datablock import Search
 from .result import Reduction
-from .wanted import ANGLE, ERROR, Together, Wanted
+from .wanted import Wanted
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, Wanted]]
 """Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""

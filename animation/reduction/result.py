@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..number_text import size_text
 from ..translation import rpt_
-from .wanted import ANGLE
+from .choices import ANGLE
 
 _ROOM = 1.0 + 1e-6
 """For rounding."""

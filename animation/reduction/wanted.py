@@ -3,36 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..store.table.options import SAMPLE_LIMIT
-from ..translation import n_
-
-ERROR = 0.005
-"""Units: half a centimetre in metres."""
-ANGLE = math.radians(0.5)
-
-Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
-"""What has its keys at common frames."""
-TOGETHER: dict[Together, tuple[str, str]] = {
-    "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
-    "BONE": (n_("Each Bone"), n_("Location, rotation and scale of a bone, or an object, have their keys in common")),
-    "COLLECTION": (n_("Bone Collections"), n_("All bones of a collection have their keys in common, such as a hand")),
-    "POSE": (n_("Whole Poses"), n_("All bones of an armature, or all tracks of an object, have their keys in common")),
-}
-"""Names and descriptions."""
-
-
-KEY_METHODS: dict[Method, tuple[str, str]] = {
-    "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest for locations and rotations")),
-    "TCB": (n_("TCB"), n_("Keys with tension, continuity and bias, to be changed with their sliders")),
-    "TCB_EASE": (n_("TCB with Ease"), n_("Keys with tension, continuity and bias, ease to and ease from")),
-}
-"""Names and descriptions of what plays the keys."""
+from .choices import ANGLE, ERROR, Together
 
 
 @dataclass(frozen=True)

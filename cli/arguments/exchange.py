@@ -7,9 +7,8 @@ import argparse
 from typing import Any, get_args
 
 from ...animation.translation import rpt_
-from ...exchange.exporting.exporter import SAMPLE_LIMIT as EXPORT_LIMIT
-from ...exchange.importing.importer import SAMPLE_LIMIT
 from ...exchange.rotation_keys import BetweenKeys
+from ...exchange.sample_limits import EXPORT_LIMIT, IMPORT_LIMIT
 from .numbers import at_least_one, number, positive
 
 RESULTS = {"import": ".blend", "export": ".3ds"}
@@ -59,7 +58,7 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
         ),
     )
     _add_limit(
-        how, SAMPLE_LIMIT, rpt_("let handles play what would come to more samples than this (default: %(default)s)")
+        how, IMPORT_LIMIT, rpt_("let handles play what would come to more samples than this (default: %(default)s)")
     )
     _add_timing(
         how,

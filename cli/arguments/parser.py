@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...animation import Options
-from ...animation.reduction.wanted import ANGLE, ERROR, KEY_METHODS, TOGETHER
+from ...animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import SAMPLE_LIMIT, shown
 from ...animation.translation import n_, rpt_

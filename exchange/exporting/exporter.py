@@ -28,6 +28,7 @@ from ..left_out import count_in_file, count_in_scene, left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
 from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
+from ..sample_limits import EXPORT_LIMIT
 from .instances import Instances
 from .matrices import Matrices, looked_at, reason_to_sample
 from .names import Names
@@ -48,8 +49,6 @@ from .track_keys import SampleLimit
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
-SAMPLE_LIMIT = 1_000_000
-"""Most samples in a file, some minutes of work, unless the limit is raised."""
 _ROUNDING = 1e-6
 """Radians by which float32 may differ from no turn."""
 
@@ -70,7 +69,7 @@ class ExportOptions:
 
     conversion: Conversion = field(default_factory=Conversion)
     samples_others: bool = True
-    sample_limit: int = SAMPLE_LIMIT
+    sample_limit: int = EXPORT_LIMIT
 
 
 _Written = tuple[three_ds.Scene, Exchanged]

@@ -30,13 +30,12 @@ from ..imported_state import as_converted, remember
 from ..left_out import count_in_file, count_in_scene, left_of_file
 from ..report import Exchanged, count_found
 from ..rotation_keys import Choices
+from ..sample_limits import IMPORT_LIMIT
 from .apply_plan import Applied, apply
 from .match_objects import match_objects, note_differences, reason_left
 from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
 
-SAMPLE_LIMIT = 5_000_000
-"""Most samples in one import, some seconds of work, unless it is raised; handles play what would come to more."""
 _FAR = 1.0
 """Degrees: handles that are farther off are replaced by samples."""
 _AT_ONCE = 200
@@ -65,7 +64,7 @@ class ImportOptions:
     choices: Choices = field(default_factory=Choices)
     matches: bool = False
     output: str = "HANDLES"
-    sample_limit: int = SAMPLE_LIMIT
+    sample_limit: int = IMPORT_LIMIT
 
 
 def import_files(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import bpy
 from bpy.props import BoolProperty
 
-from ...animation import AnimationError, Options, Report, enable_many
+from ...animation import AnimationError, Options, Report
 from ...animation.bake.pipeline import bake
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
@@ -464,6 +464,8 @@ def _make_tcb(action: bpy.types.Action) -> None:
     if read_table(action).rows_of_tracks:
         return
     users = users_of(action)
+    from ...animation import enable_many
+
     report = enable_many(users, keep_look=True, defaults=defaults_for(users))
     keep_notes(action, [*report.refused, *report.notes])
 

@@ -538,7 +538,7 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
 
 def table_stamp(action: bpy.types.Action | None) -> int:
     """Read a number that changes with the action's table; 0 where it has none."""
-    stored = None if action is None else action.get(PROPERTY)
+    stored: Any = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
 

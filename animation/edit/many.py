@@ -9,13 +9,13 @@ from typing import Any
 
 import bpy
 
-from .arguments import Datablocks, by_datablock, checked
-from .edit.key_whole import key_whole
-from .edit.parameters.key_set import key_set
-from .edit.restore import apply, free, remove, restore
-from .edit.track_settings import choose
-from .errors import AnimationError
-from .report import Report
+from ..arguments import Datablocks, by_datablock, checked
+from ..errors import AnimationError
+from ..report import Report
+from .key_whole import key_whole
+from .parameters.key_set import key_set
+from .restore import apply, free, remove, restore
+from .track_settings import choose
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
