@@ -122,6 +122,12 @@ class BaseSpline(ABC):
             frame = float(frames) if not isinstance(frames, int) or abs(frames) <= FARTHEST else math.inf
             if abs(frame) <= FARTHEST:
                 return self.prepared.evaluate_one(frame, nu, extrapolate)
+        elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
+            # What makes arrays of many samples fast would take several times as long for one.
+            frame = frames.item()
+            if abs(frame) <= FARTHEST:
+                value = self.prepared.evaluate_one(frame, nu, extrapolate)
+                return value.reshape(*frames.shape, len(value))
         at = checked_sample_frames("frames", frames)
         values = self.prepared.evaluate(at.ravel(), nu, extrapolate)[0]
         return values.reshape(*at.shape, values.shape[1])
