@@ -30,12 +30,12 @@ def _modules() -> tuple[ModuleType, ...]:
         properties,
         findings,
         relaxation_settings,
-        preferences,
         redraw,
         handlers,
         operators,
         panels,
         keymaps,
+        preferences,
         cli,
     )
 

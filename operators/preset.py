@@ -22,6 +22,7 @@ from ..ui.sliders.shared_number import is_mixed
 from .files import path_of, read_file
 
 SUBFOLDER = "tcb_animation/key"
+_DEFAULT = "Smooth"
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):
@@ -82,9 +83,10 @@ def give(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
 
 
 def presets() -> dict[str, Path]:
-    """Return the presets' files by their names."""
+    """Return the presets' files by their names, the default first."""
     folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
-    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
+    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
+    return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
 
 
 def own_presets() -> list[str]:

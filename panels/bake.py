@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels of a bake in all sidebars: its buttons, its options, and the defaults of keys."""
+"""Bake in all sidebars: its toggle, its options, the menu Finish, and the defaults of keys."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
 
 from ..animation.translation import iface_
 from ..ui import bake_options, redraw, selection
-from .live import baked_otherwise
+from ..ui.redraw import layout_of
+from .advanced import Advanced
+from .header import baked_otherwise
 from .widgets import draw_parameters, draw_text, sidebar_settings
 
-_BAKED_MORE_OFTEN = 0.7
-"""Part of a row of two buttons for the one that is pressed more often."""
+_UNITS = 16
+"""Width of the options, in heights of a button."""
 
 
 class BakePanel:
@@ -23,40 +25,64 @@ class BakePanel:
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
-        layout, settings = self.layout, sidebar_settings(context)
-        bake_options.copy(settings, layout.operator("tcb.bake", icon="KEYFRAME_HLT"))
-        row = layout.split(factor=_BAKED_MORE_OFTEN, align=True)
-        row.operator("tcb.restore", icon="LOOP_BACK")
-        row.operator("tcb.apply", text="Apply")
-        # Always there, so that no button takes another's place under the mouse.
-        layout.operator("tcb.free", icon="UNLOCKED")
-        if selection.count_edited_outside(context):
-            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
+        settings = sidebar_settings(context)
+        column = self.layout.column(align=True)
+        is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
+        row = column.row(align=True)
+        if is_baked:
+            row.operator("tcb.free", icon="UNLOCKED", depress=True)
+        else:
+            bake_options.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
+        # Always there, so that nothing moves under the mouse.
+        again = row.row(align=True)
+        again.enabled = is_baked
+        bake_options.copy(settings, again.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+        row = column.row(align=True)
+        row.prop(settings, "output", text="")
+        step = row.row(align=True)
+        step.enabled = settings.output == "SAMPLES"
+        step.prop(settings, "step", text="")
+        row.popover("TCB_PT_bake_options", text="", icon="OPTIONS")
+        self.layout.menu("TCB_MT_finish")
 
 
-class BakeOptionsPanel:
+class TCB_PT_bake_options(bpy.types.Panel):
     """Options of the next bake"""
 
+    bl_idname = "TCB_PT_bake_options"
     bl_label = "Bake Options"
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_ui_units_x = _UNITS
 
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        layout, settings = self.layout, sidebar_settings(context)
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = layout_of(self), sidebar_settings(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
         for name in bake_options.used(settings):
             layout.prop(settings, name)
         others = baked_otherwise(context)
         if others:
-            draw_text(layout, context, iface_("Baked with other options or defaults: Bake TCB changes {:s}", others))
+            text = iface_("Baked with other options or defaults: Bake Again changes {:s}", others)
+            draw_text(layout, context, text, units=_UNITS)
 
 
-class DefaultsPanel:
-    """The parameters of keys that have none of their own"""
+class TCB_PT_defaults(Advanced, bpy.types.Panel):
+    """Parameters of keys that have none of their own"""
 
+    bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 30
 
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        self.layout.label(text="Keys without parameters of their own:")
-        draw_parameters(self.layout.column(align=True), context, sidebar_settings(context).defaults)
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        return bool(selection.default_parameters(context))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.label(text="Keys without parameters:")
+        draw_parameters(layout.column(align=True), context, sidebar_settings(context).defaults)

@@ -11,11 +11,12 @@ from ..animation.number_text import number_text
 from ..animation.translation import iface_
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
+from .advanced import Advanced
 from .widgets import draw_text, sidebar_settings
 
 
 class TCB_UL_findings(bpy.types.UIList):
-    """A line a finding; the number goes there"""
+    """Findings, each with a button that jumps to its frame"""
 
     bl_idname = "TCB_UL_findings"
 
@@ -37,7 +38,7 @@ class TCB_UL_findings(bpy.types.UIList):
         row.label(text=item.name, translate=False)
 
 
-class TCB_PT_reduce(bpy.types.Panel):
+class TCB_PT_reduce(Advanced, bpy.types.Panel):
     """Reduce dense curves to few keys"""
 
     bl_idname = "TCB_PT_reduce"
@@ -80,8 +81,8 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
         row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)
 
 
-class TCB_PT_checks(bpy.types.Panel):
-    """Conditions that the motion must meet at every moment"""
+class TCB_PT_checks(Advanced, bpy.types.Panel):
+    """Conditions that the motion must meet at every moment, and rotations that flip"""
 
     bl_idname = "TCB_PT_checks"
     bl_label = "Checks"
@@ -91,10 +92,15 @@ class TCB_PT_checks(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 20
 
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        manager: Any = context.window_manager
+        return bool(len(manager.tcb_findings))
+
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         manager: Any = context.window_manager
-        text = iface_("Frames at which cameras, targets or scales are not as they must be, or a joint comes apart")
+        text = iface_("Find frames with faults of cameras, targets, scales or joints")
         draw_text(layout, context, text)
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")
@@ -115,11 +121,11 @@ class TCB_PT_checks(bpy.types.Panel):
 
 
 class TCB_PT_relax(bpy.types.Panel):
-    """Let a condition hold at every frame"""
+    """Change keys until a condition holds at every frame"""
 
     bl_idname = "TCB_PT_relax"
     bl_parent_id = "TCB_PT_checks"
-    bl_label = "Relax Keys"
+    bl_label = "Adjust Keys to Condition"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "TCB"
@@ -132,7 +138,7 @@ class TCB_PT_relax(bpy.types.Panel):
         draw_text(
             layout,
             context,
-            iface_("Changes keys of what is selected, as little as it takes, until this holds at every frame"),
+            iface_("Change the selected keys as little as possible until this holds at every frame"),
         )
         scene: Any = context.scene
         settings = scene.tcb_relaxation

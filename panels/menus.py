@@ -7,7 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..operators.preset import SUBFOLDER, TCB_OT_preset_apply, own_presets
+from ..operators.preset import own_presets, presets
+from ..ui import preferences
 from ..ui.redraw import layout_of
 from .widgets import sidebar_settings
 
@@ -15,26 +16,24 @@ _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "
 
 
 class TCB_MT_presets(bpy.types.Menu):
-    """Parameters to apply with one click; the last lines keep those of the chosen keys as one more, and remove yours"""
+    """Parameters to apply with one click"""
 
     bl_idname = "TCB_MT_presets"
     bl_label = "TCB Presets"
 
-    preset_subdir = SUBFOLDER
-    preset_operator = TCB_OT_preset_apply.bl_idname
-
-    def draw(self, context: bpy.types.Context) -> None:
-        self.draw_preset(context)
+    def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
+        for name in presets():
+            layout.operator("tcb.preset_apply", text=bpy.path.display_name(name), translate=False).preset = name
         layout.separator()
-        layout.operator_context = "INVOKE_DEFAULT"
-        layout.operator("tcb.preset_add", text="Keep as Preset…", icon="ADD")
         if own_presets():
             layout.menu("TCB_MT_presets_of_yours", icon="REMOVE")
+        layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("tcb.preset_add", text="Save as Preset…", icon="ADD")
 
 
 class TCB_MT_presets_of_yours(bpy.types.Menu):
-    """Presets that you made"""
+    """Presets that you saved"""
 
     bl_idname = "TCB_MT_presets_of_yours"
     bl_label = "Remove Preset"
@@ -44,6 +43,19 @@ class TCB_MT_presets_of_yours(bpy.types.Menu):
         for name in own_presets():
             remove = layout.operator("tcb.preset_add", text=bpy.path.display_name(name), translate=False)
             remove.name, remove.remove_name = name, True
+
+
+class TCB_MT_finish(bpy.types.Menu):
+    """Turn the selection into plain animation"""
+
+    bl_idname = "TCB_MT_finish"
+    bl_label = "Finish"
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.operator("tcb.apply", icon="CHECKMARK")
+        layout.operator("tcb.restore", icon="LOOP_BACK")
+        layout.operator("tcb.remove", icon="X")
 
 
 class TCB_MT_keys(bpy.types.Menu):
@@ -68,8 +80,6 @@ class TCB_MT_keys(bpy.types.Menu):
         sidebar_settings(context).reduction.hand_to(reduce)
         reduce.frames = "SELECTED"
         layout.operator_menu_enum("tcb.key_select", "condition", text="Select by Parameter")
-        layout.operator("tcb.key_jump", text="Next Key").direction = "NEXT"
-        layout.operator("tcb.key_jump", text="Previous Key").direction = "PREVIOUS"
 
 
 class TCB_MT_objects(bpy.types.Menu):
@@ -78,17 +88,18 @@ class TCB_MT_objects(bpy.types.Menu):
     bl_idname = "TCB_MT_objects"
     bl_label = "TCB"
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
-        for verbs in (
-            ("enable", "remove"),
-            ("bake", "bake_in_world", "free", "restore", "apply", "sync"),
-            ("make_key", "key_whole", "fix_rotations", "reduce"),
-            ("velocities_write", "check", "joint_check", "relax"),
-        ):
-            for verb in verbs:
-                layout.operator(f"tcb.{verb}")
+        for verb in ("enable", "bake", "bake_in_world", "free"):
+            layout.operator(f"tcb.{verb}")
+        layout.menu("TCB_MT_finish")
+        layout.separator()
+        layout.operator("tcb.reduce")
+        layout.operator("tcb.fix_rotations")
+        if preferences.shows_advanced(context):
             layout.separator()
+            for verb in ("check", "joint_check", "relax", "velocities_write"):
+                layout.operator(f"tcb.{verb}")
 
 
 def _draw_in_animation_menu(menu: Any, _context: bpy.types.Context) -> None:

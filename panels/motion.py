@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Motion of the sidebar tab TCB: how smooth the track shown is at its keys, and its velocities."""
+"""The panel Smoothness of the sidebar tab TCB: how smooth the track shown is at its keys, and its velocities."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
+from .advanced import Advanced
 
 _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 
 
-class TCB_PT_motion(bpy.types.Panel):
+class TCB_PT_motion(Advanced, bpy.types.Panel):
     """Smoothness of the track at its keys, as measured"""
 
     bl_idname = "TCB_PT_motion"
-    bl_parent_id = "TCB_PT_tracks"
-    bl_label = "Motion"
+    bl_label = "Smoothness"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "TCB"
     bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 12
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return selection.active_track(context) is not None
+        return super().poll(context) and selection.active_track(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)

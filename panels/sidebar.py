@@ -9,30 +9,26 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.checks.key_info import turn_now, values_now
-from ..animation.checks.track_state import STATES, has_animated_bones, state
+from ..animation.checks.shown_key import ShownKey
+from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
 from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
-from ..ui import redraw, selection
+from ..ui import selection
 from ..ui.redraw import layout_of
-from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
-from .chosen_keys import draw_chosen_diagram, draw_chosen_keys, has_diagram
-from .live import MessagesPanel, draw_live
-from .track_text import property_label, settings_error, state_text
-from .widgets import draw_choices, draw_key_heading, draw_text
+from ..ui.track_text import ShownState, property_label
+from .bake import BakePanel
+from .header import draw_header, shown_states
+from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
+from .widgets import draw_choices, draw_text
 
-_STATE_ICONS = {
-    "PLAIN": "BLANK1",
-    "TCB": "KEYFRAME",
-    "HANDLES": "HANDLE_FREE",
-    "BAKED": "LOCKED",
-    "OUT_OF_DATE": "FILE_REFRESH",
-    "EDITED_OUTSIDE": "ERROR",
-    "OTHER_MODE": "ORIENTATION_GIMBAL",
+_HEADINGS = {
+    "AT": n_("Frame {:g} · {:s}"),
+    "BEFORE": n_("Before: frame {:g} · {:s}"),
+    "AFTER": n_("After: frame {:g} · {:s}"),
 }
-_KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key after")}
 
 
 class _InSidebar(bpy.types.Panel):
@@ -44,85 +40,55 @@ class _InSidebar(bpy.types.Panel):
 
 
 class TCB_PT_tracks(_InSidebar):
-    """Live, and the tracks of the active object or bone with their states"""
+    """Tracks of the active object or bone, and the key near the current frame"""
 
     bl_idname = "TCB_PT_tracks"
     bl_label = "TCB"
 
     def draw(self, context: bpy.types.Context) -> None:
-        redraw.begin()
         layout = layout_of(self)
-        tracks = selection.active_tracks(context)
-        draw_live(layout, context)
-        bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
-        lost, unused = selection.lost_tracks(context), selection.unused_tracks(context)
-        if not (tracks or bones or lost or unused):
-            _draw_nothing(context, layout)
-            return
-        bone = context.active_pose_bone if context.mode == "POSE" else None
-        if bone is not None:
-            layout.label(text=bone.name, icon="BONE_DATA", translate=False)
-        if tracks:
-            _draw_list(context, layout, tracks)
-        for datablock, track in lost:
-            row = layout.row()
-            row.label(text=property_label(datablock, track), icon="ERROR", translate=False)
-            row.label(text=STATES["EDITED_OUTSIDE"])
-        for datablock, track in unused:
-            row = layout.row()
-            row.enabled = False
-            row.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
-            row.label(text="other rotation mode")
-        if unused:
-            draw_text(layout, context, iface_("These keys do not play in this rotation mode. Choose theirs:"))
-            layout.prop(bone or context.object, "rotation_mode", text="")
-        if bones:
-            layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
-        _draw_enable(context, layout, [track for _, track in tracks])
+        draw_header(layout, context)
+        _draw_tracks(context, layout)
+        found = selection.active_key(context)
+        if found is not None:
+            _draw_key(context, layout, *found)
+        elif selection.active_track(context) is not None:
+            layout.label(text="This track has no keys", icon="INFO")
 
 
-class TCB_PT_key(_InSidebar):
-    """The key at, before or after the current frame"""
+class TCB_PT_place(_InSidebar):
+    """Frame and values of the key, and the motion at the current frame"""
 
-    bl_idname = "TCB_PT_key"
+    bl_idname = "TCB_PT_place"
     bl_parent_id = "TCB_PT_tracks"
-    bl_label = "Key"
+    bl_label = "Frame and Values"
+    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return selection.active_track(context) is not None
+        return selection.active_key(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         found = selection.active_key(context)
-        if found is None:
-            layout.label(text="This track has no keys", icon="INFO")
-            return
+        assert found is not None
         datablock, track, key = found
-        where = iface_(_KEY_LABELS[key.where])
-        draw_key_heading(layout, iface_("{:s}: frame {:g} ({:d} of {:d})", where, key.frame, key.number, key.count))
-        chosen = selection.chosen_keys(context)
-        if len(chosen) > 1:
-            layout.label(text=_several(context, datablock, track, len(chosen)), translate=False)
-        between = key.where != "AT"
-        # A turn is told of a rotation instead.
-        has_values = between and not track.is_rotation
-        now = values_now(track, selection.action_frame(context, datablock)) if has_values else None
-        draw_chosen_keys(layout, context, now)
-        # There always, so that nothing below moves when the frame changes.
-        row = layout.row()
-        row.enabled = between
-        row.operator("tcb.make_key", icon="KEYFRAME")
+        # The turn is shown for a rotation instead.
+        has_values = key.where != "AT" and not track.is_rotation
+        draw_place(
+            layout, context, values_now(track, selection.action_frame(context, datablock)) if has_values else None
+        )
         if track.is_rotation:
             _draw_turn(context, layout, datablock, track)
 
 
 class TCB_PT_diagram(_InSidebar):
-    """The curve through the key: where it bends, and how fast it is along the way (dots at equal steps of time)"""
+    """Curve through the key, with dots at equal steps of time"""
 
     bl_idname = "TCB_PT_diagram"
     bl_label = "Diagram"
-    bl_parent_id = "TCB_PT_key"
+    bl_parent_id = "TCB_PT_tracks"
+    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -133,7 +99,7 @@ class TCB_PT_diagram(_InSidebar):
 
 
 class TCB_PT_track(_InSidebar):
-    """Choices for the track as a whole"""
+    """Method, cycle and turns of the track as a whole"""
 
     bl_idname = "TCB_PT_track"
     bl_parent_id = "TCB_PT_tracks"
@@ -149,49 +115,69 @@ class TCB_PT_track(_InSidebar):
 
 
 class TCB_PT_bake(BakePanel, _InSidebar):
-    """Bake TCB motion, free it or keep it as plain animation"""
+    """Bake TCB motion, free it, or finish with plain animation"""
 
     bl_idname = "TCB_PT_bake"
+    bl_parent_id = "TCB_PT_tracks"
+    bl_options = {"HIDE_HEADER"}
 
 
-class TCB_PT_bake_options(BakeOptionsPanel, _InSidebar):
-    """Options of the next bake"""
-
-    bl_idname = "TCB_PT_bake_options"
-    bl_parent_id = "TCB_PT_bake"
-
-
-class TCB_PT_defaults(DefaultsPanel, _InSidebar):
-    """The parameters of keys that have none of their own"""
-
-    bl_idname = "TCB_PT_defaults"
-    bl_parent_id = "TCB_PT_bake"
-
-
-class TCB_PT_messages(MessagesPanel, _InSidebar):
-    """Messages of Live about the last edits, and on keys that were not moved and options that a bake would change"""
-
-    bl_idname = "TCB_PT_messages"
-
-
-def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
-    shown = selection.active_track(context)
-    assert shown is not None
-    several = len({datablock for datablock, _ in tracks}) > 1
+def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    """Draw the tracks of the active object or bone, or the reason why there is none."""
+    tracks, lost, unused = shown_states(context), selection.lost_tracks(context), selection.unused_tracks(context)
+    bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
+    if not (tracks or bones or lost or unused):
+        _draw_nothing(context, layout)
+        return
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    if bone is not None:
+        layout.label(text=bone.name, icon="BONE_DATA", translate=False)
     column = layout.column(align=True)
-    for datablock, track in tracks:
-        current = _state(track)
+    _draw_list(context, column, tracks)
+    for datablock, track in lost:
+        column.label(text=property_label(datablock, track), icon="ERROR", translate=False)
+    for datablock, track in unused:
+        row = column.row(align=True)
+        name = row.row()
+        name.enabled = False
+        name.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
+        row.prop(bone or context.object, "rotation_mode", text="")
+    if bones:
+        layout.label(text="Bones: see Pose Mode", icon="BONE_DATA")
+
+
+def _draw_key(
+    context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track, key: ShownKey
+) -> None:
+    """Draw the heading, the sliders and the buttons of the key near the current frame."""
+    count = len(selection.chosen_keys(context))
+    if count > 1:
+        keys = iface_(n_("{:d} bones") if context.mode == "POSE" else n_("{:d} objects"), count)
+    else:
+        keys = iface_(n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}"), key.number, key.count)
+    can_make = key.where != "AT" and any(each.enabled for _, each in selection.active_tracks(context))
+    draw_key_heading(layout, iface_(_HEADINGS[key.where], key.frame, keys), can_make)
+    draw_chosen_keys(layout, context)
+
+
+def _draw_list(
+    context: bpy.types.Context, column: bpy.types.UILayout, tracks: list[tuple[bpy.types.ID, Track, ShownState]]
+) -> None:
+    """Draw a button for each track, with its maximum error where that is above the tolerance."""
+    shown = selection.active_track(context)
+    several = len({datablock for datablock, _, _ in tracks}) > 1
+    for datablock, track, state in tracks:
         row = column.row(align=True)
         name = property_label(datablock, track)
         label = f"{name}, {name_of(datablock)}" if several and datablock != context.object else name
-        chosen = track.path == shown[1].path and datablock == shown[0]
-        select = row.operator(
-            "tcb.track_select", text=label, icon=_STATE_ICONS[current], depress=chosen, translate=False
-        )
+        chosen = shown is not None and track.path == shown[1].path and datablock == shown[0]
+        icon: Any = state.icon
+        select = row.operator("tcb.track_select", text=label, icon=icon, depress=chosen, translate=False)
         select.track = selection.track_identifier(datablock, track)
-        state_row = row.row()
-        state_row.alignment = "RIGHT"
-        state_row.label(text=state_text(track, current), translate=False)
+        if state.name == "APPROXIMATE":
+            error = row.row()
+            error.alignment = "RIGHT"
+            error.label(text=state.label, translate=False)
 
 
 def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -201,35 +187,11 @@ def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> Non
     if layered:
         draw_text(layout, context, str(layered[0]))
     elif strips:
-        draw_text(
-            layout,
-            context,
-            iface_("The animation is in NLA strips, whose actions Bake includes. Tweak a strip to edit its keys:"),
-        )
+        draw_text(layout, context, iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:"))
         for animation in strips:
             layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
     else:
         layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)
-    if not selection.reason_nothing_is_selected(context):
-        _draw_enable(context, layout, [])
-
-
-def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks: list[Track]) -> None:
-    """Draw Enable, Remove, or both where the tracks or what else is selected may need either."""
-    enabled = [track.enabled for track in tracks]
-    several = len((context.mode == "POSE" and context.selected_pose_bones) or context.selected_objects) > 1
-    column = layout.column(align=True)
-    if not (selection.is_all_tcb(context) and all(enabled)):
-        column.operator("tcb.enable")
-    # Also what is left of TCB on tracks that are not.
-    if several or not enabled or any(enabled) or any(track.table.error or track.frame_curve for track in tracks):
-        column.operator("tcb.remove")
-
-
-def _several(context: bpy.types.Context, datablock: bpy.types.ID, track: Track, count: int) -> str:
-    """Return how many bones or objects the sliders are about, and the property."""
-    text = n_("{:d} bones: {:s}") if context.mode == "POSE" else n_("{:d} objects: {:s}")
-    return iface_(text, count, property_label(datablock, track))
 
 
 def _reason_for_no_tracks(context: bpy.types.Context) -> str:
@@ -238,10 +200,6 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
     if context.mode == "POSE":
         return iface_("The active bone has no keyframes") if context.active_pose_bone else iface_("No active bone")
     return iface_("{:s} has no keyframes", context.object.name)
-
-
-def _state(track: Track) -> str:
-    return "OUT_OF_DATE" if settings_error(track) else state(track)
 
 
 def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:

@@ -13,11 +13,12 @@ from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
+from .advanced import Advanced
 from .widgets import draw_text
 
 
-class TCB_PT_timing(bpy.types.Panel):
-    """The frame of the motion that is played at each frame of the scene"""
+class TCB_PT_timing(Advanced, bpy.types.Panel):
+    """Curves that play the motion at other frames, and leave its keys"""
 
     bl_idname = "TCB_PT_timing"
     bl_label = "Timing"
@@ -26,6 +27,12 @@ class TCB_PT_timing(bpy.types.Panel):
     bl_category = "TCB"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 10
+
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        scene: Any = context.scene
+        found = selection.active_track(context)
+        return (found is not None and function_of(found[1]) is not None) or curve_of(scene) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         redraw.begin()
@@ -36,7 +43,7 @@ class TCB_PT_timing(bpy.types.Panel):
         if found is not None:
             _, track = found
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
-        draw_text(layout, context, iface_("A curve says which frame is played when; keys stay. Bake plays it"))
+        draw_text(layout, context, iface_("A curve sets the frame that plays at each frame. Bake to play it"))
         for level, fcurve in curves.items():
             _draw_level(layout, context, level, fcurve)
         function = function_of(found[1]) if found is not None else None

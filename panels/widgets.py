@@ -12,19 +12,24 @@ import bpy
 from ..animation.bake.plans.splines import setting_names
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
+from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import Track
-from ..ui import selection
+from ..ui import preferences, selection
 from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
 from ..ui.sliders.numbers_of_50 import shown_names
+from ..ui.track_text import component_label, settings_error
 from .pictures.preset_pictures import draw_presets
-from .track_text import component_label, settings_error
 
 _LETTER = 6.4
 """Mean width of a letter, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
 """Width of what stands beside a text, in the same pixels: an icon, margins and the tabs."""
+_UNIT = 20.0
+"""Height of a button, in the same pixels."""
 _SHORTEST = 20
 """Letters of a line. Narrower regions cut lines."""
+_ADVANCED = ("ends", "construction")
+"""Choices that only old files need."""
 SLIDER = 0.62
 """Part of a row that a slider takes beside the range of mixed numbers."""
 
@@ -35,29 +40,23 @@ def sidebar_settings(context: bpy.types.Context) -> Any:
     return scene.tcb
 
 
-def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO") -> None:
-    """Draw a sentence, after an icon or "NONE", in as many lines as it takes where the region is narrow."""
+def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO", units: int = 0) -> None:
+    """Draw a sentence, after an icon or "NONE", in as many lines as it takes where the region is narrow.
+
+    `units`: the width of a popover, in heights of a button.
+    """
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(context, text)):
+    for number, line in enumerate(wrapped(context, text, units)):
         column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
 
 
-def wrapped(context: bpy.types.Context, text: str) -> list[str]:
-    """Return the lines that a sentence takes beside an icon in the region."""
+def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
+    """Return the lines that a sentence takes beside an icon in the region, or in a popover of that width."""
     region, user = context.region, context.preferences
     # Without a window there is no scale, and may be no region.
     width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
+    width = units * _UNIT if units else width
     return textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
-
-
-def draw_key_heading(layout: bpy.types.UILayout, text: str) -> None:
-    """Draw a heading between buttons that go to the previous and the next key."""
-    row = layout.row(align=True)
-    row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
-    label = row.row()
-    label.alignment = "CENTER"
-    label.label(text=text, translate=False)
-    row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
 
 
 def draw_parameters(
@@ -106,16 +105,19 @@ def draw_velocity(
             row.label(text=ranges[index], translate=False)
 
 
-def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the buttons for the parameters of keys: presets, copy, paste, reset."""
+def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
+    """Draw the buttons for the parameters of keys: presets, copy, paste, reset, and for mixed numbers Relative."""
     whole = layout.row(align=True)
     draw_presets(whole.row(), context)
     column = whole.column(align=True)
     column.menu("TCB_MT_presets", text="Presets", icon="PRESET")
     row = column.row(align=True)
-    row.operator("tcb.key_copy", text="Copy", icon="COPYDOWN")
-    row.operator("tcb.key_paste", text="Paste", icon="PASTEDOWN")
+    row.operator("tcb.key_copy", text="Copy")
+    row.operator("tcb.key_paste", text="Paste")
     row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
+    relative = row.row(align=True)
+    relative.enabled = is_mixed
+    relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
 
 
 def draw_choices(layout: Any, context: bpy.types.Context) -> None:
@@ -130,19 +132,23 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
     if error:
         layout.label(text=error, icon="ERROR", translate=False)
         return
-    for name in _common_choices(tracks):
+    for name in _common_choices(context, tracks):
         layout.prop(sidebar_settings(context), name)
         if len({getattr(track.settings, name) for track in tracks}) > 1:
             row = layout.row()
             row.alignment = "RIGHT"
-            row.label(text="not the same on all tracks")
+            row.label(text="Differs between tracks")
 
 
-def _common_choices(tracks: Sequence[Track]) -> list[str]:
-    """Return the choices that matter on all tracks."""
+def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+    """Return the choices that matter on all tracks; advanced ones where they are in use or a preference shows them."""
     names = ["method", "angles", "cycle", "ends", "construction", "path"]
     for track in tracks:
         # A rotation's method says itself where it can't turn as far as the keys.
         always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
         names = [name for name in names if name in always or name in setting_names(track, track.settings)]
-    return names
+    if preferences.shows_advanced(context):
+        return names
+    plain = Settings()
+    changed = {name for name in _ADVANCED for track in tracks if getattr(track.settings, name) != getattr(plain, name)}
+    return [name for name in names if name not in _ADVANCED or name in changed]

@@ -104,7 +104,7 @@ def steps():
     manager = bpy.context.window_manager
     calls = ((bpy.ops.ui.copy_python_command_button, {{}}), (bpy.ops.ui.copy_data_path_button, {{'full_path': True}}))
     rows = {{}}
-    y, bottom = top - 6, top - min(ui.height, {height})
+    y, bottom = top - {top}, top - min(ui.height, {height})
     while y > bottom:
         # Two moves, as a button takes the first for the mouse that comes.
         for at in (x - 3, x):
@@ -216,14 +216,14 @@ def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
 
 
 def _buttons(
-    gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6, timeout: float = 60.0
+    gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6, timeout: float = 60.0, top: int = 6
 ) -> dict[str, Any]:
     """Return the position of each button in the sidebar by its Python call or data path, as `drive` does.
 
     The pointer is moved over it by Blender itself, eight times as fast as from another process; at the part
-    `across` of the sidebar's width.
+    `across` of the sidebar's width, from `top` to `height` pixels below its upper edge.
     """
-    return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across), timeout=timeout))
+    return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across, top=top), timeout=timeout))
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts of the tab's verbs in the 3D viewport and the animation editors; the preferences list them."""
+"""Shortcuts that the preferences add, and those of Blender that are explained where keys are locked."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ _EDITING = (
     _Watched("CHANGE", "D", modifiers={"shift": True}),
 )
 _WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
-_items: list[tuple[Any, Any]] = []
+_offered: list[tuple[Any, Any]] = []
+_watching: list[tuple[Any, Any]] = []
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the shortcuts as the user has them, to be unticked and changed."""
-    layout.label(text="Shortcuts:")
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
     column = layout.column()
     for name, space in _KEYMAPS:
@@ -91,25 +91,42 @@ def _offer_of(item: Any) -> _Offer | None:
     return None
 
 
-def register() -> None:
-    window_manager: Any = bpy.context.window_manager
-    keyconfig = window_manager.keyconfigs.addon
-    if keyconfig is None:
+def offer(is_on: bool) -> None:
+    """Add the shortcuts that the preferences offer, or remove them."""
+    _remove(_offered)
+    keyconfig = _keyconfig()
+    if not is_on or keyconfig is None:
         return
     for name, space in _KEYMAPS:
         keymap = keyconfig.keymaps.new(name, space_type=space)
-        for offer in _OFFERS:
-            item = keymap.keymap_items.new(offer.operator, offer.key, "PRESS", **offer.modifiers)
-            for prop, value in offer.properties.items():
+        for shortcut in _OFFERS:
+            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", **shortcut.modifiers)
+            for prop, value in shortcut.properties.items():
                 setattr(item.properties, prop, value)
-            _items.append((keymap, item))
+            _offered.append((keymap, item))
+
+
+def _keyconfig() -> Any:
+    window_manager: Any = bpy.context.window_manager
+    return window_manager.keyconfigs.addon
+
+
+def _remove(items: list[tuple[Any, Any]]) -> None:
+    for keymap, item in items:
+        keymap.keymap_items.remove(item)
+    items.clear()
+
+
+def register() -> None:
+    keyconfig = _keyconfig()
+    for name, space in _KEYMAPS if keyconfig is not None else ():
+        keymap = keyconfig.keymaps.new(name, space_type=space)
         for watched in _WATCHED[name]:
             item = keymap.keymap_items.new("tcb.edit_tried", watched.key, watched.value, **watched.modifiers)
             item.properties.edit = watched.edit
-            _items.append((keymap, item))
+            _watching.append((keymap, item))
 
 
 def unregister() -> None:
-    for keymap, item in _items:
-        keymap.keymap_items.remove(item)
-    _items.clear()
+    _remove(_offered)
+    _remove(_watching)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension's page in the preferences: how numbers and paths are shown, what Live completes, and shortcuts."""
+"""The extension's page in the preferences: numbers, paths, Live, advanced panels and shortcuts."""
 
 from __future__ import annotations
 
@@ -14,24 +14,28 @@ assert __package__ is not None
 PACKAGE = __package__.rpartition(".")[0]
 
 _NUMBERS = [
-    ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1: as files keep them"),
-    ("OF_50", "0 to 50", "As 3ds Max shows them: all from 0 to 50, where 25, or for an ease 0, changes nothing"),
+    ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1"),
+    ("OF_50", "0 to 50", "Numbers of 3ds Max, with 25 as the default, and 0 for eases"),
 ]
 
 
 PATH_WIDTH = 2.0
 
 
+def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
+    keymaps.offer(self.use_shortcuts)
+
+
 class TCBPreferences(bpy.types.AddonPreferences):
-    """Preferences: the numbers of parameters, the width of paths, whether Live completes rotations, and shortcuts."""
+    """Preferences: numbers of parameters, width of paths, completed rotations, advanced panels and shortcuts."""
 
     bl_idname = PACKAGE
 
-    numbers: EnumProperty(name="Numbers", description="How parameters are shown and typed", items=_NUMBERS)
+    numbers: EnumProperty(name="Numbers", description="Range in which parameters are shown and typed", items=_NUMBERS)
 
     path_width: FloatProperty(
         name="Path Width",
-        description="How wide paths are drawn in the 3D viewport, in pixels at a resolution scale of 1",
+        description="Width of paths in the 3D viewport, in pixels at a resolution scale of 1",
         default=PATH_WIDTH,
         min=1.0,
         max=10.0,
@@ -40,8 +44,21 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     complete_rotations: BoolProperty(
         name="Key All Rotation Channels",
-        description="Live keys the other channels where only part of a rotation was keyed",
+        description="Key the other channels where only part of a rotation was keyed",
         default=True,
+    )
+
+    advanced: BoolProperty(
+        name="Advanced",
+        description="Show Timing, Smoothness, Reduce, Checks and Defaults in the tab, and methods for comparison",
+        default=False,
+    )
+
+    use_shortcuts: BoolProperty(
+        name="Shortcuts",
+        description="Add shortcuts in Object and Pose Mode, the Dope Sheet and the Graph Editor",
+        default=False,
+        update=_on_shortcuts,
     )
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -52,10 +69,12 @@ class TCBPreferences(bpy.types.AddonPreferences):
         row = layout.row()
         row.label(text="Path Width:")
         row.prop(self, "path_width", text="")
-        row = layout.row()
-        row.label(text="Live:")
-        row.prop(self, "complete_rotations")
-        keymaps.draw(layout, context)
+        for label, name in (("Live:", "complete_rotations"), ("Panels:", "advanced"), ("Keys:", "use_shortcuts")):
+            row = layout.row()
+            row.label(text=label)
+            row.prop(self, name)
+        if self.use_shortcuts:
+            keymaps.draw(layout, context)
 
 
 def shows_numbers_of_50(context: bpy.types.Context) -> bool:
@@ -73,6 +92,16 @@ def completes_rotations() -> bool:
     return bool(getattr(_preferences(bpy.context), "complete_rotations", True))
 
 
+def shows_advanced(context: bpy.types.Context) -> bool:
+    """Return whether the tab shows its advanced panels and choices."""
+    return bool(getattr(_preferences(context), "advanced", False))
+
+
+def offers_shortcuts(context: bpy.types.Context) -> bool:
+    """Return whether the add-on has shortcuts of its own."""
+    return bool(getattr(_preferences(context), "use_shortcuts", False))
+
+
 def _preferences(context: bpy.types.Context) -> Any:
     """Return the extension's preferences; None where a package that is run from a checkout has none."""
     preferences: Any = context.preferences
@@ -82,6 +111,7 @@ def _preferences(context: bpy.types.Context) -> Any:
 
 def register() -> None:
     bpy.utils.register_class(TCBPreferences)
+    keymaps.offer(offers_shortcuts(bpy.context))
 
 
 def unregister() -> None:

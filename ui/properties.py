@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -26,11 +27,12 @@ from ..animation import AnimationError, choose
 from ..animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
-from . import selection
+from . import preferences, selection
 from .bake_options import BakeOptions, step
 from .frame_ranges import CustomRange, frame_range
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
+from .track_text import settings_error
 
 if TYPE_CHECKING:
     from ..animation.reduction.wanted import Wanted
@@ -64,15 +66,21 @@ CHOICE_ITEMS = {
     "method": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["method"]],
     "angles": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["angles"]],
 }
-_METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
-    kinds: [
+_COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
+"""Methods for comparison, which the preference Advanced shows."""
+
+
+@lru_cache
+def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
+    """Return the items of methods for these kinds of tracks, of those for comparison only the ones shown.
+
+    They are kept here: Blender keeps no reference to items that it gets while drawing.
+    """
+    return [
         (*item, number)
         for number, item in enumerate(CHOICE_ITEMS["method"])
-        if all(getattr(METHODS[item[0]], kind) for kind in kinds)
+        if all(getattr(METHODS[item[0]], kind) for kind in kinds) and (item[0] not in _COMPARED or item[0] in shown)
     ]
-    for kinds in ((), ("values",), ("rotations",), ("values", "rotations"))
-}
-"""Kept here: Blender keeps no reference to items that it gets while drawing."""
 
 
 CHOICE_DESCRIPTIONS = {
@@ -109,10 +117,16 @@ def _track_choice(name: str) -> Any:
 
 def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
     """Return the methods that all the tracks shown can have."""
-    kinds = {track.is_rotation for _, track in selection.chosen_tracks(context or bpy.context)}
-    return _METHODS_OF[
-        tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there)
-    ]
+    context = context or bpy.context
+    tracks = [track for _, track in selection.chosen_tracks(context)]
+    kinds = {track.is_rotation for track in tracks}
+    is_advanced = preferences.shows_advanced(context)
+    # A damaged table shows all: the panel has the reason.
+    used = frozenset(track.settings.method for track in tracks if not settings_error(track)) & _COMPARED
+    return _methods_of(
+        tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there),
+        _COMPARED if is_advanced else used,
+    )
 
 
 FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"

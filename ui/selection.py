@@ -406,6 +406,24 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 
 @redraw.once
 @once_a_drag
+def is_valley(context: bpy.types.Context) -> bool:
+    """Check whether the first of the chosen keys is lower than its neighbors, in the component that bends most."""
+    chosen = chosen_keys(context)
+    keys = chosen[0] if chosen else None
+    if keys is None or (keys.track.is_rotation and keys.track.kind != "EULER"):
+        return False
+    bends = []
+    for own in keys.own.values():
+        frames, values = own.keys.frames, own.values
+        row = int(np.searchsorted(frames, keys.frames[0] - np.float32(SAME_FRAME)))
+        if 0 < row < len(frames) - 1 and abs(frames[row] - keys.frames[0]) <= SAME_FRAME:
+            bends.append(float(min(values[row - 1], values[row + 1]) - values[row]))
+            bends.append(float(max(values[row - 1], values[row + 1]) - values[row]))
+    return bool(bends) and max(bends[::2]) > max(0.0, -min(bends[1::2]))
+
+
+@redraw.once
+@once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
     """Return the parameters that affect the motion at the chosen keys, and the obstacles to the others."""
     return played_parameters(chosen_keys(context))

@@ -67,6 +67,10 @@ class Bitmap:
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), colour)
 
+    def turn_over(self) -> None:
+        """Exchange above and below."""
+        self._pixels = self._pixels[::-1].copy()
+
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
         """Return the slices of the pixels from `low` to `high` with a margin, and these pixels' x and y."""
         left, bottom = (min(max(math.floor(each - margin - 1.0), 0), self.size) for each in low.tolist())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Diagram of one key's parameters, as in 3D Studio's Key Info.
 
-It shows the curve from the key before to the key after, with dots at equal steps of time, and the key's tangents, whose
-ends can be dragged. Where Blender plays a side by another interpolation, the spline ends at the key.
+It shows the curve from the key before to the key after, with dots at equal steps of time, and the key's tangents. Where
+Blender plays a side by another interpolation, the spline ends at the key. Keys that differ are drawn faintly over each
+other, and a key below its neighbors as a valley.
 """
 
 from __future__ import annotations
@@ -58,43 +59,47 @@ CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1]
 _INSIDE = 0.94
 """How far out, in half sizes of the picture, the end of a longer tangent is shown."""
 
-Picture = tuple[tuple[int, ...] | None, Sides, int, bool, tuple[float, ...], tuple[float, ...]]
+_FAINTEST = 0.25
+"""Opacity that each of several curves has at least."""
+
+Rounded = tuple[int, ...]
+Picture = tuple[tuple[Rounded, ...], Sides, bool, int, bool, tuple[float, ...], tuple[float, ...]]
+"""Parameters of the curves, sides, whether it is a valley, size, whether it has tangents, colors."""
 _previews: Any = None
-_is_drawn = False
 _shown: OrderedDict[Picture, str] = OrderedDict()
 _kept = _FEWEST_KEPT
 """Pictures that are kept: twice as many as a list names, of which Blender shows all at once."""
 
 
-def draw_diagram(layout: bpy.types.UILayout, parameters: Mapping[str, float] | None, sides: Sides) -> None:
-    """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
-    global _is_drawn
-    _is_drawn = True
+def draw_diagram(
+    layout: bpy.types.UILayout, parameters: Sequence[Mapping[str, float]], sides: Sides, is_valley: bool
+) -> None:
+    """Draw keys with these parameters over each other, and the segments that Blender plays beside them."""
     row = layout.row()
     row.alignment = "CENTER"
-    row.template_icon(icon_value=icon_of(parameters, sides, has_tangents=True), scale=_UNITS)
+    row.template_icon(icon_value=icon_of(parameters, sides, is_valley, has_tangents=True), scale=_UNITS)
 
 
-def take_drawn() -> bool:
-    """Return whether the diagram was drawn since this was asked last."""
-    global _is_drawn
-    drawn, _is_drawn = _is_drawn, False
-    return drawn
-
-
-def icon_of(parameters: Mapping[str, float] | None, sides: Sides = (None, None), has_tangents: bool = False) -> int:
+def icon_of(
+    every: Sequence[Mapping[str, float]],
+    sides: Sides = (None, None),
+    is_valley: bool = False,
+    has_tangents: bool = False,
+) -> int:
     """Return Blender's number of the picture of these parameters."""
-    rounded = None
-    if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
-        rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
-    return _icon((rounded, sides, size_drawn(), has_tangents, *_theme_colours()))
+    rounded = tuple(
+        tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
+        for parameters in every
+        if np.isfinite([parameters[name] for name in PARAMETERS]).all()
+    )
+    return _icon((rounded, sides, is_valley, size_drawn(), has_tangents, *_theme_colours()))
 
 
 def icons_of(every: Sequence[Mapping[str, float] | None]) -> list[int]:
     """Return Blender's numbers of the pictures of a list, none of which is freed before the next list."""
     global _kept
     _kept = max(_FEWEST_KEPT, 2 * len(every))
-    return [icon_of(parameters) for parameters in every]
+    return [icon_of([] if parameters is None else [parameters]) for parameters in every]
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
@@ -171,58 +176,52 @@ def shown_at(end: Points) -> Points:
 
 
 def bitmap(
-    parameters: Mapping[str, float] | None,
+    every: Sequence[Mapping[str, float]],
     size: int,
     ink: Colour,
     ground: Colour,
     sides: Sides = (None, None),
+    is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
-    """Draw the diagram, `size` x `size` pixels."""
+    """Draw the diagram, `size` x `size` pixels, of keys with these parameters; without any it is empty."""
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
     before, key, after = (placed(np.array(value), size) for value in _VALUES)
     faint = (*ink[:3], 0.2)
     picture.line(np.array([[0.0, before[1]], [size, before[1]]]), unit, faint)
-    if parameters is None:
+    if not every:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
-    line, dots = (placed(points, size) for points in curve(parameters, sides))
-    picture.line(line, 1.5 * unit, (*ink[:3], 0.55))
-    picture.dots(dots[1:-1], 2.2 * unit, ink)
-    ends = ends_of_tangents(parameters, sides) if has_tangents else (None, None)
+    # Of many each is fainter.
+    opacity = max(_FAINTEST, 1.0 / len(every))
+    for parameters in every:
+        line, dots = (placed(points, size) for points in curve(parameters, sides))
+        picture.line(line, 1.5 * unit, (*ink[:3], 0.55 * opacity))
+        picture.dots(dots[1:-1], 2.2 * unit, (*ink[:3], ink[3] * opacity))
+    ends = ends_of_tangents(every[0], sides) if has_tangents and len(every) == 1 else (None, None)
     for end, tint in zip(ends, (INCOMING, OUTGOING), strict=True):
         if end is not None:
             at = placed(shown_at(end), size)
             picture.line(np.array([key, at]), 1.5 * unit, tint)
             picture.dots(at[np.newaxis], 4.0 * unit, tint)
-    # By its colour the picture is found whose tangents can be dragged: see find_picture.
     keys_colour = KEY_COLOUR if has_tangents else ink
     others = [(point, 5.0, ink) for point, side in zip((before, after), sides, strict=True) if side != NOTHING]
     for point, radius, colour in (*others, (key, 7.0, keys_colour)):
         picture.diamond(point, (radius + 1.5) * unit, ground)
         picture.diamond(point, radius * unit, colour)
+    if is_valley:
+        picture.turn_over()
     return picture
 
 
 def size_drawn() -> int:
     """Return the width in pixels at which Blender draws the picture: any other would be scaled, and blurred."""
-    return max(1, int((_UNITS - 0.3) * button_height()))
-
-
-def button_height() -> int:
-    """Return the height of a button in pixels, which is the width of the tabs, too."""
     preferences: Any = bpy.context.preferences
     system = preferences.system
-    height: int = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
-    return height
-
-
-def at_pixel(pixel: npt.ArrayLike, size: int) -> Points:
-    """Return what a picture of that size shows at a pixel, from its lower left."""
-    point: Points = (np.asarray(pixel) / (size / 2) - 1.0) * _REACH + _CENTRE
-    return point
+    button: int = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
+    return max(1, int((_UNITS - 0.3) * button))
 
 
 def placed(points: npt.NDArray[np.float64], size: int) -> Points:
@@ -243,12 +242,13 @@ def _icon(picture: Picture) -> int:
     if picture in _shown:
         _shown.move_to_end(picture)
         return int(_previews[_shown[picture]].icon_id)
-    rounded, sides, size, has_tangents, ink, ground = picture
-    numbers = None if rounded is None else dict(zip(PARAMETERS, (n / _ROUNDED for n in rounded), strict=True))
+    rounded, sides, is_valley, size, has_tangents, ink, ground = picture
+    every = [dict(zip(PARAMETERS, (n / _ROUNDED for n in numbers), strict=True)) for numbers in rounded]
     name = repr(picture)
     preview = _previews.new(name)
     preview.image_size = (size, size)
-    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground, sides, has_tangents).packed())
+    made = bitmap(every, size, ink, ground, sides, is_valley, has_tangents)
+    preview.image_pixels.foreach_set(made.packed())
     _shown[picture] = name
     while len(_shown) > _kept:
         del _previews[_shown.popitem(last=False)[1]]

@@ -153,7 +153,7 @@ class TCB_PT_paths(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = "TCB"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 10
+    bl_order = 5
 
     def draw_header(self, context: bpy.types.Context) -> None:
         scene: Any = context.scene
@@ -193,21 +193,14 @@ class TCB_PT_paths(bpy.types.Panel):
             layout.label(text=note, icon="INFO", translate=False)
 
 
-def _draw_switch(self: Any, context: bpy.types.Context) -> None:
-    scene: Any = context.scene
-    self.layout.prop(scene.tcb_paths, "show")
-
-
 def register() -> None:
     bpy.utils.register_class(TCBPaths)
     bpy.utils.register_class(TCB_PT_paths)
     owner: Any = bpy.types.Scene
     owner.tcb_paths = PointerProperty(type=TCBPaths)
-    bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
 
 
 def unregister() -> None:
-    bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
     owner: Any = bpy.types.Scene
     del owner.tcb_paths
     bpy.utils.unregister_class(TCB_PT_paths)

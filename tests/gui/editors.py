@@ -5,8 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tools.graphical import place
+
 from .conftest import settle, turns
 from .cube import CURVES
+
+HEADINGS = {"place": 35, "diagram": 61, "track": 87}
+"""Pixels from the button Copy down to the headings of panels, while those above them are folded."""
+SHORTCUTS = """
+bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.use_shortcuts = True
+"""
 
 ONLY_LOCATION = """
 for c in fcurves():
@@ -34,6 +42,12 @@ def steps():
 """)
     assert centre
     return centre
+
+
+def unfold(window: Any, area: str, panel: str) -> None:
+    """Open a panel of the tab by a click on its heading."""
+    x, y = place(window.buttons(area, height=480, across=0.4), "tcb.key_copy")
+    window.click((x, y + HEADINGS[panel]))
 
 
 def hold_slider(window: Any, at: Any, steps: int) -> None:

@@ -12,6 +12,7 @@ from tools.graphical import place
 
 from .conftest import PICTURES, settle, turns, wait_for
 from .dope_sheet import diamond
+from .editors import SHORTCUTS
 from .rig import RIG, RIG_CURVES
 from .screen import screen
 
@@ -320,16 +321,13 @@ next(c for c in fcurves() if '"Bone 0"' in c.data_path).group.show_expanded = Tr
 
 
 @pytest.mark.parametrize("kind", ["VIEW_3D", "DOPESHEET_EDITOR", "GRAPH_EDITOR"])
-def test_the_first_line_of_each_tab_frees_what_is_selected(character: Any, kind: str) -> None:
+def test_the_toggle_of_each_tab_frees_what_is_selected(character: Any, kind: str) -> None:
     choose(character, 0)
     if kind != "VIEW_3D":
         open_editor(character, DOPE_SHEET if kind == "DOPESHEET_EDITOR" else GRAPH_EDITOR)
     character.open_sidebar(kind, "TCB")
     character.shot(PICTURES / f"baked_tab_{kind.lower()}.png")
-    buttons = character.buttons(kind, height=120)
-    name = next(iter(buttons))
-    assert "tcb.free(" in name, buttons
-    character.click(buttons[name])
+    character.click(place(character.buttons(kind), "tcb.free("))
     settle(character)
     assert character.run(LOCKS) == [FREE, LOCKED, FREE]
     lengths = character.run(
@@ -338,23 +336,33 @@ def test_the_first_line_of_each_tab_frees_what_is_selected(character: Any, kind:
     assert lengths == [4]
 
 
+MESSAGES = """
+ui = region(area('VIEW_3D'), 'UI')
+result = ui.x + 60, win().height - ui.y - ui.height + 76
+"""
+"""The line of messages in the tab."""
+
+
 def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) -> None:
     choose(character, 0)
-    # The tab is short without an active bone.
-    character.run("bpy.data.objects['Rig'].data.bones.active = None; bpy.ops.ed.undo_push(message='none')")
     typed(character, character.run(VIEWPORT), "g", "x", "1", "Return")
     assert len(messages(character)) == 1
-    x, y = place(character.buttons("VIEW_3D", across=0.81), "tcb.messages_dismiss")
+    x, y = character.run(MESSAGES)
+    character.click((x, y))
     character.shot(PICTURES / "baked_message.png")
-    # The row below the heading.
-    character.click((x - 100, y + 30))
+    # Below the message, in the list that the line has opened.
+    character.click((x, y + TO_BUTTON))
     assert messages(character) == []
     assert character.run(LOCKS) == [FREE, LOCKED, FREE]
+
+
+TO_BUTTON = 48
 
 
 def test_baked_and_free_bones_selected_together_do_not_confuse_own_tools(character: Any) -> None:
     """Jumps, a tension for all selected keys, the Breakdowner, and Make TCB Key."""
     at = character.run(VIEWPORT)
+    character.run(SHORTCUTS)
     character.run("bpy.context.scene.frame_set(13); bpy.ops.ed.undo_push(message='frame')")
     character.key("shift+alt+Right", at=at)
     assert character.run("result = bpy.context.scene.frame_current") == 25

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle, turns
+from .conftest import PICTURES, settle
 from .cube import CURVES, hermite_first_segment
 from .dope_sheet import diamond, drag, open_dope_sheet, own_frames
 
@@ -16,6 +16,16 @@ def curves(window: Any, path: str = "location", identities: bool = True) -> list
     settle(window)
     code = f"{CURVES}\nresult = [c for c in everything({identities}) if c[0] == {path!r}]"
     return list(window.run(code))
+
+
+def finish(window: Any, bake: Any, key: str) -> None:
+    """Open the menu Finish, two rows below Bake, and press an underlined letter."""
+    window.click((bake[0], bake[1] + TO_FINISH))
+    window.shot(PICTURES / "finish.png")
+    window.key(key)
+
+
+TO_FINISH = 47
 
 
 def test_enable_type_a_tension_bake_play_undo_and_restore(window):
@@ -60,21 +70,13 @@ def steps():
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 
-    # It stands below the window's edge.
-    window.xdotool("mousemove", *place(buttons, "tcb.remove("))
-    for _turn_of_the_wheel in range(4):
-        window.xdotool("click", 5)
-        turns(window)
-    window.click(place(window.buttons("VIEW_3D"), "tcb.restore("))
-    for _turn_of_the_wheel in range(4):
-        window.xdotool("click", 4)
-        turns(window)
+    finish(window, place(buttons, "tcb.bake("), "r")
     assert curves(window, identities=False) == played
     window.key("ctrl+z", at=(500, 500))
     assert curves(window) == baked
     window.key("ctrl+z")
     assert curves(window) == by_handles
-    window.click(place(buttons, "tcb.remove("))
+    finish(window, place(buttons, "tcb.bake("), "e")
     assert curves(window) == before
     assert window.run("result = list(bpy.data.objects['Cube'].animation_data.action.keys())") == []
     window.shot(PICTURES / "removed.png")
@@ -87,8 +89,7 @@ def test_a_bake_is_freed_its_keys_are_moved_with_their_parameters_and_baked_agai
     window.click(place(window.buttons("VIEW_3D"), "tcb.bake("))
     baked = curves(window)
     assert [len(curve[3]) for curve in baked] == [50, 50, 50]
-    # The first line of the tab.
-    window.click(place(window.buttons("VIEW_3D", height=120), "tcb.free("))
+    window.click(place(window.buttons("VIEW_3D"), "tcb.free("))
     assert curves(window) == by_handles
     open_dope_sheet(window)
     window.key("a", at=diamond(window, 20))

@@ -13,6 +13,7 @@ import pytest
 from tools.graphical import place
 
 from .conftest import settle, turns
+from .editors import unfold
 from .screen import SAME, screen
 from .top_view import TOP_VIEW, log
 
@@ -35,7 +36,7 @@ module = sys.modules['{PACKAGE}.panels.pictures.diagram']
 sidebar = bpy.context.scene.tcb
 parameters = {{name: getattr(sidebar, name) for name in module.PARAMETERS}}
 size = module.size_drawn()
-pixels = module.bitmap(parameters, size, *module._theme_colours()).packed().view(numpy.uint8)
+pixels = module.bitmap([parameters], size, *module._theme_colours()).packed().view(numpy.uint8)
 numpy.save({str(file)!r}, pixels.reshape(size, size, 4)[::-1])
 """)
     pixels = np.load(file).astype(int)
@@ -65,6 +66,7 @@ def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> i
 def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tmp_path):
     window.run("bpy.context.scene.frame_set(20); area('VIEW_3D').tag_redraw()")
     turns(window)
+    unfold(window, "VIEW_3D", "diagram")
     before, key = diagram(window, tmp_path)
     assert differs(window, "diagram.png", before, key) <= SAME
     buttons = window.buttons("VIEW_3D")

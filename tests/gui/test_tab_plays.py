@@ -11,7 +11,7 @@ from tools.graphical import place
 
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
-from .editors import open_editor, open_tcb_menu
+from .editors import open_editor, open_tcb_menu, unfold
 from .top_view import TOP_VIEW, log
 
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
@@ -170,7 +170,7 @@ bpy.ops.ed.undo_push(message='mode')
     settle(window)
     window.shot(PICTURES / "other_rotation_mode.png")
     buttons = window.buttons("VIEW_3D", height=400)
-    assert not any("key_frame" in name for name in buttons)
+    assert not any("tension" in name for name in buttons)
     at = place(buttons, "rotation_mode")
     window.click(at)
     window.key("Home")
@@ -195,13 +195,14 @@ bpy.ops.ed.undo_push(message='strip')
     settle(window)
     window.shot(PICTURES / "strip_tweaked.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.use_tweak_mode")
-    assert any("key_frame" in name for name in window.buttons("VIEW_3D", height=480))
+    assert any("tension" in name for name in window.buttons("VIEW_3D", height=480))
 
 
 def test_a_typed_frame_moves_the_column_unless_it_is_switched_off(window):
     window.run(LIVE)
     settle(window)
-    buttons = window.buttons("VIEW_3D", height=520, across=0.4)
+    unfold(window, "VIEW_3D", "place")
+    buttons = window.buttons("VIEW_3D", height=560, across=0.4)
 
     def frames():
         return window.run(
@@ -212,7 +213,7 @@ def test_a_typed_frame_moves_the_column_unless_it_is_switched_off(window):
     settle(window)
     assert frames() == [("location", 26.0), ("rotation_quaternion", 26.0)]
     window.shot(PICTURES / "column_moved.png")
-    switch = place(window.buttons("VIEW_3D", height=520, across=0.83), "tcb.whole_column")
+    switch = place(window.buttons("VIEW_3D", height=560, across=0.83), "tcb.whole_column")
     window.click(switch)
     window.type_value(place(buttons, "tcb.key_frame"), "30")
     settle(window)
@@ -229,8 +230,9 @@ def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     settle(window)
     window.run("area('VIEW_3D').tag_redraw()")
     settle(window)
+    unfold(window, "VIEW_3D", "place")
     window.run(WATCHED)
-    buttons = window.buttons("VIEW_3D", height=520, across=0.4)
+    buttons = window.buttons("VIEW_3D", height=560, across=0.4)
 
     def off():
         settle(window)

@@ -397,7 +397,7 @@ def test_a_preset_goes_by_its_name_in_the_menu_too(keyed, choose, editor, number
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         bpy.ops.tcb.preset_apply(preset="Ease In")
-        with pytest.raises(RuntimeError, match=r'no preset "halt"; there are Corner, Ease_Both'):
+        with pytest.raises(RuntimeError, match=r'no preset "halt"; there are Smooth, Corner'):
             bpy.ops.tcb.preset_apply(preset="halt")
     assert numbers(cube, "location", "ease_to") == {11.0: 1.0}
 

@@ -170,19 +170,19 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
 def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
     nothing, given, size = animation.checks.key_info.NOTHING, parameters(tension=0.3, bias=0.4), 160
 
-    def pixels(sides, numbers=given):
-        return diagram.bitmap(numbers, size, WHITE, BLACK, sides).pixels
+    def pixels(sides, *every):
+        return diagram.bitmap(every, size, WHITE, BLACK, sides).pixels
 
-    whole, empty = pixels((None, None)), pixels((None, None), None)
+    whole, empty = pixels((None, None), given), pixels((None, None))
     # A key's diamond and its outline.
     left, right = slice(0, size // 2 - 10), slice(size // 2 + 10, size)
     for sides, bare, full in (((nothing, None), left, right), ((None, nothing), right, left)):
-        picture = pixels(sides)
+        picture = pixels(sides, given)
         assert (picture[:, bare] == empty[:, bare]).all()
         assert (picture[:, full] == whole[:, full]).all()
         assert (whole[:, bare] != empty[:, bare]).any()
         assert diagram.ends_of_tangents(given, sides)[sides.index(nothing)] is None
-    assert (pixels((nothing, nothing))[:, left] == empty[:, left]).all()
+    assert (pixels((nothing, nothing), given)[:, left] == empty[:, left]).all()
 
 
 def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
@@ -219,7 +219,7 @@ def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitm
     seen = []
     monkeypatch.setattr(bitmap.Bitmap, "line", lambda _self, points, _width, _colour: seen.append(points))
     for tension, continuity, bias in product((-1.0, 0.0, 1.0), repeat=3):
-        diagram.bitmap(parameters(tension=tension, continuity=continuity, bias=bias), 160, WHITE, BLACK)
+        diagram.bitmap([parameters(tension=tension, continuity=continuity, bias=bias)], 160, WHITE, BLACK)
     everywhere = np.concatenate(seen[2::5])
     assert everywhere.min() > 4
     assert everywhere.max() < 156
@@ -252,7 +252,7 @@ def test_colours_are_multiplied_by_how_much_they_cover(bitmap):
 
 
 def test_row_0_is_the_lowest(diagram):
-    pixels = bytes_of(diagram.bitmap(parameters(), 160, WHITE, BLACK)).astype(int)
+    pixels = bytes_of(diagram.bitmap([parameters()], 160, WHITE, BLACK)).astype(int)
     orange = (pixels[..., 0] == 255) & (pixels[..., 2] < 60)
     rows, columns = np.nonzero(orange)
     # The key stands above the middle: at (0, 1), seen from 0.74.
@@ -262,7 +262,7 @@ def test_row_0_is_the_lowest(diagram):
 
 def test_each_display_scale_has_its_own_pixels(diagram):
     once, twice = (
-        bytes_of(diagram.bitmap(parameters(bias=0.5), size, WHITE, BLACK)).astype(float) for size in (160, 320)
+        bytes_of(diagram.bitmap([parameters(bias=0.5)], size, WHITE, BLACK)).astype(float) for size in (160, 320)
     )
     assert np.abs(twice.reshape(160, 2, 160, 2, 4).mean(axis=(1, 3)) - once).mean() < 3
     # Drawn, not enlarged: pixels of a pair differ.
@@ -275,9 +275,9 @@ def icons(scene, diagram, monkeypatch):
 
     monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # without a window there is no display scale
 
-    def draw(given, sides=(None, None)):
+    def draw(*every, sides=(None, None), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
-        diagram.draw_diagram(layout, given, sides)
+        diagram.draw_diagram(layout, every, sides, is_valley)
         name = next(reversed(diagram._shown.values()))
         return name, np.array(diagram._previews[name].image_pixels)
 
@@ -295,19 +295,81 @@ def test_a_slider_that_moves_draws_another_picture_and_back_the_same(icons):
 
 def test_what_blender_plays_beside_the_key_draws_another_picture(icons, played):
     plain, pixels = icons(parameters())
-    held, changed = icons(parameters(), played("CONSTANT")[0])
+    held, changed = icons(parameters(), sides=played("CONSTANT")[0])
     assert plain != held
     assert (pixels != changed).any()
     assert icons(parameters())[0] == plain
 
 
-def test_mixed_values_leave_the_field_empty(icons):
-    _, empty = icons(None)
+def test_keys_that_differ_are_drawn_faintly_over_each_other(icons, diagram):
+    _, shown = icons(parameters(tension=1.0), parameters(tension=-1.0))
+    alone = [icons(parameters(tension=tension))[1] for tension in (1.0, -1.0)]
+    assert not any((shown == each).all() for each in alone)
+    tight, wide = (diagram.curve(parameters(tension=tension))[0] for tension in (1.0, -1.0))
+    picture = diagram.bitmap([parameters(tension=1.0), parameters(tension=-1.0)], 160, WHITE, BLACK).pixels[..., 0]
+    full = diagram.bitmap([parameters(tension=1.0)], 160, WHITE, BLACK).pixels[..., 0]
+    for line in (tight, wide):
+        # Between two dots, away from the key.
+        column, row = diagram.placed(line[14], 160).astype(int)
+        assert 0.1 < picture[row - 1 : row + 2, column].max() < full.max()
+
+
+def test_without_a_key_the_field_is_empty(icons):
+    _, empty = icons()
     _, shown = icons(parameters())
     ground = empty[len(empty) // 2]
     # The base line alone, and round corners.
     assert (empty != ground).sum() < 400
     assert (shown != ground).sum() > 1000
+
+
+def test_a_valley_is_the_hill_upside_down(diagram):
+    hill, valley = (
+        diagram.bitmap([parameters(bias=0.5)], 160, WHITE, BLACK, is_valley=is_valley).pixels
+        for is_valley in (False, True)
+    )
+    assert (hill[::-1] == valley).all()
+    assert (hill != valley).any()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (((0, 0, 0), (0, 0, -1), (0, 0, 0)), True),
+        (((0, 0, 0), (0, 0, 1), (0, 0, 0)), False),
+        (((0, 0, 0), (1, 0, -3), (2, 0, 0)), True),
+        (((0, 0, 0), (3, 0, -1), (0, 0, 0)), False),
+        (((0, 0, 0), (0, 0, 1), (0, 0, 2)), False),
+    ],
+)
+def test_a_key_below_its_neighbors_is_a_valley(scene, tcb_animation, values, expected):
+    thing = new_object()
+    key(thing, "location", list(zip((1, 11, 21), values, strict=True)))
+    bpy.context.view_layer.objects.active = thing
+    thing.select_set(True)
+    scene.frame_set(11)
+    assert tcb_animation.ui.selection.is_valley(bpy.context) is expected
+
+
+TANGENTS = list(product((-1.0, -0.3, 0.5, 1.0), repeat=3))
+
+
+@pytest.mark.parametrize(("tension", "continuity", "bias"), TANGENTS)
+def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
+    """Those of Kochanek and Bartels: a third of them, beside the key at (0, 1)."""
+    at, before, after = np.array((0.0, 1.0)), np.array((1.0, 1.0)), np.array((1.0, -1.0))
+    t, c, b = tension, continuity, bias
+    incoming = 0.5 * (1 - t) * ((1 - c) * (1 + b) * before + (1 + c) * (1 - b) * after)
+    outgoing = 0.5 * (1 - t) * ((1 + c) * (1 + b) * before + (1 - c) * (1 - b) * after)
+    shown = diagram.ends_of_tangents(parameters(tension=t, continuity=c, bias=b))
+    np.testing.assert_allclose(shown, (at - incoming / 3, at + outgoing / 3), atol=1e-12)
+    # Those that are longer are shown within the picture, and lie on the same line.
+    for end in shown:
+        inside = diagram.placed(diagram.shown_at(end), 160)
+        assert (inside > 2).all()
+        assert (inside < 158).all()
+        away, seen = end - at, diagram.shown_at(end) - at
+        assert abs(away[0] * seen[1] - away[1] * seen[0]) < 1e-12
 
 
 def test_few_pictures_are_kept(icons, diagram):

@@ -47,11 +47,11 @@ def _shown(items):
 
 @pytest.fixture
 def keys_panel(inside):
-    """What the panel of the selected keys shows."""
+    """What the panel of the selected keys shows, or one inside it."""
 
-    def draw():
+    def draw(name="keys"):
         with inside() as prefix:
-            panel = getattr(bpy.types, f"{prefix}_PT_tcb_keys")
+            panel = getattr(bpy.types, f"{prefix}_PT_tcb_{name}")
             return shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
 
     return draw
@@ -81,11 +81,8 @@ def choose(tcb_animation, cube):
 
 
 @pytest.fixture
-def of_50(tcb_animation):
-    preferences = bpy.context.preferences.addons[tcb_animation.__name__].preferences
+def of_50(preferences):
     preferences.numbers = "OF_50"
-    yield
-    preferences.numbers = "UNIT"
 
 
 def test_without_a_selected_key_the_panel_says_so(choose, keys_panel):
@@ -102,10 +99,12 @@ def test_only_generated_keys_are_told_from_none(choose, keys_panel):
 def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
     choose(11)
     shown = keys_panel()
-    assert {"Key: frame 11", "Location, Cube"} <= set(shown)
+    assert {"Frame 11", "Location, Cube"} <= set(shown)
     sliders = [f"TCBSidebar.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
+    assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, "TCBSidebar.relative[0]"]
     place = ["TCBSidebar.key_frame[0]", *(f"TCBSidebar.key_value[{index}]" for index in range(3))]
-    assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, *place]
+    shown = keys_panel("place")
+    assert [name for name in shown if name.startswith("TCBSidebar")] == place
     assert {"X: 11.0000", "Y: 0.0000", "Z: 0.0000"} <= set(shown)
 
 
@@ -120,16 +119,16 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
             assert panel.poll(bpy.context)
             shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
 
-    monkeypatch.setattr(tcb_animation.panels.chosen_keys, "draw_diagram", lambda _layout, *shown: drawn.append(shown))
+    monkeypatch.setattr(tcb_animation.panels.key, "draw_diagram", lambda _layout, *shown: drawn.append(shown))
     bpy.ops.tcb.enable()
     choose(1, 11)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
-    assert drawn.pop() == (None, (None, None))
+    assert drawn.pop() == ([], (None, None), False)
     choose(1)
     diagram()
-    parameters, (before, after) = drawn.pop()
+    (parameters,), (before, after), _ = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
     assert (before, after.interpolation) == (tcb_animation.animation.checks.key_info.NOTHING, 0)
 
@@ -139,10 +138,9 @@ def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_pan
     bpy.ops.tcb.key_set(track="location", frame=31, bias=0.5)
     choose(1, 31)
     shown = keys_panel()
-    assert {"2 keys, frames 1 to 31", "-0.25 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
-    assert "Mixed: the mean, and the range" in shown
+    assert {"Frames 1 to 31 · 2 keys", "-0.25 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
     # Of the keys' values along x, too.
-    assert [text for text in shown if "…" in text] == ["-0.25 … 0.5", "1 … 31"]
+    assert [text for text in keys_panel("place") if "…" in text] == ["1 … 31"]
 
 
 def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, scene, tcb_animation):
@@ -159,9 +157,9 @@ def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, 
         )
 
     with inside() as prefix:
-        assert {"TCBSidebar.cycle[0]", "not the same on all tracks"} <= set(shown())
+        assert {"TCBSidebar.cycle[0]", "Differs between tracks"} <= set(shown())
         scene.tcb.cycle = "LOOP"
-        assert "not the same on all tracks" not in shown()
+        assert "Differs between tracks" not in shown()
     find_track = tcb_animation.animation.find_track
     assert [find_track(cube, path).settings.cycle for path in ("location", "scale")] == ["LOOP", "LOOP"]
 
@@ -207,7 +205,6 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
     assert {"Velocity a frame:", "Method: Hermite"} <= set(shown)
     # As Blender names the components of the property.
     assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
-    assert "TCBSidebar.relative[0]" not in shown
     bpy.ops.tcb.track_choose(track="location", method="TCB")
     assert not any("elocity" in name for name in keys_panel())
 
@@ -215,8 +212,7 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
 def test_mixed_velocities_have_their_ranges_component_by_component(hermite, choose, keys_panel):
     choose(1, 11)
     shown = keys_panel()
-    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25", "1 … 11"]
-    assert {"TCBSidebar.relative[0]", "Mixed: the mean, and the range"} <= set(shown)
+    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25"]
     assert [name for name in shown if ".velocity" in name] == VELOCITY
 
 
@@ -259,7 +255,7 @@ def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, 
     bpy.ops.tcb.track_choose(track="rotation", method="HERMITE")
     choose(11)
     shown = keys_panel()
-    assert "Velocities: select values or rotations alone" in shown
+    assert "Velocity: select values or rotations only" in shown
     assert not [name for name in shown if ".velocity" in name]
 
 
@@ -309,27 +305,16 @@ def test_the_menu_has_every_verb(cube, choose, inside):
     with inside():
         shown = shown_by(lambda layout: bpy.types.TCB_MT_keys.draw(SimpleNamespace(layout=layout), bpy.context))
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
-    verbs = {"key_set", "key_copy", "key_paste", "key_reset", "key_jump", "make_key"}
+    verbs = {"key_set", "key_copy", "key_paste", "key_reset", "make_key"}
     assert {f"bpy.ops.tcb.{verb}" for verb in verbs} <= calls
     assert {"Drag", "Presets", "Select by Parameter"} <= set(shown)
 
 
-def test_the_presets_are_listed_by_their_names(cube, inside):
-    names = ["Corner", "Ease Both", "Ease In", "Ease Out", "Linear", "Overshoot", "Smooth", "Stop"]
+def test_the_menu_of_presets_begins_with_the_default_and_ends_with_save(cube, inside):
+    names = ["Smooth", "Corner", "Ease Both", "Ease In", "Ease Out", "Linear", "Overshoot", "Stop"]
     with inside():
-        shown = shown_by(lambda layout: bpy.types.Menu.draw_preset(_Menu(layout), bpy.context))
-    assert [text for text in shown if text in names] == names
-
-
-class _Menu:
-    """What a menu of presets is to Blender's function that draws one."""
-
-    def __init__(self, layout):
-        self.layout = layout
-        self.preset_subdir = bpy.types.TCB_MT_presets.preset_subdir
-        self.preset_operator = bpy.types.TCB_MT_presets.preset_operator
-
-    path_menu = bpy.types.Menu.path_menu
+        shown = shown_by(lambda layout: bpy.types.TCB_MT_presets.draw(SimpleNamespace(layout=layout), bpy.context))
+    assert [text for text in shown if text in (*names, "Save as Preset…")] == [*names, "Save as Preset…"]
 
 
 def test_every_operator_and_property_has_a_tooltip(tcb_animation):
@@ -343,10 +328,22 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
         assert set(undescribed) <= {"rna_type", "selected", "defaults", "reduction"}
 
 
-def test_shortcuts_are_there_from_the_start_where_blender_has_none(tcb_animation):
-    # Those that only explain why locked keys stay hand the event on to Blender.
-    items = [item for _keymap, item in tcb_animation.ui.keymaps._items if item.idname != "tcb.edit_tried"]
-    assert len(items) == 28
+def test_no_shortcut_is_there_until_the_preferences_add_the_set(preferences, tcb_animation):
+    offered = tcb_animation.ui.keymaps._offered
+    assert offered == []
+    preferences.use_shortcuts = True
+    assert len(offered) == 28
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
+    dragged = [item for item in keymaps["Pose"].keymap_items if item.idname == "tcb.key_drag"]
+    assert [item.properties.parameter for item in dragged] == ["tension", "continuity", "bias"]
+    preferences.use_shortcuts = False
+    assert offered == []
+    assert not any(item.idname == "tcb.key_drag" for item in keymaps["Pose"].keymap_items)
+
+
+def test_the_shortcuts_are_on_keys_that_blender_leaves_free(preferences, tcb_animation):
+    preferences.use_shortcuts = True
+    items = [item for _keymap, item in tcb_animation.ui.keymaps._offered]
     assert all(item.active for item in items)
     defaults = Path(bpy.utils.system_resource("SCRIPTS")) / "presets/keyconfig/keymap_data/blender_default.py"
     spec = importlib.util.spec_from_file_location("blender_default", defaults)
@@ -367,20 +364,11 @@ def test_shortcuts_are_there_from_the_start_where_blender_has_none(tcb_animation
     assert dragged == ["tension", "continuity", "bias"] * 4
 
 
-def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):
-    shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
-    calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
-    verbs = (
-        "enable",
-        "remove",
-        "bake",
-        "free",
-        "restore",
-        "apply",
-        "sync",
-        "make_key",
-        "key_whole",
-        "velocities_write",
-    )
-    verbs += ("bake_in_world", "check", "joint_check", "relax", "reduce", "fix_rotations")
-    assert calls == {f"bpy.ops.tcb.{verb}" for verb in verbs}
+def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube, preferences):
+    def verbs():
+        shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
+        return [text.split("(")[0].removeprefix("bpy.ops.tcb.") for text in shown if text.startswith("bpy.ops.")]
+
+    assert verbs() == ["enable", "bake", "bake_in_world", "free", "reduce", "fix_rotations"]
+    preferences.advanced = True
+    assert verbs()[6:] == ["check", "joint_check", "relax", "velocities_write"]

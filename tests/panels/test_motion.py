@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Motion, drawn into a real layout: continuity and jumps as measured on the shown track."""
+"""The panel Smoothness, drawn into a real layout: continuity and jumps as measured on the shown track."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import curve, key, new_object
+
+pytestmark = pytest.mark.usefixtures("advanced")
 
 
 @pytest.fixture

@@ -399,9 +399,8 @@ def test_numbers_stand_at_every_so_many_frames_but_where_a_key_has_its_own(scene
     assert part.frames_every(0).tolist() == []
 
 
-def test_the_popover_and_the_tab_have_the_switch(scene, overlay, pictures):
-    layout = bpy.context.window_manager.popmenu_begin__internal("overlays").layout
-    pictures.path_panel._draw_switch(SimpleNamespace(layout=layout), bpy.context)
+def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
+    layout = bpy.context.window_manager.popmenu_begin__internal("paths").layout
     panel = pictures.path_panel.TCB_PT_paths
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
@@ -409,7 +408,7 @@ def test_the_popover_and_the_tab_have_the_switch(scene, overlay, pictures):
         panel.draw_header(SimpleNamespace(layout=layout), bpy.context)
         panel.draw(SimpleNamespace(layout=layout), bpy.context)
     shown = str(layout.introspect())
-    assert shown.count("TCBPaths.show") == 2
+    assert shown.count("TCBPaths.show") == 1
     assert "TCBPaths.axis" not in shown
     for name in ("point", "frames", "playhead", "numbers", "every", "tangents", "by_speed", "around"):
         assert f"TCBPaths.{name}" in shown

@@ -16,9 +16,9 @@ from tests.animation.layered import give_layer
 
 @pytest.fixture
 def drawn(tcb_animation):
-    """drawn("TCB_PT_key"): what that panel shows: texts, operator calls, property paths; or their count."""
+    """drawn("TCB_PT_tracks"): texts, operator calls and property paths of that panel or menu; or its rows."""
 
-    def draw(name, count=False):
+    def draw(name, rows=False):
         window = bpy.context.window_manager.windows[0]
         area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
         region = next(region for region in area.regions if region.type == "UI")
@@ -29,14 +29,18 @@ def drawn(tcb_animation):
             popup = bpy.context.window_manager.popmenu_begin__internal(name)
             panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
             shown = popup.layout.introspect()
-            return rows(shown) if count else list(_shown(shown))
+            return [" ".join(_shown([row])) for row in _rows(shown)] if rows else list(_shown(shown))
 
     return draw
 
 
-def rows(items):
-    """The number of single items of a layout, shown or empty."""
-    return sum(rows(item["items"]) if "items" in item else 1 for item in items)
+def _rows(items):
+    """The rows of a layout: what is not in a column."""
+    for item in items:
+        if item["type"] in ("LAYOUT_ROOT", "LAYOUT_COLUMN"):
+            yield from _rows(item["items"])
+        else:
+            yield item
 
 
 def _shown(items):
@@ -45,6 +49,12 @@ def _shown(items):
             if item.get(kind):
                 yield item[kind]
         yield from _shown(item.get("items", ()))
+
+
+@pytest.fixture
+def states(tcb_animation):
+    """states(): the states of the tracks listed, as the tab shows them."""
+    return lambda: [state.name for _, _, state in tcb_animation.panels.header.shown_states(bpy.context)]
 
 
 @pytest.fixture
@@ -78,36 +88,32 @@ def test_an_object_without_keys_is_named(scene, drawn):
     assert "Still has no keyframes" in drawn("TCB_PT_tracks")
 
 
-def test_tracks_are_listed_with_their_states(cube, drawn):
-    shown = drawn("TCB_PT_tracks")
-    assert shown.count("not TCB") == 2
-    assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()"} <= set(shown)
+def test_tracks_are_listed_with_their_states(cube, drawn, states):
+    assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()"} <= set(drawn("TCB_PT_tracks"))
+    assert states() == ["PLAIN", "PLAIN"]
     bpy.ops.tcb.enable()
-    assert drawn("TCB_PT_tracks").count("TCB") == 2
+    assert states() == ["TCB", "TCB"]
     bpy.ops.tcb.bake()
-    assert drawn("TCB_PT_tracks").count("baked") == 2
+    assert states() == ["BAKED", "BAKED"]
     curve(cube, "location").extrapolation = "LINEAR"
-    shown = drawn("TCB_PT_tracks")
-    assert shown.count("out of date") == 1
-    assert shown.count("baked") == 1
+    assert sorted(states()) == ["BAKED", "OUT_OF_DATE"]
 
 
-def test_enable_and_remove_are_offered_as_the_tracks_ask_for_them(cube, drawn, tcb_animation):
+def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, drawn, tcb_animation):
     def offered():
-        return {name for name in ("enable", "remove") if f"bpy.ops.tcb.{name}()" in drawn("TCB_PT_tracks")}
+        return "bpy.ops.tcb.enable()" in drawn("TCB_PT_tracks")
 
-    assert offered() == {"enable"}
+    assert offered()
     tcb_animation.animation.enable(cube, ["location"])
-    assert offered() == {"enable", "remove"}
+    assert offered()
     bpy.ops.tcb.enable()
-    assert offered() == {"remove"}
-    # What else is selected may need either.
+    assert not offered()
     other = new_object("Other")
     other.keyframe_insert("location", frame=1)
     other.select_set(True)
-    assert offered() == {"enable", "remove"}
+    assert offered()
     bpy.ops.tcb.enable()
-    assert offered() == {"remove"}
+    assert not offered()
 
 
 def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube, drawn):
@@ -115,8 +121,8 @@ def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube, d
         bag_of(cube).fcurves.remove(fcurve)
     cube.rotation_mode = "XYZ"
     shown = drawn("TCB_PT_tracks")
-    assert {"Quaternion Rotation", "other rotation mode", "Object.rotation_mode[0]"} <= set(shown)
-    assert "do not play in this rotation mode" in " ".join(shown)
+    assert {"Quaternion Rotation", "Object.rotation_mode[0]"} <= set(shown)
+    assert "do not play" in " ".join(shown)
     assert "no keyframes" not in " ".join(shown)
     cube.rotation_mode = "QUATERNION"
     assert "Object.rotation_mode[0]" not in drawn("TCB_PT_tracks")
@@ -127,18 +133,14 @@ def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube, 
     cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     cube.animation_data.action = None
     shown = drawn("TCB_PT_tracks")
-    assert "The animation is in NLA strips, whose actions Bake includes" in " ".join(shown)
+    assert "in NLA strips" in " ".join(shown)
     assert "no keyframes" not in " ".join(shown)
     assert "AnimData.use_tweak_mode[0]" in shown
 
 
-def test_remove_is_offered_where_only_the_table_or_a_frame_function_is_left(cube, drawn, tcb_animation):
-    bpy.ops.tcb.enable()
-    table = cube.animation_data.action[tcb_animation.animation.store.table.custom_property.PROPERTY]
-    table["rows"] = "damaged"
-    assert "bpy.ops.tcb.remove()" in drawn("TCB_PT_tracks")
-    bpy.ops.tcb.remove()
-    assert "bpy.ops.tcb.remove()" not in drawn("TCB_PT_tracks")
+def test_a_menu_finishes_with_plain_animation(drawn):
+    calls = [text for text in drawn("TCB_MT_finish") if text.startswith("bpy.ops")]
+    assert calls == ["bpy.ops.tcb.apply()", "bpy.ops.tcb.restore()", "bpy.ops.tcb.remove()"]
 
 
 def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene, drawn, tcb_animation):
@@ -152,37 +154,38 @@ def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene,
     assert "a note" in drawn("TCB_PT_messages")
 
 
-def test_live_stands_above_the_tracks(cube, drawn):
-    bpy.ops.tcb.bake()
-    shown = drawn("TCB_PT_tracks")
-    assert shown.index("Action.tcb_live[0]") < shown.index("Location")
-
-
-def test_the_list_says_of_each_track_that_handles_play_how_far_off_these_are_and_where(cube, drawn, tcb_animation):
+def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error(cube, drawn, states, tcb_animation):
     bpy.ops.tcb.enable()
     bpy.ops.tcb.key_set(track="rotation", frame=11, ease_to=1.0, ease_from=1.0)
     bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.3)
-    for tolerance, text in ((1.0, "handles, {} at {:g}"), (1e-5, "≈ {} off at {:g}")):
+    for tolerance, state in ((1.0, "HANDLES"), (1e-5, "APPROXIMATE")):
         options = {"value_tolerance": 10.0, "rotation_tolerance": tolerance}
         report = tcb_animation.animation.bake(cube, output="HANDLES", **options)
         value, turn = sorted(report.handles, key=lambda each: each["rotation"])
         assert value["error"] > 1e-4
-        shown = drawn("TCB_PT_tracks")
-        assert f"handles, {round(value['error'], 4)} at {round(value['frame'], 1):g}" in shown
-        size = "<0.1°" if turn["error"] < 0.05 else f"{turn['error']:.1f}°"
-        assert text.format(size, round(turn["frame"], 1)) in shown
-    bpy.ops.tcb.restore()
-    assert drawn("TCB_PT_tracks").count("TCB") == 2
+        assert states() == ["HANDLES", state]
+        sizes = [f"{round(value['error'], 4)}", f"{turn['error']:.2g}°"]
+        for (_, _, shown), size, each in zip(
+            tcb_animation.panels.header.shown_states(bpy.context), sizes, (value, turn), strict=True
+        ):
+            assert f"maximum error {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
+        assert (f"≈ {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")
+        assert f"≈ {sizes[0]}" not in drawn("TCB_PT_tracks")
 
 
-def test_the_list_calls_handles_exact_where_only_rounding_is_left(cube, drawn, tcb_animation):
-    for frame in (1, 11, 31):
-        cube.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
-        cube.keyframe_insert("rotation_quaternion", frame=frame)
-    bpy.ops.tcb.enable(keep_look=False)
-    report = tcb_animation.animation.bake(cube, output="HANDLES")
-    assert max(each["error"] for each in report.handles) < 1e-7
-    assert drawn("TCB_PT_tracks").count("handles, exact") == 2
+def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
+    def tooltip(path):
+        track = tcb_animation.ui.selection.identifier_of_path(cube, path)
+        cls = tcb_animation.operators.track_select.TCB_OT_track_select
+        return cls.description(bpy.context, SimpleNamespace(track=track))
+
+    assert tooltip("location") == "Not TCB: Blender plays these keys. Enable TCB"
+    bpy.ops.tcb.bake()
+    assert tooltip("location") == "Baked: Exact and locked. Free the bake to edit"
+    bpy.ops.tcb.free()
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+        fcurve.lock = True
+    assert tooltip("location") == "Blocked: locked; unlock its channels first"
 
 
 def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
@@ -198,32 +201,29 @@ def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animat
     animation.key_set(cube, "rotation", 123467, ease_to=1.0, ease_from=1.0)
     report = animation.bake(cube, output="HANDLES")
     (turn,) = [each for each in report.handles if each["rotation"]]
-    (shown,) = [text for text in drawn("TCB_PT_tracks") if "°" in text]
-    assert abs(float(shown.rpartition(" ")[2]) - turn["frame"]) <= 0.5
+    (shown,) = [
+        state.tooltip
+        for _, track, state in tcb_animation.panels.header.shown_states(bpy.context)
+        if state.name == "APPROXIMATE"
+    ]
+    assert abs(float(shown.partition("at frame ")[2].partition(".")[0]) - turn["frame"]) <= 0.5
     (note,) = [note for note in report.notes if "approximate" in note]
     assert abs(float(note.rpartition("at frame ")[2]) - turn["frame"]) <= 0.5
 
 
-def test_a_track_with_one_key_is_off_nowhere(cube, drawn, tcb_animation):
-    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
-        for _ in range(2):
-            fcurve.keyframe_points.remove(fcurve.keyframe_points[-1])
-    tcb_animation.animation.bake(cube, output="HANDLES")
-    assert drawn("TCB_PT_tracks").count("handles") == 2
-
-
-def test_the_key_panel_shows_five_sliders_and_where_the_key_is(cube, drawn, scene):
+def test_the_tab_shows_five_sliders_and_the_place_of_the_key(cube, drawn, scene):
     scene.frame_set(11)
-    shown = drawn("TCB_PT_key")
-    assert "Key: frame 11 (2 of 3)" in shown
+    shown = drawn("TCB_PT_tracks")
+    assert "Frame 11 · key 2 of 3" in shown
     sliders = [f"TCBSidebar.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
+    assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, "TCBSidebar.relative[0]"]
     place = ["TCBSidebar.key_frame[0]", "TCBSidebar.whole_column[0]"]
     place += [f"TCBSidebar.key_value[{index}]" for index in range(3)]
-    assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, *place]
+    assert [name for name in drawn("TCB_PT_place") if name.startswith("TCBSidebar")] == place
     scene.frame_set(20)
-    assert "Key before: frame 11 (2 of 3)" in drawn("TCB_PT_key")
+    assert "Before: frame 11 · 2 of 3" in drawn("TCB_PT_tracks")
     scene.frame_set(0)
-    assert "Key after: frame 1 (1 of 3)" in drawn("TCB_PT_key")
+    assert "After: frame 1 · 1 of 3" in drawn("TCB_PT_tracks")
 
 
 def test_the_sliders_set_the_key_that_they_show(cube, scene):
@@ -238,18 +238,18 @@ def test_the_sliders_set_the_key_that_they_show(cube, scene):
 
 def test_key_info_shows_the_value_now(cube, drawn, scene):
     scene.frame_set(11)
-    shown = drawn("TCB_PT_key")
+    shown = drawn("TCB_PT_place")
     assert "X: 0.1000" in shown
     assert "at 11:" not in shown
     # Between keys the motion has another, which stands beside.
     scene.frame_set(40)
-    assert {"at 40:", "0.2", "X: 0.2000"} <= set(drawn("TCB_PT_key"))
+    assert {"at 40:", "0.2", "X: 0.2000"} <= set(drawn("TCB_PT_place"))
 
 
 def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, drawn, scene):
     def values():
         scene.frame_set(20)
-        shown = drawn("TCB_PT_key")
+        shown = drawn("TCB_PT_place")
         return f"{cube.location.x:.4f}", shown[shown.index("at 20:") :]
 
     seen = []
@@ -268,7 +268,7 @@ def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, d
 def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.frame_set(11)
-    shown = drawn("TCB_PT_key")
+    shown = drawn("TCB_PT_place")
     # A tenth of a turn about z from the key before.
     assert "Turn from frame 1 to 11: 36.0°" in shown
     assert "Axis 0, 0, 1" in shown
@@ -277,11 +277,11 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene)
     for method in ("TCB", "LINEAR"):
         scene.tcb.method = method
         scene.frame_set(21)
-        (turn,) = [text for text in drawn("TCB_PT_key") if text.startswith("Turn from frame 11 to 21: ")]
+        (turn,) = [text for text in drawn("TCB_PT_place") if text.startswith("Turn from frame 11 to 21: ")]
         assert float(turn.rpartition(" ")[2].removesuffix("°")) == pytest.approx(18.0, abs=6.0)
 
 
-def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
+def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene, advanced):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     assert "Enable TCB to choose" in drawn("TCB_PT_track")
     bpy.ops.tcb.enable()
@@ -293,7 +293,7 @@ def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
     assert names & set(drawn("TCB_PT_track")) == {"TCBSidebar.cycle[0]"}
 
 
-def test_the_methods_are_those_that_there_are_for_the_track(cube, scene):
+def test_the_methods_are_those_that_there_are_for_the_track(cube, scene, advanced):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.tcb.method = "LINEAR"
@@ -307,7 +307,20 @@ def test_the_methods_are_those_that_there_are_for_the_track(cube, scene):
         scene.tcb.method = "LOGARITHMIC"
 
 
-def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, scene):
+def test_choices_that_only_old_files_need_are_shown_where_they_are_in_use(cube, drawn, scene):
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
+    advanced = {"TCBSidebar.ends[0]", "TCBSidebar.construction[0]"}
+    assert not advanced & set(drawn("TCB_PT_track"))
+    bpy.ops.tcb.track_choose(track="rotation", construction="SQUAD")
+    assert advanced & set(drawn("TCB_PT_track")) == {"TCBSidebar.construction[0]"}
+    with pytest.raises(TypeError, match="SHOEMAKE"):
+        scene.tcb.method = "SHOEMAKE"
+    bpy.ops.tcb.track_choose(track="rotation", method="SHOEMAKE")
+    assert scene.tcb.method == "SHOEMAKE"
+
+
+def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, scene, advanced):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.tcb.method = "LINEAR"
@@ -321,27 +334,27 @@ def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, sce
     assert choices() == ["method", "angles", "cycle", "path"]
 
 
-def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, tcb_animation):
+def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, tcb_animation, advanced):
     diagram = tcb_animation.panels.sidebar.TCB_PT_diagram
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
-    assert not any("ease alone" in text for text in drawn("TCB_PT_key"))
+    assert not any("ease alone" in text for text in drawn("TCB_PT_tracks"))
     assert diagram.poll(bpy.context)
     scene.tcb.method = "LINEAR"
-    assert "Method: Linear" in drawn("TCB_PT_key")
+    assert "Method: Linear" in drawn("TCB_PT_tracks")
     assert not diagram.poll(bpy.context)
     # The angles' own method has them.
     scene.tcb.method = "ROLL_PITCH_YAW"
-    assert not any("ease alone" in text for text in drawn("TCB_PT_key"))
+    assert not any("ease alone" in text for text in drawn("TCB_PT_tracks"))
 
 
 def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, drawn, scene):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.frame_set(11)
-    assert "Velocity a frame:" not in drawn("TCB_PT_key")
+    assert "Velocity a frame:" not in drawn("TCB_PT_tracks")
     scene.tcb.method = "HERMITE"
-    shown = drawn("TCB_PT_key")
+    shown = drawn("TCB_PT_tracks")
     assert "Method: Hermite" in shown
     assert [text for text in shown if ".velocity" in text] == [f"TCBSidebar.velocity[{index}]" for index in range(3)]
     scene.tcb.velocity[1] = 0.5
@@ -353,17 +366,16 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.lock = True
-    assert any("locked" in text for text in drawn("TCB_PT_key"))
+    assert any("locked" in text for text in drawn("TCB_PT_tracks"))
 
 
 def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
     scene.tcb.step = 0.5
     scene.tcb.use_scene_range = True
-    shown = drawn("TCB_PT_bake")
-    assert "bpy.ops.tcb.restore()" in shown
-    (bake,) = (text for text in shown if text.startswith("bpy.ops.tcb.bake("))
-    assert "step=0.5" in bake
-    assert "use_scene_range=True" in bake
+    # The toggle, and the button that bakes again.
+    calls = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
+    assert len(calls) == 2
+    assert all("step=0.5" in call and "use_scene_range=True" in call for call in calls)
 
 
 def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
@@ -381,47 +393,81 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
     assert not {step, scene_range} & set(drawn("TCB_PT_bake_options"))
 
 
-def test_the_first_line_is_the_state_and_nothing_moves_when_that_changes(cube, drawn):
-    def states():
-        shown = drawn("TCB_PT_tracks")
-        return shown[1], shown.index("Action.tcb_live[0]")
+DISCARD = "bpy.ops.tcb.free(discard_edits=True)"
 
-    assert states()[0] == "Not baked"
-    before = states()
-    bpy.ops.tcb.enable()
-    assert states() == before
+
+def test_one_button_bakes_and_frees(cube, drawn):
+    def calls():
+        return [text.partition("(")[0] for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops")]
+
+    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.bake"]
     bpy.ops.tcb.bake()
-    # The text of a button, and what it calls, are one row.
-    assert drawn("TCB_PT_tracks")[1:3] == ["Baked: Free Bake to edit", "bpy.ops.tcb.free()"]
-    assert states()[1] == before[1] + 1
+    assert calls() == ["bpy.ops.tcb.free", "bpy.ops.tcb.bake"]
     bpy.ops.tcb.free()
-    assert states() == before
+    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.bake"]
 
 
-def test_edits_from_outside_can_be_discarded_by_a_button(cube, drawn):
+def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, drawn, states):
     bpy.ops.tcb.bake()
-    discard = "bpy.ops.tcb.free(discard_edits=True)"
-    assert discard not in drawn("TCB_PT_bake")
+    assert DISCARD not in drawn("TCB_PT_messages")
     curve(cube, "location").keyframe_points[3].co.y = 7.0
-    assert discard in drawn("TCB_PT_bake")
-    assert drawn("TCB_PT_tracks").count("edited outside") == 1
-    assert drawn("TCB_PT_tracks")[1] == "Baked: Free Bake to edit (1 edited outside)"
+    assert DISCARD in drawn("TCB_PT_messages")
+    assert states().count("EDITED_OUTSIDE") == 1
+    assert "1 track was edited outside TCB. Finish > Apply keeps the edits" in drawn("TCB_PT_tracks")
     bpy.ops.tcb.free(discard_edits=True)
-    assert discard not in drawn("TCB_PT_bake")
+    assert DISCARD not in drawn("TCB_PT_messages")
 
 
 def test_tracks_whose_channels_were_deleted_are_listed_too(cube, drawn):
     keys = co(curve(cube, "location")).tolist()
     bpy.ops.tcb.bake()
-    assert "edited outside" not in drawn("TCB_PT_tracks")
     for fcurve in fcurves(cube):
         bag_of(cube).fcurves.remove(fcurve)
-    assert drawn("TCB_PT_tracks").count("edited outside") == 2
+    assert "2 tracks were edited outside TCB. Finish > Apply keeps the edits" in drawn("TCB_PT_tracks")
     assert {"Location", "Quaternion Rotation"} <= set(drawn("TCB_PT_tracks"))
-    assert "bpy.ops.tcb.free(discard_edits=True)" in drawn("TCB_PT_bake")
+    assert DISCARD in drawn("TCB_PT_messages")
     bpy.ops.tcb.free(discard_edits=True)
     assert co(curve(cube, "location")).tolist() == keys
-    assert "edited outside" not in drawn("TCB_PT_tracks")
+    assert DISCARD not in drawn("TCB_PT_messages")
+
+
+def test_no_row_comes_or_goes_above_the_sliders(cube, drawn, scene, tcb_animation):
+    """Over states of the tracks, messages, mixed numbers, whole rotations, and frames between keys."""
+
+    def rows():
+        shown = drawn("TCB_PT_tracks", rows=True)
+        return len(shown), [row for row, items in enumerate(shown) if ".tension" in items or "key_copy" in items]
+
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
+    scene.frame_set(11)
+    before = rows()
+    assert len(before[1]) == 2
+
+    def unkey():
+        rotation = curve(cube, "rotation_quaternion")
+        rotation.keyframe_points.insert(21, rotation.evaluate(21))
+
+    def note():
+        tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, ["one", "two"])
+
+    def lock():
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+            fcurve.lock = True
+
+    for step in (
+        bpy.ops.tcb.enable,
+        bpy.ops.tcb.bake,
+        bpy.ops.tcb.free,
+        unkey,
+        bpy.ops.tcb.key_whole,
+        note,
+        partial(scene.frame_set, 15),
+        partial(scene.frame_set, 31),
+        bpy.ops.tcb.remove,
+        lock,
+    ):
+        step()
+        assert rows() == before, step
 
 
 def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
@@ -435,12 +481,13 @@ def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
 
 def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
     bpy.ops.tcb.enable()
-    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_tracks")
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_messages")
     rotation = curve(cube, "rotation_quaternion")
     rotation.keyframe_points.insert(21, rotation.evaluate(21))
-    assert "bpy.ops.tcb.key_whole()" in drawn("TCB_PT_tracks")
+    assert "Rotation channels are keyed at different frames" in drawn("TCB_PT_tracks")
+    assert "bpy.ops.tcb.key_whole()" in drawn("TCB_PT_messages")
     bpy.ops.tcb.key_whole()
-    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_tracks")
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_messages")
 
 
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
@@ -454,15 +501,15 @@ def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
     assert "Location" not in shown
     bpy.ops.object.mode_set(mode="OBJECT")
     shown = drawn("TCB_PT_tracks")
-    assert "Its bones' tracks: in Pose Mode" in shown
+    assert "Bones: see Pose Mode" in shown
     assert "Scale" not in shown
 
 
 def test_the_curves_of_another_rotation_mode_are_grey(cube, drawn):
     cube.rotation_mode = "XYZ"
     shown = drawn("TCB_PT_tracks")
-    assert {"Quaternion Rotation", "other rotation mode"} <= set(shown)
-    assert shown.count("not TCB") == 1
+    assert {"Quaternion Rotation", "Object.rotation_mode[0]"} <= set(shown)
+    assert not any("track_select" in text and "rotation_quaternion" in text for text in shown)
 
 
 def test_components_have_their_letters(cube, drawn, scene):
@@ -470,14 +517,17 @@ def test_components_have_their_letters(cube, drawn, scene):
     cube.keyframe_insert("color", frame=1)
     bpy.context.window_manager.tcb_track = "Object/Cube/color"
     scene.frame_set(1)
-    assert {"R: 0.5000", "A: 1.0000"} <= set(drawn("TCB_PT_key"))
+    assert {"R: 0.5000", "A: 1.0000"} <= set(drawn("TCB_PT_place"))
 
 
 def test_a_key_without_parameters_shows_the_defaults(cube, drawn, scene):
     scene.tcb.defaults.bias = 0.25
     scene.frame_set(11)
     assert scene.tcb.bias == 0.25
+    # They are in use, so their panel is there without the preference.
     assert "TCBParameters.bias[0]" in drawn("TCB_PT_defaults")
+    scene.tcb.defaults.bias = 0.0
+    assert drawn("TCB_PT_defaults") is None
 
 
 OTHERWISE = "Baked with other"
@@ -513,6 +563,8 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
     assert sentence not in shown
     assert " ".join(shown[start:]).startswith(sentence)
+    # The line of the tab has its beginning.
+    assert any(line.startswith(sentence) for line in drawn("TCB_PT_tracks"))
 
 
 def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_as_seen(
@@ -526,35 +578,12 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     messages = tcb_animation.ui.live.messages
     messages.keep_notes(action, [*alike, *others])
     seen = set()
-    monkeypatch.setattr(tcb_animation.panels.live, "note_seen", seen.update)
-    shown = " ".join(drawn("TCB_PT_messages"))
-    assert " (and 3 more so) " in shown.replace("frame 3: moved", "")
-    assert "… and 2 notes more" in shown
-    assert seen == {*alike, others[0]}
-
-
-def test_messages_take_the_same_height_whether_there_are_none_or_many(cube, drawn, tcb_animation):
-    assert drawn("TCB_PT_messages") is None
-    bpy.ops.tcb.enable()
-    messages = tcb_animation.ui.live.messages
-    heights = set()
-    for number in range(12):
-        messages.keep_notes(cube.animation_data.action, [f"{'xyz'[each % 3]}{each}: note" for each in range(number)])
-        heights.add(drawn("TCB_PT_messages", count=True))
-    assert len(heights) == 1
-
-
-def test_between_keys_make_key_is_offered_and_nothing_moves(cube, scene, drawn):
-    bpy.ops.tcb.bake()
-    for track in ("location", "rotation_quaternion"):
-        bpy.context.window_manager.tcb_track = f"Object/Cube/{track}"
-        heights = set()
-        for frame in (11, 15, 40, -3):
-            scene.frame_set(frame)
-            shown = drawn("TCB_PT_key")
-            assert "bpy.ops.tcb.make_key()" in shown
-            heights.add(len([text for text in shown if text.startswith(("bpy.ops", "TCBSidebar", "Angle", "Axis"))]))
-        assert len(heights) == 1
+    monkeypatch.setattr(tcb_animation.panels.header, "note_seen", seen.update)
+    (line,) = [text for text in drawn("TCB_PT_tracks") if "moved" in text]
+    assert line.endswith("(and 3 more so) (+3)")
+    assert seen == {*alike}
+    drawn("TCB_PT_messages")
+    assert seen == {*alike, *others}
 
 
 def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
@@ -573,9 +602,9 @@ def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, dra
     assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
     scene.tcb.step = 0.5
     shown = " ".join(drawn("TCB_PT_bake_options"))
-    assert "Baked with other options or defaults: Bake TCB changes Location; Quaternion Rotation" in shown
+    assert "Baked with other options or defaults: Bake Again changes Location; Quaternion Rotation" in shown
     cube.animation_data.action.tcb_live = True
-    assert "Bake TCB changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
+    assert "Bake Again changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
 
 
 def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
@@ -583,7 +612,7 @@ def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
     track = tcb_animation.animation.find_track(rig, 'pose.bones["upper"].location')
-    text = tcb_animation.panels.track_text
+    text = tcb_animation.ui.track_text
     assert text.track_label(rig, track) == "Location, upper"
     assert text.property_label(rig, track) == "Location"
 
@@ -594,22 +623,9 @@ def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, dra
     tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
     shown = drawn("TCB_PT_messages")
     assert {"bpy.ops.tcb.free()", note} <= set(shown)
-    height = drawn("TCB_PT_messages", count=True)
     bpy.ops.tcb.free()
     shown = drawn("TCB_PT_messages")
     assert not {"bpy.ops.tcb.free()", note} & set(shown)
-    assert drawn("TCB_PT_messages", count=True) == height
-
-
-def test_selected_bones_are_freed_by_the_first_line_without_an_active_one(scene, drawn):
-    rig = new_rig("upper", tail=(0, 1, 0))
-    bpy.ops.object.mode_set(mode="POSE")
-    rig.pose.bones["upper"].keyframe_insert("location", frame=1)
-    rig.pose.bones["upper"].keyframe_insert("location", frame=9)
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.ops.tcb.bake()
-    rig.data.bones.active = None
-    assert "Baked: Free Bake to edit" in drawn("TCB_PT_tracks")[:2]
 
 
 def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_animation):
@@ -640,11 +656,13 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_anima
         ("CONSTANT_SPEED", {}, "Curve, frames 1 to 31"),
     ],
 )
-def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animation, shape, options, text):
+def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animation, request, shape, options, text):
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     bpy.ops.tcb.enable()
+    assert drawn("TCB_PT_timing") is None
+    request.getfixturevalue("advanced")
     shown = " ".join(drawn("TCB_PT_timing"))
-    assert "A curve says which frame is played when" in shown
+    assert "A curve sets the frame that plays" in shown
     assert text not in shown
     timing = tcb_animation.animation.retime(cube, shape, track="location", **options)
     shown = " ".join(drawn("TCB_PT_timing"))
@@ -654,29 +672,12 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
     assert text.replace(",", " (off),") in " ".join(drawn("TCB_PT_timing"))
 
 
-def test_checks_and_relax_have_a_line_of_help(cube, drawn):
-    assert "Frames at which" in " ".join(drawn("TCB_PT_checks"))
-    assert "Changes keys of what is selected" in " ".join(drawn("TCB_PT_relax"))
+def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
+    assert "Find frames with faults" in " ".join(drawn("TCB_PT_checks"))
+    assert "Change the selected keys" in " ".join(drawn("TCB_PT_relax"))
 
 
 def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):
     jump = tcb_animation.operators.TCB_OT_key_jump
     assert "UNDO_GROUPED" in jump.bl_options
     assert jump.bl_undo_group == "Frame Change"
-
-
-def test_the_tab_has_keys_on_top_then_bake_and_messages_at_the_bottom(tcb_animation):
-    panels = tcb_animation.panels
-    top = [
-        cls
-        for cls in panels._CLASSES
-        if getattr(cls, "bl_space_type", "") == "VIEW_3D" and issubclass(cls, bpy.types.Panel)
-    ]
-    whole = sorted(
-        (cls for cls in top if not getattr(cls, "bl_parent_id", "")), key=lambda cls: getattr(cls, "bl_order", 0)
-    )
-    assert [cls.bl_label for cls in whole] == ["TCB", "Bake", "Timing", "Reduce", "Checks", "Messages"]
-    inside = [cls.bl_label for cls in top if getattr(cls, "bl_parent_id", "") in ("TCB_PT_tracks", "TCB_PT_key")]
-    assert inside == ["Key", "Diagram", "Track", "Motion"]
-    closed = {cls.bl_label for cls in top if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())}
-    assert closed == {"Track", "Motion", "Bake Options", "Defaults", "Timing", "Reduce", "Checks", "Relax Keys"}

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram."""
+"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram; every row has a fixed place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import bpy
+import numpy as np
 
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.parameters_played import PlayedParameters
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import number_text
 from ..animation.store.parameters import Numbers
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_
 from ..ui import preferences, selection
 from ..ui.sliders.frame_field import playhead
@@ -19,41 +22,53 @@ from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value
 from ..ui.sliders.numbers_of_50 import of_50
 from ..ui.sliders.shared_number import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
+from ..ui.track_text import component_label, editing_blocked_by, parameters_text, settings_error
 from .pictures.diagram import draw_diagram
-from .track_text import component_label, editing_blocked_by, parameters_text, settings_error
-from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_text, draw_velocity, sidebar_settings
+from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, sidebar_settings
 
 _TEXT = 0.64
 """Part of a row that a text takes beside its button."""
+_MOST_CURVES = 12
+"""Curves that the diagram draws over each other."""
 
 
-def draw_chosen_keys(
-    layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None
-) -> None:
-    """Draw sliders and fields of the chosen keys, of which there is one at least, and the buttons for them.
+def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:
+    """Draw a heading between buttons that go to the previous and the next key.
 
-    `now`: values at the current frame, which stand beside the keys' own.
+    `can_make`: whether Make TCB Key acts, which is beside it; None: it is not there.
     """
+    row = layout.row(align=True)
+    row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+    label = row.row()
+    label.alignment = "CENTER"
+    label.label(text=text, translate=False)
+    if can_make is not None:
+        make = row.row(align=True)
+        make.enabled = can_make
+        make.operator("tcb.make_key", text="", icon="KEY_HLT")
+    row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
+
+
+def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw sliders of the chosen keys, of which there is one at least, and the buttons for them."""
     chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
     refusals = _refusals(context)
     numbers = selection.chosen_parameters(context)
     ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
     played = selection.chosen_played(context)
-    _draw_obstacle(layout, context, played, chosen)
+    _draw_reason(layout, context, played, chosen, next(filter(None, refusals), ""))
     column = layout.column(align=True)
     column.enabled = not all(refusals)
     draw_parameters(column, context, settings, ranges, played.names)
     mixed = _draw_velocity(column, context) or bool(ranges)
-    if mixed:
-        # Below the sliders, so that none moves away under the mouse when it sets all to one.
-        column.label(text="Mixed: the mean, and the range")
-    for reason in sorted({*refusals} - {""}):
-        draw_text(layout, context, reason, "LOCKED")
-    if mixed:
-        layout.prop(settings, "relative")
-    draw_key_tools(layout, context)
+    draw_key_tools(layout, context, mixed)
+
+
+def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None) -> None:
+    """Draw fields of frame and value of the chosen keys. `now`: values at the current frame, drawn beside them."""
+    chosen = selection.chosen_keys(context)
     column = layout.column(align=True)
-    column.enabled = not all(refusals)
+    column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen)
     _draw_place(column, context, chosen, now or {})
 
 
@@ -64,11 +79,11 @@ def _refusals(context: bpy.types.Context) -> list[str]:
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the diagram of the chosen keys; an empty one where they differ."""
+    """Draw the diagram of the chosen keys; those that differ faintly, over each other."""
     numbers, sides = selection.chosen_parameters(context), selection.chosen_sides(context)
-    alike = sides is not None and not any(map(is_mixed, numbers.values()))
-    parameters = {name: float(own[0]) for name, own in numbers.items()} if alike else None
-    draw_diagram(layout, parameters, (sides if alike else None) or (None, None))
+    different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
+    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
+    draw_diagram(layout, parameters if sides is not None else [], sides or (None, None), selection.is_valley(context))
 
 
 def has_diagram(context: bpy.types.Context) -> bool:
@@ -77,15 +92,21 @@ def has_diagram(context: bpy.types.Context) -> bool:
     return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
 
 
-def _draw_obstacle(
-    layout: bpy.types.UILayout, context: bpy.types.Context, played: PlayedParameters, chosen: Sequence[TrackKeys]
+def _draw_reason(
+    layout: bpy.types.UILayout,
+    context: bpy.types.Context,
+    played: PlayedParameters,
+    chosen: Sequence[TrackKeys],
+    refusal: str,
 ) -> None:
-    """Draw one line on what keeps sliders from acting, and the way out; there always, so that no slider moves."""
-    row = layout.split(factor=_TEXT) if played.obstacles else layout.row()
-    text = parameters_text(played, [keys.track for keys in chosen])
-    row.label(text=text, icon="INFO" if played.obstacles else "BLANK1", translate=False)
-    causes = [obstacle.cause for obstacle in played.obstacles]
-    match causes[0] if causes else "":
+    """Draw one line with the reason why sliders are gray, and the way out; it is there always."""
+    causes = [] if refusal else [obstacle.cause for obstacle in played.obstacles]
+    cause = causes[0] if causes else ""
+    row = layout.split(factor=_TEXT) if cause in {"HANDLES", "INTERPOLATION", "METHOD"} else layout.row()
+    text = refusal or parameters_text(played, [keys.track for keys in chosen])
+    icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
+    row.label(text=text, icon=icon, translate=False)
+    match cause:
         case "HANDLES":
             row.operator("tcb.handles_free")
         case "INTERPOLATION":
@@ -100,7 +121,7 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     if not tracks:
         return False
     if len({track.is_rotation for _, track in tracks}) > 1:
-        layout.label(text="Velocities: select values or rotations alone", icon="INFO")
+        layout.label(text="Velocity: select values or rotations only", icon="INFO")
         return False
     components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
     ranges = {component: _mixed(numbers) for component, numbers in enumerate(components) if _mixed(numbers)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts on tracks: their labels, their state, how far off handles are, and why they can't be edited, read or used."""
+"""Texts on tracks: labels, states, and reasons why they can't be edited, read or used."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError
-from ..animation.bake.notes import rounding_of
 from ..animation.checks.parameters_played import Obstacle, PlayedParameters
-from ..animation.checks.track_state import STATES
+from ..animation.checks.track_state import state
 from ..animation.fcurves.editable import check_editable
 from ..animation.number_text import size_text
-from ..animation.store.own_keys import read_own_keys
+from ..animation.records import record
 from ..animation.store.paths import BONES, split
 from ..animation.store.tracks import Track, blocking_reason
-from ..animation.translation import iface_, n_, rpt_
+from ..animation.translation import iface_, n_
 from ..interp.splines import METHODS
 
 _COMPONENT_LETTERS = {
@@ -96,12 +95,10 @@ def settings_error(track: Track) -> str:
 
 
 def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
-    """Return what keeps parameters of keys from acting, in a line; else how the keys are played."""
+    """Return the reason why sliders of keys are gray; else what they will do, empty where that needs no text."""
     if played.obstacles:
         return _obstacle_text(played.obstacles[0])
-    if not any(track.enabled for track in tracks):
-        return iface_("Not TCB: a slider enables it")
-    return iface_("Handles: Free") if any(track.is_played_by_handles for track in tracks) else iface_("All sliders act")
+    return "" if any(track.enabled for track in tracks) else iface_("Moving a slider enables TCB")
 
 
 def _obstacle_text(obstacle: Obstacle) -> str:
@@ -113,33 +110,77 @@ def _obstacle_text(obstacle: Obstacle) -> str:
     is_handle = obstacle.cause == "HANDLES"
     prop: Any = bpy.types.Keyframe.bl_rna.properties["handle_left_type" if is_handle else "interpolation"]
     names = ", ".join(iface_(prop.enum_items[name].name) for name in obstacle.names)
-    return iface_(n_("Handles: {:s}") if is_handle else n_("Interpolation: {:s}"), names)
+    return iface_(n_("Handle type: {:s}") if is_handle else n_("Interpolation: {:s}"), names)
 
 
 _ENDS = {
-    "FIRST": n_("First key of the track"),
-    "LAST": n_("Last key of the track"),
+    "FIRST": n_("First key: nothing before it"),
+    "LAST": n_("Last key: nothing after it"),
     "": n_("The curve ends at these keys"),
 }
 
 
-def _largest_value(track: Track) -> float:
-    """Return the largest absolute value of the track's own keys."""
-    return max((abs(value) for own in read_own_keys(track).values() for value in own.values.tolist()), default=0.0)
+@record()
+class ShownState:
+    """The state of a track as the tab shows it."""
+
+    name: str
+    """A key of `track_state.STATES`, or "APPROXIMATE" or "BLOCKED"."""
+    icon: str
+    label: str
+    """A title such as "Up to Date", translated; of approximate handles the maximum error."""
+    tooltip: str
+    """The label with the reason or the way out, translated."""
+
+    @property
+    def rank(self) -> int:
+        """Return the place among the states, of which the one that needs most attention comes first."""
+        return list(_SHOWN).index(self.name)
 
 
-def state_text(track: Track, current: str) -> str:
-    """Return the state as text, for handles with their maximum error and its frame.
+_SHOWN = {
+    "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside"), n_("Changed since the bake. Apply the edits, or discard them")),
+    "BLOCKED": ("CANCEL", n_("Blocked"), ""),
+    "OUT_OF_DATE": ("FILE_REFRESH", n_("Out of Date"), n_("Changed since the last update. Bake again")),
+    "OTHER_MODE": ("ORIENTATION_GIMBAL", n_("Other Rotation Mode"), n_("Up to date for another rotation mode")),
+    "APPROXIMATE": (
+        "FORCE_HARMONIC",
+        n_("≈ {:s}"),
+        n_("Maximum error {:s} at frame {:g}. Bake for an exact render"),
+    ),
+    "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
+    "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or switch Live on")),
+    "BAKED": ("LOCKED", n_("Baked"), n_("Exact and locked. Free the bake to edit")),
+    "HANDLES": ("CHECKMARK", n_("Up to Date"), n_("Handles play the motion")),
+}
+"""Icon, label and tooltip of states; the one that needs most attention comes first."""
 
-    An error above the tolerance is marked.
-    """
-    if current == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
-        return iface_("baked in world space")
-    error = track.state.error if track.state is not None else None
-    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
-        return iface_(STATES[current])
-    if not error.is_approximate and error.size <= rounding_of(track, _largest_value(track)):
-        return rpt_("handles, exact")
-    size = size_text(error.size, is_angle=track.is_rotation)
-    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
-    return rpt_(text, size, round(error.frame, 1))
+
+def _error_text(track: Track, size: float) -> str:
+    """Format a maximum error, of rotations in degrees, with two digits."""
+    return f"{math.degrees(size):.2g}°" if track.is_rotation else size_text(size)
+
+
+def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
+    """Return the state of a track as the tab shows it."""
+    error = track.state.error if track.enabled and track.state is not None else None
+    reason = settings_error(track)
+    name = "BLOCKED" if reason else state(track)
+    if name in {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"} and not reason:
+        reason = editing_blocked_by(datablock, track)
+        name = "BLOCKED" if reason else name
+    if name == "HANDLES" and error is not None and error.is_approximate and math.isfinite(error.frame):
+        name = "APPROXIMATE"
+    icon, label, tooltip = _SHOWN[name]
+    label, tooltip = iface_(label), iface_(tooltip)
+    if name == "BLOCKED":
+        tooltip = reason
+    elif name == "APPROXIMATE" and error is not None:
+        size = _error_text(track, error.size)
+        label, tooltip = label.format(size), tooltip.format(size, round(error.frame, 1))
+    elif name == "HANDLES" and error is not None and math.isfinite(error.frame):
+        size = _error_text(track, error.size)
+        tooltip = iface_("Handles play the motion: maximum error {:s} at frame {:g}", size, round(error.frame, 1))
+    elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
+        tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
+    return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip) if name != "APPROXIMATE" else tooltip)

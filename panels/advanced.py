@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panels that the preference Advanced shows, and that are shown in any case while they are in use."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..ui import preferences
+
+
+class Advanced:
+    """Base of such panels of the 3D viewport's tab."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return preferences.shows_advanced(context) or cls.is_in_use(context)
+
+    @classmethod
+    def is_in_use(cls, _context: bpy.types.Context) -> bool:
+        """Check for settings of the panel that affect the motion, or results that it shows."""
+        return False

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows of the tab have fixed places, and all of it fits into the default layout; measured on the screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES, settle
+from .cube import CURVES
+from .editors import open_editor
+
+BONE = """
+data = bpy.data.armatures.new('Rig')
+rig = bpy.data.objects.new('Rig', data)
+bpy.context.collection.objects.link(rig)
+for each in bpy.context.selected_objects:
+    each.select_set(False)
+win().view_layer.objects.active = rig
+rig.select_set(True)
+a = area('VIEW_3D')
+with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+    bpy.ops.object.mode_set(mode='EDIT')
+    data.edit_bones.new('Bone').tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode='POSE')
+    bone = rig.pose.bones['Bone']
+    for n, frame in enumerate((1, 20, 50)):
+        bone.location, bone.rotation_quaternion = (n, 0, n % 2), (1, 0.5 * n, 0, 0.2 * n)
+        for path in ('location', 'rotation_quaternion', 'scale'):
+            bone.keyframe_insert(path, frame=frame)
+    bpy.ops.pose.select_all(action='SELECT')
+data.bones.active = data.bones['Bone']
+"""
+STATES = {
+    "plain": "pass",
+    "enabled": "bpy.ops.tcb.enable(live=True)",
+    "baked": "bpy.ops.tcb.bake()",
+    "rotations keyed apart": """
+bpy.ops.tcb.free()
+from bl_ext.user_default.tcb_animation.animation.fcurves.channels import channels_of
+c = next(c for c in channels_of(bpy.context.object) if 'rotation' in c.data_path)
+c.keyframe_points.insert(30, c.evaluate(30))
+""",
+    "messages": """
+bpy.ops.tcb.key_whole()
+from bl_ext.user_default.tcb_animation.ui.live import messages
+messages.keep_notes(bpy.context.object.animation_data.action, ['a long message about the last edit ' * 4, 'another'])
+""",
+    "between keys": "bpy.context.scene.frame_set(30)",
+    "removed": "bpy.ops.tcb.remove()",
+}
+SLIDERS = ("tcb.tension", "tcb.ease_from", "tcb.key_copy")
+
+
+def places(window: Any, area: str) -> list[Any]:
+    """Where the first and the last slider are, the button Copy, and the toggle of the bake."""
+    window.run(f"area({area!r}).tag_redraw()")
+    settle(window)
+    buttons = window.buttons(area, height=560, across=0.45, top=140)
+    bake = next(name for name in buttons if "tcb.bake(" in name or "tcb.free(" in name)
+    return [*(place(buttons, name) for name in SLIDERS), buttons[bake]]
+
+
+@pytest.mark.parametrize("kind", ["object", "bone"])
+def test_no_row_moves_over_states_whole_rotations_and_messages(window: Any, kind: str) -> None:
+    if kind == "bone":
+        window.run(BONE)
+    found = {}
+    for state, code in STATES.items():
+        window.run(f"{code}\nbpy.ops.ed.undo_push(message='state')")
+        settle(window)
+        found[state] = places(window, "VIEW_3D")
+        window.shot(PICTURES / f"layout_{kind}_{state.replace(' ', '_')}.png")
+    assert {state: at for state, at in found.items() if at != found["plain"]} == {}
+
+
+@pytest.mark.parametrize("editor", ["GRAPH_EDITOR", "DOPESHEET_EDITOR"])
+def test_no_row_of_an_animation_editor_moves_where_numbers_are_mixed(window: Any, editor: str) -> None:
+    centre = open_editor(window, editor)
+    window.key("a", at=centre)
+    found = [places(window, editor)]
+    for code in (
+        "bpy.ops.tcb.enable(live=True)",
+        "bpy.ops.tcb.key_set(track='location', frame=20, bias=0.5)",
+        "bpy.ops.tcb.bake()",
+    ):
+        window.run(f"{code}\nbpy.ops.ed.undo_push(message='state')")
+        settle(window)
+        found.append(places(window, editor))
+    window.shot(PICTURES / f"layout_mixed_{editor.lower()}.png")
+    assert found == found[:1] * 4
+    assert window.run(f"{CURVES}\nresult = sorted(set(numbers('bias').values()))")[-1] == 0.5
+
+
+WIDTHS = (180, 280, 400)
+"""Pixels of the sidebar at a resolution scale of 1."""
+RESIZED = """
+ui = region(area('VIEW_3D'), 'UI')
+result = ui.x, win().height - ui.y - ui.height // 2, ui.width, ui.height
+"""
+
+
+def resize(window: Any, width: int) -> None:
+    """Drag the edge of the sidebar."""
+    x, y, now, _ = window.run(RESIZED)
+    window.xdotool("mousemove", x + 1, y, "mousemove", x, y)
+    settle(window)
+    window.xdotool("mousedown", 1)
+    settle(window)
+    for part in (0.5, 1.0):
+        window.xdotool("mousemove", round(x + (now - width) * part), y)
+        settle(window)
+    window.xdotool("mouseup", 1)
+    settle(window)
+
+
+@pytest.mark.parametrize("kind", ["object", "bone"])
+def test_all_of_the_tab_is_in_sight_in_the_default_layout(own_window: Any, kind: str) -> None:
+    """At three widths of the sidebar and two sizes of the interface, with an enabled object or bone."""
+    window = own_window
+    if kind == "bone":
+        window.run(BONE)
+    window.run("bpy.ops.tcb.enable(live=True)")
+    for scale in (1.0, 1.25):
+        window.run(f"bpy.context.preferences.view.ui_scale = {scale}")
+        settle(window)
+        for width in WIDTHS:
+            resize(window, round(width * scale))
+            window.shot(PICTURES / f"fits_{kind}_{scale}_{width}.png")
+            _, _, now, height = window.run(RESIZED)
+            # The last line of the tab, at its tick; a place below the edge of the region is none.
+            across = 28 * scale / now
+            buttons = window.buttons("VIEW_3D", height=height, across=across, top=round(450 * scale))
+            assert place(buttons, "tcb_paths.show")
