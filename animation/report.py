@@ -170,12 +170,12 @@ class Report:
         tracks = _tracks(self.looks_kept)
         within = [change for change, _ in self._changes]
         if not within:
-            return rpt_("the look of {:s} kept", tracks)
+            return rpt_("motion of {:s} preserved", tracks)
         if len(within) == 1:
-            return rpt_("the look of {:s} kept within {:s}", tracks, within[0])
+            return rpt_("motion of {:s} preserved within {:s}", tracks, within[0])
         values, rotations = within
         return rpt_(
-            "the look of {tracks:s} kept within {values:s} and {rotations:s}",
+            "motion of {tracks:s} preserved within {values:s} and {rotations:s}",
             tracks=tracks,
             values=values,
             rotations=rotations,

@@ -41,7 +41,7 @@ _DONE = {
     "import-table": n_("Imported {:s}"),
     "export-table": n_("Exported {:s}"),
     "velocities": n_("Wrote velocities of {:s}"),
-    "no-velocities": n_("Took away velocities of {:s}"),
+    "no-velocities": n_("Removed velocities of {:s}"),
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
 _DONE_WITH_FAULTS = 3

@@ -18,19 +18,18 @@ from .enable import warn_of_changes
 from .in_steps import Progress
 from .on_selection import OnSelection
 
-_BY_HANDLES = n_("Play the TCB motion by the handles of your own keys; a bake is freed first")
+_BY_HANDLES = n_("Play the motion by handles of your own keys, after freeing a bake")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
-    """Write the exact TCB motion of the selected objects (in Pose mode: bones) into locked F-curves"""
+    """Write exact motion of selected objects, in Pose mode of bones, into locked F-curves"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
 
     keep_look: BoolProperty(
         name="Keep Look",
-        description="Make all tracks TCB where none is, with parameters fitted to their present motion, as Enable TCB "
-        "does; otherwise with the defaults. On where you press a button, off in scripts",
+        description="Fit parameters to the present motion where nothing is TCB yet",
         options={"SKIP_SAVE"},
     )
     sample_limit: declared("sample_limit", IntProperty, min=1)

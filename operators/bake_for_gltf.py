@@ -43,7 +43,7 @@ def _is_eased(track: Track, scene: Any) -> bool:
 
 
 class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake all rotations and eased tracks in the scene that handles play, for an export without sampling"""
+    """Bake rotations and eased tracks played by handles, for export without sampling"""
 
     bl_idname = "tcb.bake_for_gltf"
     bl_label = "Bake Rotations and Eases as Curves"

@@ -15,7 +15,7 @@ from ..ui.reporting import Status, finish, poll_selection
 
 
 class TCB_OT_bake_in_world(bpy.types.Operator):
-    """Bake with locations and rotations interpolated in world space instead of in the parents' axes"""
+    """Bake with interpolation in world space instead of the parents' axes"""
 
     bl_idname = "tcb.bake_in_world"
     bl_label = "Bake in World Space"

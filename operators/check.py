@@ -16,8 +16,7 @@ from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
-    """Look, between frames too, whether the clips, lens and focus of the selected cameras, the view of what tracks a
-    target, and every scale are as they have to be"""
+    """Find frames with faults of cameras, targets and scales, also between frames"""
 
     bl_idname = "tcb.check"
     bl_label = "Check"
@@ -25,14 +24,14 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
 
     step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
     use_range: BoolProperty(
-        name="Custom Range", description="Look at this range instead of the scene's and all keys", default=False
+        name="Custom Range", description="Check this range instead of the scene's and all keys", default=False
     )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if selected_objects(context):
             return True
-        cls.poll_message_set("Select the objects to look at")
+        cls.poll_message_set("Select the objects to check")
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:

@@ -12,7 +12,7 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_edit_tried(bpy.types.Operator):
-    """Explain why baked tracks do not change; Blender's own shortcut follows"""
+    """Explain that baked tracks are locked, before Blender's own shortcut"""
 
     bl_idname = "tcb.edit_tried"
     bl_label = "Explain Locked Keys"
@@ -20,12 +20,12 @@ class TCB_OT_edit_tried(bpy.types.Operator):
 
     edit: EnumProperty(
         name="Edit",
-        description="What the shortcut does",
+        description="Action of the shortcut",
         items=[
-            ("KEY", "Insert Key", "A key is inserted into the tracks of what is selected"),
-            ("DRAG", "Drag", "The selected keys, or a box, are dragged"),
-            ("MOVE", "Move", "The selected keys are moved"),
-            ("CHANGE", "Change", "The selected keys are deleted or duplicated"),
+            ("KEY", "Insert Key", "Insert keys into selected tracks"),
+            ("DRAG", "Drag", "Drag selected keys, or a box"),
+            ("MOVE", "Move", "Move selected keys"),
+            ("CHANGE", "Change", "Delete or duplicate selected keys"),
         ],
     )
 

@@ -16,27 +16,25 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
-    """Give the keys of the selected objects (in Pose mode: bones) tension, continuity, bias and ease"""
+    """Give keys of selected objects, in Pose mode of bones, TCB parameters"""
 
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
 
     keep_look: BoolProperty(
         name="Keep Look",
-        description="Fit parameters so that Bezier keys move almost as before. Other keys stay Blender's, except in "
-        "tracks of linear keys alone. Off: parameters are 0, and linear and easing keys become TCB",
+        description="Fit parameters to the present motion. Off: all parameters are 0",
         default=True,
     )
 
     live: BoolProperty(
         name="Live",
-        description="Let the handles of the keys play the motion, and keep it up to date with every edit, where an "
-        "action had no TCB tracks before. On where you press a button, off in scripts",
+        description="Play by handles and update after each edit. On for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 
     done = n_("Enabled {:s}")
-    otherwise = n_("Everything that is selected is TCB already")
+    otherwise = n_("All selected tracks are TCB already")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if not self.properties.is_property_set("live"):
@@ -59,7 +57,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     """Report the largest change of the motion, as a warning where it can be seen."""
     for place in report.farthest_off:
-        operator.report({"INFO"}, rpt_("Farthest from its look is {:s}", place))
+        operator.report({"INFO"}, rpt_("Largest change: {:s}", place))
     if report.looks_changed:
-        warning = n_("{:d} of them play visibly otherwise when baked, named in the Info editor: undo, or adjust them")
+        warning = n_("The motion of {:d} tracks changes visibly. Undo, or adjust those named in the Info editor")
         operator.report({"WARNING"}, rpt_(warning, report.looks_changed))

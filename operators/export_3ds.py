@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ..formats import three_ds
 
 OTHERS_ITEMS = (
-    ("SAMPLE", "Sample", "A key every frame, of what they play"),
-    ("REFUSE", "Refuse", "Write nothing where there are any"),
+    ("SAMPLE", "Sample", "Write a key per frame of their motion"),
+    ("REFUSE", "Refuse", "Write no file if there are any"),
 )
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
 class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Export objects and their animation to a 3D Studio file, with the keys' tension, continuity, bias and ease"""
+    """Export objects with their keys and TCB parameters to a 3D Studio file"""
 
     bl_idname = "export_anim.tcb_3ds"
     bl_label = "Export 3D Studio Animation"
@@ -37,22 +37,18 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     filename_ext = ".3ds"
     filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
 
-    use_selection: BoolProperty(name="Selected Only", description="Only the selected objects, and what they look at")
-    global_scale: FloatProperty(
-        name="Scale", description="Units of the file a Blender unit", default=1.0, min=1e-6, max=1e6
-    )
-    frame_start: FloatProperty(
-        name="Start Frame", description="The frame that becomes frame 0 of the file", default=0.0
-    )
-    others: EnumProperty(name="Other Tracks", description="What to do with tracks that are not TCB", items=OTHERS_ITEMS)
+    use_selection: BoolProperty(name="Selected Only", description="Export selected objects and their targets only")
+    global_scale: FloatProperty(name="Scale", description="File units per Blender unit", default=1.0, min=1e-6, max=1e6)
+    frame_start: FloatProperty(name="Start Frame", description="Frame that becomes frame 0 of the file", default=0.0)
+    others: EnumProperty(name="Other Tracks", description="Treatment of tracks that are not TCB", items=OTHERS_ITEMS)
     sample_limit: IntProperty(
         name="Sample Limit",
-        description="Write no file that would have more samples than this, objects times frames",
+        description="Largest number of samples, objects times frames, that is written",
         default=EXPORT_LIMIT,
         min=1,
     )
-    hint = n_("Esc cancels the export")
-    cancelled = n_("The export was cancelled: no file was written")
+    hint = n_("Esc: cancel the export")
+    cancelled = n_("Export canceled. No file was written")
 
     def draw(self, _context: bpy.types.Context) -> None:
         draw_options(

@@ -20,13 +20,13 @@ from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
 
 CONTENT_ITEMS = (
-    ("KEYS", "Keys", "A row at each frame with keys of yours, with their own numbers"),
-    ("MOTION", "Motion", "A row every step, with what the curves play there, baked or not"),
+    ("KEYS", "Keys", "A row per frame with keys, with their own numbers"),
+    ("MOTION", "Motion", "A row per step with the motion, baked or not"),
 )
 ROTATION_ITEMS = (
-    ("OBJECT", "As They Are", "The numbers of the channels, to the last bit; Euler angles in radians"),
+    ("OBJECT", "As They Are", "Numbers of the channels, exact, with Euler angles in radians"),
     ("QUATERNION", "Quaternions", "Unit quaternions w, x, y, z, each of the sign nearer to the one before"),
-    ("EULER_DEGREES", "Euler Angles in Degrees", "In the object's own order, of other rotation modes in XYZ"),
+    ("EULER_DEGREES", "Euler Angles in Degrees", "Euler angles in the object's order, or in XYZ"),
     ("MATRIX", "Matrices", "Nine numbers, row by row"),
 )
 UNIT_ITEMS = (
@@ -36,7 +36,7 @@ UNIT_ITEMS = (
 
 
 class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write the tracks of the active object or, in Pose mode, the active bone as a table (CSV)"""
+    """Export tracks of the active object, or bone in Pose mode, as a table (CSV)"""
 
     bl_idname = "export_anim.tcb_table"
     bl_label = "Export Table of Keys"
@@ -45,16 +45,16 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
 
-    content: EnumProperty(name="Rows", description="What the rows hold", items=CONTENT_ITEMS)
+    content: EnumProperty(name="Rows", description="Contents of the rows", items=CONTENT_ITEMS)
     step: FloatProperty(name="Step", description="Frames from row to row", default=1.0, soft_min=0.05, soft_max=10)
-    frames: EnumProperty(name="Frames", description="Of the motion, what to write", items=RANGE_ITEMS)
+    frames: EnumProperty(name="Frames", description="Range of the motion to write", items=RANGE_ITEMS)
     # Here `frame_start` is the frame that the table begins with.
     range_start: range_start()
     range_end: range_end()
-    rotation: EnumProperty(name="Rotations", description="How rotations are written", items=ROTATION_ITEMS)
-    unit: EnumProperty(name="Time", description="What the first column counts", items=UNIT_ITEMS)
+    rotation: EnumProperty(name="Rotations", description="Format of rotations", items=ROTATION_ITEMS)
+    unit: EnumProperty(name="Time", description="Unit of the first column", items=UNIT_ITEMS)
     frame_start: FloatProperty(
-        name="Start Frame", description="The frame that becomes frame 0, or second 0, of the table", default=0.0
+        name="Start Frame", description="Frame that becomes frame 0, or second 0, of the table", default=0.0
     )
 
     @classmethod

@@ -13,20 +13,20 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_finding_show(bpy.types.Operator):
-    """Go to the frame of this finding, and select what it is about"""
+    """Go to the frame of this finding, and select its object"""
 
     bl_idname = "tcb.finding_show"
     bl_label = "Go to Finding"
     bl_options = {"REGISTER", "UNDO"}
 
-    index: IntProperty(name="Finding", description="Its place in the list, from 0", min=0)
+    index: IntProperty(name="Finding", description="Index in the list, from 0", min=0)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         manager: Any = context.window_manager
         if len(manager.tcb_findings):
             return True
-        cls.poll_message_set("Nothing was found: press Check first")
+        cls.poll_message_set("No findings. Press Check first")
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:

@@ -16,7 +16,7 @@ from ..ui.reporting import Status, finish, poll_selection
 
 
 class TCB_OT_fix_rotations(bpy.types.Operator):
-    """Give keys at which rotations of the selected objects or bones flip or jump equivalent numbers. Poses stay"""
+    """Repair rotations that flip or jump between keys, without changing poses"""
 
     bl_idname = "tcb.fix_rotations"
     bl_label = "Fix Rotations"
@@ -26,7 +26,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         name="Turns",
         description="Turns of more than 180 degrees between two keys",
         items=(
-            ("KEEP", "Keep", "Keep them, as spins have the same keys; jumps within one frame are repaired"),
+            ("KEEP", "Keep", "Keep turns, and repair jumps within one frame"),
             ("SHORTEST", "Shortest", "Turn the short way"),
         ),
         default="KEEP",

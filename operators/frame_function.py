@@ -16,9 +16,9 @@ from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 
 LEVEL_ITEMS = (
-    ("TRACK", "Track", "The track that the sidebar shows"),
-    ("OBJECT", "Object", "All tracks of the object, or of the data, that the track shown belongs to"),
-    ("SCENE", "Scene", "All tracks of all objects of the scene, and of what they are made of"),
+    ("TRACK", "Track", "Track that the sidebar shows"),
+    ("OBJECT", "Object", "All tracks of the object or data that has this track"),
+    ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
 )
 
 
@@ -27,7 +27,7 @@ class _OfLevel:
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
-    level: EnumProperty(name="For", description="What is played by the frame function", items=LEVEL_ITEMS)
+    level: EnumProperty(name="For", description="Motion that the frame function times", items=LEVEL_ITEMS)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -62,21 +62,18 @@ class _OfLevel:
 
 
 class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
-    """Let a curve of its own say which frame of the motion is played when: keys stay where they are, and the next bake
-    plays it"""
+    """Add a curve that sets the frame that plays at each frame"""
 
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"
 
     shape: EnumProperty(
-        name="Shape", description="What it begins as", items=[(name, *texts) for name, texts in SHAPES.items()]
+        name="Shape", description="Initial shape of the curve", items=[(name, *texts) for name, texts in SHAPES.items()]
     )
     scale: FloatProperty(
-        name="Scale", description="How many times the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
+        name="Scale", description="Factor of the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
     )
-    length: FloatProperty(
-        name="Length", description="Frames for which the motion rests", default=10.0, min=0.01, soft_max=100.0
-    )
+    length: FloatProperty(name="Length", description="Number of frames of rest", default=10.0, min=0.01, soft_max=100.0)
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
@@ -100,17 +97,17 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
         )
         count = len(timing.curve.keyframe_points)
         if timing.speed_change is None:
-            self.report({"INFO"}, rpt_("Frame function with {:d} keys; bake to play it", count))
+            self.report({"INFO"}, rpt_("Frame function with {:d} keys. Bake to play it", count))
         else:
             change = 100 * timing.speed_change
             text = n_(
-                "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame; bake to play it"
+                "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame. Bake to play it"
             )
             self.report({"INFO"}, rpt_(text, count, change))
 
 
 class TCB_OT_frame_function_remove(_OfLevel, bpy.types.Operator):
-    """Take the frame function away; the next bake plays every frame at its own time"""
+    """Remove the frame function, so that each frame plays at its time"""
 
     bl_idname = "tcb.frame_function_remove"
     bl_label = "Remove Frame Function"

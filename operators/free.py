@@ -18,20 +18,20 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_free(OnSelection, bpy.types.Operator):
-    """Replace the baked curves of the selected objects (in Pose mode: bones) by your own keys, unlocked"""
+    """Replace baked curves of the selection by your own keys, unlocked"""
 
     bl_idname = "tcb.free"
     bl_label = "Free Bake"
 
     discard_edits: BoolProperty(
         name="Discard Edits",
-        description="Also free tracks whose baked curves were edited by something else, and lose these edits",
+        description="Also free tracks that were edited outside TCB, and discard these edits",
         options={"SKIP_SAVE"},
     )
 
     done = n_("Freed {:s}")
     works_on = "BAKED"
-    nothing = n_("Nothing that is selected is baked")
+    nothing = n_("Nothing selected is baked")
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)

@@ -15,7 +15,7 @@ from bpy_extras.io_utils import ImportHelper, orientation_helper
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.sample_limits import IMPORT_LIMIT
-from ..ui.redraw import redraw_editors
+from ..ui.redraw import frame_selected, redraw_editors
 from ..ui.reporting import Status, report_notes
 from .files import path_of, read_file
 from .in_steps import InSteps, Progress
@@ -26,42 +26,41 @@ if TYPE_CHECKING:
     from ..formats import three_ds
 
 TARGET_ITEMS = (
-    ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),
-    ("MATCH", "Existing Objects", "Animate the scene's objects, by name: those that another importer made"),
+    ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
+    ("MATCH", "Existing Objects", "Animate objects of the scene that have the same names"),
 )
 TIMING_ITEMS = (
-    ("FRAMES", "Keep Frames", "A frame of the file is a frame of the scene"),
-    ("TIME", "Keep Time", "Move the keys to where they play at the same time at the scene's frame rate"),
+    ("FRAMES", "Keep Frames", "Keep frame numbers"),
+    ("TIME", "Keep Time", "Move keys to keep their time at the scene's frame rate"),
 )
 ROTATION_ITEMS = (
-    ("QUATERNION", "Quaternion", "Objects rotate by quaternions"),
-    ("EULER", "XYZ Euler", "Objects rotate by Euler angles"),
+    ("QUATERNION", "Quaternion", "Rotate objects by quaternions"),
+    ("EULER", "XYZ Euler", "Rotate objects by Euler angles"),
 )
 BETWEEN_ITEMS = (
-    ("BY_FILE", "By File", "As the program that made the file: 3ds Max names itself in it"),
-    ("DE_CASTELJAU", "3D Studio 4", "By the 3D Studio 4 formulas (de Casteljau)"),
-    ("SQUAD", "3ds Max", "As 3D Studio R3 and 3ds Max build them (squad)"),
+    ("BY_FILE", "By File", "Algorithm of the program that made the file"),
+    ("DE_CASTELJAU", "3D Studio 4", "Formulas of 3D Studio 4 (de Casteljau)"),
+    ("SQUAD", "3ds Max", "Formulas of 3D Studio R3 and 3ds Max (squad)"),
 )
 OUTPUT_ITEMS = (
     (
         "HANDLES",
         "Handles",
-        "Let the handles of the keys play the motion, as near as they can, and add no key; rotations "
-        "that they play more than a degree off are baked as samples",
+        "Play by handles. Rotations more than a degree off are baked as samples",
     ),
-    ("SAMPLES", "Samples", "Bake a linear key every frame"),
-    ("CURVES", "Curves", "Bake the fewest Bezier keys that come within a tolerance"),
-    ("NONE", "None", "Only set keys and their parameters; bake later"),
+    ("SAMPLES", "Samples", "Bake a linear key per frame"),
+    ("CURVES", "Curves", "Bake the fewest Bezier keys within a tolerance"),
+    ("NONE", "None", "Set keys and parameters only, and bake later"),
 )
 
 
 class FileTiming:
     """How frames of the file become frames of the scene, or the other way round."""
 
-    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
+    timing: EnumProperty(name="Timing", description="Conversion between frames of file and scene", items=TIMING_ITEMS)
     frame_rate: FloatProperty(
         name="File Rate",
-        description="Frames a second in the file, which does not say it",
+        description="Frames per second of the file, which has no rate of its own",
         default=30.0,
         min=1,
         max=1000,
@@ -70,7 +69,7 @@ class FileTiming:
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
 class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import the scene and the animation of 3D Studio files, with the keys' tension, continuity, bias and ease"""
+    """Import scenes of 3D Studio files with their keys and TCB parameters"""
 
     bl_idname = "import_anim.tcb_3ds"
     bl_label = "Import 3D Studio Animation"
@@ -81,45 +80,43 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
-    target: EnumProperty(name="Animate", description="What takes the animation", items=TARGET_ITEMS)
-    global_scale: FloatProperty(
-        name="Scale", description="Blender units a unit of the file", default=1.0, min=1e-6, max=1e6
-    )
+    target: EnumProperty(name="Animate", description="Objects that get the animation", items=TARGET_ITEMS)
+    global_scale: FloatProperty(name="Scale", description="Blender units per file unit", default=1.0, min=1e-6, max=1e6)
     frame_start: FloatProperty(
-        name="Start Frame", description="The frame that the file's frame 0 comes to", default=0.0
+        name="Start Frame", description="Frame at which frame 0 of the file is placed", default=0.0
     )
     use_scene_range: BoolProperty(
         name="Set Scene Range",
-        description="Set the scene's frame range to the file's; where frames are kept and nothing else in the scene is "
-        "animated, the frame rate too",
+        description="Set the scene's frame range, and the frame rate if nothing else is animated",
         default=True,
     )
     rotations: EnumProperty(
         name="Rotations",
-        description="How objects rotate; one whose turns these can't say gets another mode, and a note",
+        description="Rotation mode of imported objects, unless their turns need another",
         items=ROTATION_ITEMS,
     )
     use_shorter_turns: BoolProperty(
         name="Shorter Turns",
-        description="Turn by the shorter way. Some exporters wrote tiny turns backwards as about 357 degrees forwards",
+        description="Turn by the shorter way, for files with small turns written as 357 degrees",
     )
-    between: EnumProperty(name="Between Keys", description="Whose way of interpolating rotations", items=BETWEEN_ITEMS)
-    output: EnumProperty(name="Bake", description="What plays the motion", items=OUTPUT_ITEMS)
+    between: EnumProperty(
+        name="Rotation Algorithm", description="Formulas for rotations between keys", items=BETWEEN_ITEMS
+    )
+    output: EnumProperty(name="Bake", description="Playback of the imported motion", items=OUTPUT_ITEMS)
     sample_limit: IntProperty(
         name="Sample Limit",
-        description="Let handles play what would come to more samples than this, as a short cycle in a long scene",
+        description="Number of samples above which handles play instead",
         default=IMPORT_LIMIT,
         min=1,
     )
     use_live: BoolProperty(
         name="Live",
-        description="Bring the motion up to date by itself after every edit of the keys. On where you import by hand, "
-        "off in scripts",
+        description="Update the motion after each edit. On for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 
-    hint = n_("Esc cancels the import")
-    cancelled = n_("The import was cancelled: nothing of it is left")
+    hint = n_("Esc: cancel the import")
+    cancelled = n_("Import canceled. All its changes are undone")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:  # type: ignore[override]
         self._is_by_hand = True
@@ -177,11 +174,13 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
             rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None
             set_range(scene, list(self._read.values()), self._how.conversion, rate)
             now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
-            self.report({"INFO"}, rpt_("The scene plays frames {:d} to {:d} now, {:g} a second", *now))
+            self.report({"INFO"}, rpt_("Scene range: frames {:d} to {:d} at {:g} per second", *now))
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
         _select(context, report.items)
+        if self._is_by_hand and self.target == "CREATE":
+            frame_selected(context)
         report_exchange(self, report)
         redraw_editors()
         return {"FINISHED"}

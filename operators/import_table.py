@@ -26,7 +26,7 @@ ROTATION_ITEMS = (
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Make keys of the rows of a table (CSV), on the active object or, in Pose mode, the active bone"""
+    """Import a table (CSV) as keys of the active object, or bone in Pose mode"""
 
     bl_idname = "import_anim.tcb_table"
     bl_label = "Import Table of Keys"
@@ -38,7 +38,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     frame_start: FloatProperty(
         name="Start Frame", description="The frame that frame 0, or second 0, of the table comes to", default=0.0
     )
-    rotation: EnumProperty(name="Rotations", description="How the rotation is keyed", items=ROTATION_ITEMS)
+    rotation: EnumProperty(name="Rotations", description="Rotation mode of the keys", items=ROTATION_ITEMS)
     use_tcb: BoolProperty(name="Enable TCB", description="Make the tracks TCB", default=True)
     use_replace: BoolProperty(
         name="Replace Keys", description="Take away the keys that the table's properties have already"

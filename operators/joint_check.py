@@ -18,7 +18,7 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_joint_check(bpy.types.Operator):
-    """Measure how far the active bone's head, or a point of the active object, gets from its place on the parent"""
+    """Measure the distance between the active bone or object and its parent's joint"""
 
     bl_idname = "tcb.joint_check"
     bl_label = "Joint"
@@ -29,8 +29,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
     )
     use_parent_point: BoolProperty(
         name="Parent's Point",
-        description="Name the joint in the parent's axes; otherwise it is where the child's point is in its parent with"
-        " the bones at rest, or for objects at the first frame",
+        description="Set the joint in the parent's axes, instead of its rest position",
         default=False,
     )
     parent_point: FloatVectorProperty(

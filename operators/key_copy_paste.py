@@ -21,8 +21,7 @@ def _copied_count() -> int:
 
 
 class TCB_OT_key_copy(bpy.types.Operator):
-    """Copy tension, continuity, bias, ease and velocity of the selected keys, or in the 3D viewport of those in the
-    sidebar"""
+    """Copy TCB parameters and velocities of these keys"""
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
@@ -44,13 +43,12 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         _copied[:] = copied
-        self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", _copied_count()))
+        self.report({"INFO"}, rpt_("Copied the parameters of keys: {:d}", _copied_count()))
         return {"FINISHED"}
 
 
 class TCB_OT_key_paste(bpy.types.Operator):
-    """Give the selected keys the copied parameters: one key's to all of them, or in order where as many are selected as
-    were copied"""
+    """Paste copied parameters to these keys, in order or one key's to all"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"

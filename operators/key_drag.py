@@ -32,17 +32,15 @@ _STEPS = 20
 
 
 class TCB_OT_key_drag(bpy.types.Operator):
-    """Change a parameter of the selected keys by moving the mouse: each by as much. Or type a number for all of them"""
+    """Change a parameter of these keys by moving the mouse, or type a number"""
 
     bl_idname = "tcb.key_drag"
     bl_label = "Drag TCB Parameter"
     bl_options = {"REGISTER", "UNDO", "BLOCKING", "GRAB_CURSOR"}
 
-    parameter: EnumProperty(name="Parameter", description="What is changed", items=PARAMETER_ITEMS)
-    amount: FloatProperty(
-        name="Amount", description="By how much the parameter of each key is changed", min=-2.0, max=2.0, step=5
-    )
-    absolute: BoolProperty(name="Absolute", description="Give all keys the amount, instead of changing theirs by it")
+    parameter: EnumProperty(name="Parameter", description="Parameter that changes", items=PARAMETER_ITEMS)
+    amount: FloatProperty(name="Amount", description="Change of the parameter of each key", min=-2.0, max=2.0, step=5)
+    absolute: BoolProperty(name="Absolute", description="Set all keys to the amount, instead of adding it")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -58,7 +56,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         if not self._start(context):
             return {"CANCELLED"}
         if context.area is None:
-            self.report({"ERROR"}, "There is no editor to drag in; a script gives the amount and executes")
+            self.report({"ERROR"}, "No editor to drag in. Set the amount in scripts")
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
         self._drag = ParameterDrag(self._chosen, self._defaults)
@@ -166,9 +164,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
         keys = iface_("1 key") if len(after) == 1 else iface_("{:d} keys", len(after))
-        hint = iface_(
-            "Move the mouse or type a number; Ctrl: in steps, Shift: finely; Enter or click: confirm, Esc: cancel"
-        )
+        hint = iface_("Enter or click: confirm, Esc: cancel, Ctrl: steps, Shift: precision, or type a number")
         show_in_headers(context, self._area, f"{label}: {now}{typed}   ({keys})", hint)
 
     def _number(self, context: bpy.types.Context, value: float) -> str:

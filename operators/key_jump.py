@@ -16,7 +16,7 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_key_jump(bpy.types.Operator):
-    """Go to the next or previous key of yours in what the editor shows, in the viewport of the sidebar's track"""
+    """Go to your next or previous key"""
 
     bl_idname = "tcb.key_jump"
     bl_label = "Jump to TCB Key"
@@ -26,7 +26,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     direction: EnumProperty(
         name="Direction",
-        description="Which way to go",
+        description="Direction in time",
         items=[("NEXT", "Next", "The next key"), ("PREVIOUS", "Previous", "The previous key")],
     )
 

@@ -12,7 +12,7 @@ from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, pol
 
 
 class TCB_OT_handles_free(bpy.types.Operator):
-    """Make the handles of these keys Free, so that TCB places them and the sliders act"""
+    """Make the handles of these keys Free, so that sliders act"""
 
     bl_idname = "tcb.handles_free"
     bl_label = "Make Free"
@@ -28,7 +28,7 @@ class TCB_OT_handles_free(bpy.types.Operator):
 
 
 class TCB_OT_key_bezier(bpy.types.Operator):
-    """Make these keys and the keys before them Bezier, so that TCB plays both sides and the sliders act"""
+    """Make these keys and those before them Bezier, so that sliders act"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"

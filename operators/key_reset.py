@@ -12,7 +12,7 @@ from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, pol
 
 
 class TCB_OT_key_reset(bpy.types.Operator):
-    """Give the selected keys, or in the 3D viewport those in the sidebar, the default parameters again"""
+    """Reset these keys to the default parameters"""
 
     bl_idname = "tcb.key_reset"
     bl_label = "Reset TCB Parameters"

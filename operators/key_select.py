@@ -23,7 +23,7 @@ from ..ui.sliders.key_fields import DESCRIPTIONS
 from ..ui.sliders.numbers_of_50 import MAX, from_50, of_50
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
-_ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]
+_ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "Length of the velocity, for methods that use it")]
 _SAME = 1e-5
 """Nearer numbers are the same: typed ones are float32."""
 
@@ -77,7 +77,7 @@ class _Track:
 
 
 class TCB_OT_key_select(bpy.types.Operator):
-    """Select the keys of which a parameter is above or below a number, is set, or is that of a selected key"""
+    """Select keys by comparing a parameter with a number or a selected key"""
 
     bl_idname = "tcb.key_select"
     bl_label = "Select Keys by TCB Parameter"
@@ -85,7 +85,7 @@ class TCB_OT_key_select(bpy.types.Operator):
 
     condition: EnumProperty(
         name="Keys",
-        description="Which keys are selected",
+        description="Condition for selection",
         items=[
             ("ABOVE", "Above", "The parameter is larger than the value"),
             ("BELOW", "Below", "The parameter is smaller than the value"),
@@ -93,11 +93,11 @@ class TCB_OT_key_select(bpy.types.Operator):
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )
-    parameter: EnumProperty(name="Parameter", description="What is looked at", items=_ITEMS)
-    value: FloatProperty(name="Value", description="What the parameter is compared with", soft_min=-1.0, soft_max=1.0)
+    parameter: EnumProperty(name="Parameter", description="Parameter to compare", items=_ITEMS)
+    value: FloatProperty(name="Value", description="Number to compare with", soft_min=-1.0, soft_max=1.0)
     value_of_50: FloatProperty(
         name="Value",
-        description="What the parameter is compared with, as 0 to 50",
+        description="Number to compare with, from 0 to 50",
         min=0.0,
         max=MAX,
         get=_value_of_50,
@@ -109,7 +109,7 @@ class TCB_OT_key_select(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not selection.in_animation_editor(context):
-            cls.poll_message_set("In the Dope Sheet or the Graph Editor")
+            cls.poll_message_set("Only in the Dope Sheet and the Graph Editor")
             return False
         return True
 

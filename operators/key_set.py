@@ -26,8 +26,7 @@ from ..ui.sliders.shared_number import is_mixed
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
-    """Set tension, continuity, bias, ease and interpolation of the selected keys; in the 3D viewport, of the key that
-    the sidebar shows"""
+    """Set TCB parameters and interpolation of these keys"""
 
     bl_idname = "tcb.key_set"
     bl_label = "Set TCB Parameters"
@@ -35,13 +34,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     track: StringProperty(
         name="Track",
-        description="Path of the animated property of the selected objects (in Pose mode: bones) instead of the"
-        " selected keys; 'rotation' means that of the rotation mode",
+        description="Path of a property of the selection. 'rotation': that of the rotation mode",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     frame: FloatProperty(
         name="Frame",
-        description="Where the track's key stands; left out: the current frame",
+        description="Frame of the key, by default the current frame",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     tension: parameter("tension", options={"SKIP_SAVE"})
@@ -51,14 +49,13 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     ease_from: parameter("ease_from", options={"SKIP_SAVE"})
     velocity: FloatVectorProperty(
         name="Velocity",
-        description="For methods that go by it: a frame, for each of the first three components; of a rotation radians"
-        " about the parent's axes",
+        description="Velocity per frame of three components, of rotations in radians about the parent's axes",
         size=3,
         options={"SKIP_SAVE"},
     )
     interpolation: EnumProperty(
         name="Interpolation",
-        description="How the keys go to the next ones: Bezier plays TCB, all others are Blender's, and end the spline",
+        description="Interpolation after the keys: Bezier plays TCB, others play as in Blender",
         items=[
             (item.identifier, item.name, item.description, item.icon, item.value)
             for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items

@@ -11,7 +11,7 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
-    """Key all channels of a rotation where one has a key, as handles need it; the motion stays"""
+    """Key all channels of a rotation where one has a key"""
 
     bl_idname = "tcb.key_whole"
     bl_label = "Key All Rotation Channels"

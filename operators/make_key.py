@@ -13,7 +13,7 @@ from ..ui.reporting import Status, finish
 
 
 class TCB_OT_make_key(bpy.types.Operator):
-    """Make the motion at the current frame a key of yours, in the TCB tracks that the sidebar lists"""
+    """Insert a key on the motion at the current frame, in all TCB tracks listed"""
 
     bl_idname = "tcb.make_key"
     bl_label = "Make TCB Key"

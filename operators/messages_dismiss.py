@@ -12,7 +12,7 @@ from ..ui.reporting import Status
 
 
 class TCB_OT_messages_dismiss(bpy.types.Operator):
-    """Take the notes away that were read. What still holds stays"""
+    """Dismiss messages about past edits"""
 
     bl_idname = "tcb.messages_dismiss"
     bl_label = "Dismiss Messages"
@@ -21,7 +21,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if any(map(has_notes, selection.active_actions(context))):
             return True
-        cls.poll_message_set("There are no notes to dismiss")
+        cls.poll_message_set("No messages to dismiss")
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:

@@ -12,7 +12,7 @@ from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.reporting import Status, finish, for_each, poll_selection
 
-NOTHING_IS_TCB = n_("Nothing that is selected is TCB")
+NOTHING_IS_TCB = n_("Nothing selected is TCB")
 """The message of grayed buttons for what is TCB."""
 
 
@@ -21,7 +21,7 @@ class WithData:
 
     use_data: BoolProperty(
         name="Object Data",
-        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
+        description="Also cameras, lights, shape keys, materials and nodes of the objects",
         default=True,
     )
 

@@ -26,7 +26,7 @@ _DEFAULT = "Smooth"
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):
-    """Give the selected keys, or in the 3D viewport those in the sidebar, the parameters of a preset"""
+    """Give these keys the parameters of a preset"""
 
     bl_idname = "tcb.preset_apply"
     bl_label = "Apply TCB Preset"
@@ -34,11 +34,14 @@ class TCB_OT_preset_apply(bpy.types.Operator):
 
     preset: StringProperty(
         name="Preset",
-        description="The preset's name: smooth, linear, stop, …, or one that you made",
+        description="Name of the preset, such as smooth, linear or stop",
         options={"SKIP_SAVE"},
     )
     filepath: StringProperty(
-        name="File", description="The preset's file instead", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
+        name="File",
+        description="File of the preset, instead of its name",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE", "HIDDEN"},
     )
 
     @classmethod
@@ -101,7 +104,7 @@ def _plain(name: str) -> str:
 
 
 class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
-    """Keep the parameters of the selected key as a preset, or remove one of yours"""
+    """Save the parameters of these keys as a preset, or remove one"""
 
     bl_idname = "tcb.preset_add"
     bl_label = "Add TCB Preset"

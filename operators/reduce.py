@@ -76,7 +76,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
-    """Replace dense curves by the fewest keys within an error, in a copy of the action"""
+    """Replace dense curves by few keys, in a copy of the action"""
 
     bl_idname = "tcb.reduce"
     bl_label = "Reduce to TCB Keys"
@@ -118,7 +118,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
 
 class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
-    """Count the keys that Reduce would leave the selected objects or bones with a quarter of the largest error, half of it, the error itself, twice and four times as much. Nothing is changed"""  # noqa: E501  Blender shows it as it is
+    """Count the keys for five errors from a quarter to four times the largest error"""
 
     bl_idname = "tcb.reduce_compare"
     bl_label = "Compare Errors"

@@ -25,11 +25,10 @@ from .joint_check import active_part
 
 
 class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
-    """Change keys of what is selected, as little as possible or to the least effort, until the condition holds for the
-    active object or bone, at every frame and between, and bake again what was baked"""
+    """Change selected keys until the condition holds at every frame"""
 
     bl_idname = "tcb.relax"
-    bl_label = "Relax"
+    bl_label = "Adjust Keys"
     bl_options = {"REGISTER", "UNDO"}
 
     target: StringProperty(name="Target", description="Name of the object that the condition is about besides this one")

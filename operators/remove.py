@@ -11,7 +11,7 @@ from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class TCB_OT_remove(OnSelection, bpy.types.Operator):
-    """Restore your own curves and delete all TCB data, parameters and choices too"""
+    """Restore your own curves and delete all TCB data"""
 
     bl_idname = "tcb.remove"
     bl_label = "Remove TCB"

@@ -14,7 +14,7 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Switch the TCB motion off: your keys play as they do without TCB; parameters stay"""
+    """Switch TCB motion off, so that your own curves play, and keep parameters"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"
@@ -22,10 +22,10 @@ class TCB_OT_restore(OnSelection, bpy.types.Operator):
     work = staticmethod(animation.restore)
     done = n_("Restored {:s}")
     works_on = "PLAYED"
-    nothing = n_("Nothing that is selected plays TCB motion")
+    nothing = n_("Nothing selected plays TCB motion")
 
     def execute(self, context: bpy.types.Context) -> Status:
         live = [action for action in bpy.data.actions if is_live(action)]
         report = for_each(selection.selected_datablocks(context, self.use_data), self.work)
-        done = self.done if all(map(is_live, live)) else n_("Restored {:s}; Live is off now")
+        done = self.done if all(map(is_live, live)) else n_("Restored {:s}. Live is off now")
         return finish(self, report, rpt_(done, report.counts))

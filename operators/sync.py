@@ -12,7 +12,7 @@ from ..ui.reporting import Status, finish
 
 
 class TCB_OT_sync(bpy.types.Operator):
-    """Bake again what was edited of live actions, now: scripts call this after editing keys"""
+    """Update live actions now, for scripts that have edited keys"""
 
     bl_idname = "tcb.sync"
     bl_label = "Sync TCB"
@@ -20,8 +20,8 @@ class TCB_OT_sync(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> Status:
         if is_editing():
-            self.report({"ERROR"}, "Keys are being moved: finish that first")
+            self.report({"ERROR"}, "Keys are being moved. Finish the move first")
             return {"CANCELLED"}
         report = handlers.flush_all()
-        finish(self, report, rpt_("Synced {:s}", report.counts), n_("Everything that is live is up to date"))
+        finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))
         return {"FINISHED"} if report.tracks else {"CANCELLED"}

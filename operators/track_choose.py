@@ -15,15 +15,14 @@ from ..ui.reporting import Status, finish, for_each_track, poll_selection
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
-    """Set method, cycle, ends, construction and way of turning of a TCB track, on the selected objects (in Pose mode:
-    bones)"""
+    """Set method, cycle and turns of a TCB track of the selection"""
 
     bl_idname = "tcb.track_choose"
     bl_label = "Set TCB Track"
     bl_options = {"REGISTER", "UNDO"}
 
     track: StringProperty(
-        name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
+        name="Track", description="Path of the animated property. 'rotation': that of the rotation mode"
     )
     method: choice("method")
     angles: choice("angles")

@@ -22,13 +22,13 @@ from .import_table import rate_of
 from .on_selection import NOTHING_IS_TCB, OnSelection, WithData
 
 QUANTITY_ITEMS = (
-    ("VELOCITY", "Velocity", "How fast and where to, by component; of rotations radians about the parent's axes"),
-    ("ACCELERATION", "Acceleration", "How the velocity changes"),
-    ("SPEED", "Speed", "The length of the velocity"),
+    ("VELOCITY", "Velocity", "Velocity per component, of rotations in radians about the parent's axes"),
+    ("ACCELERATION", "Acceleration", "Change of the velocity"),
+    ("SPEED", "Speed", "Length of the velocity"),
 )
 UNIT_ITEMS = (
-    ("FRAME", "A Frame", "Units a frame, of accelerations a frame squared"),
-    ("SECOND", "A Second", "Units a second, of accelerations a second squared"),
+    ("FRAME", "Per Frame", "Units per frame, of accelerations per frame squared"),
+    ("SECOND", "Per Second", "Units per second, of accelerations per second squared"),
 )
 _OPTIONS = ("quantities", "unit", "step", "frames")
 
@@ -38,14 +38,14 @@ class _Options(CustomRange):
 
     quantities: EnumProperty(
         name="Quantities",
-        description="What to write",
+        description="Quantities to write",
         items=QUANTITY_ITEMS,
         options={"ENUM_FLAG"},
         default={"VELOCITY", "ACCELERATION", "SPEED"},
     )
-    unit: EnumProperty(name="Units", description="A frame or a second", items=UNIT_ITEMS)
+    unit: EnumProperty(name="Units", description="Unit of time", items=UNIT_ITEMS)
     step: step(soft_min=0.05)
-    frames: EnumProperty(name="Frames", description="What to write", items=RANGE_ITEMS)
+    frames: EnumProperty(name="Frames", description="Quantities to write", items=RANGE_ITEMS)
 
     def draw(self, _context: bpy.types.Context) -> None:
         given: Any = self
@@ -74,7 +74,7 @@ class _Options(CustomRange):
 
 
 class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
-    """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as animated custom properties; what was written before is replaced. With no quantity chosen it is taken away"""  # noqa: E501  Blender shows it as it is
+    """Write velocities of TCB tracks as animated custom properties, or remove them"""
 
     bl_idname = "tcb.velocities_write"
     bl_label = "Write Velocities"
@@ -100,12 +100,12 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
             selection.selected_datablocks(context, self.use_data),
             lambda datablock, prefixes: write_velocities(datablock, prefixes, how),
         )
-        done = n_("Wrote velocities of {:s}") if how.quantities else n_("Took away velocities of {:s}")
+        done = n_("Wrote velocities of {:s}") if how.quantities else n_("Removed velocities of {:s}")
         return finish(self, report, rpt_(done, report.counts))
 
 
 class EXPORT_ANIM_OT_tcb_velocities(_Options, WithData, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as a table"""
+    """Export velocities of selected objects' TCB tracks, in Pose mode of bones, as a table"""
 
     bl_idname = "export_anim.tcb_velocities"
     bl_label = "Export Velocities"

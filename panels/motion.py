@@ -57,8 +57,10 @@ def _measured(context: bpy.types.Context) -> Smoothness:
 
 
 def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
-    as_measured = iface_("{:s} as measured; largest jumps:", measured.continuity)
-    layout.label(text=as_measured if measured.continuity else iface_("It jumps as measured; most:"), translate=False)
+    as_measured = iface_("Measured as {:s}. Largest jumps:", measured.continuity)
+    layout.label(
+        text=as_measured if measured.continuity else iface_("The values jump. Largest jumps:"), translate=False
+    )
     for order, jump in enumerate(measured.jumps):
         if order or jump.is_seen:
             layout.label(text=_jump_text(order, jump, is_rotation), translate=False)

@@ -89,7 +89,7 @@ def draw_velocity(
     ranges: Mapping[int, str] | None = None,
 ) -> None:
     """Draw a slider for each component of the tracks' velocities, with ranges as `draw_parameters`."""
-    layout.label(text="Velocity a frame:")
+    layout.label(text="Velocity per frame:")
     sizes = [velocity_size(track) for _, track in tracks]
     for index in range(min(SLIDERS_OF_VELOCITY, max(sizes))):
         having = [pair for pair, size in zip(tracks, sizes, strict=True) if index < size]

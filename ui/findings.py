@@ -50,9 +50,9 @@ def register() -> None:
     bpy.utils.register_class(TCBFinding)
     manager: Any = bpy.types.WindowManager
     manager.tcb_findings = CollectionProperty(type=TCBFinding, options={"SKIP_SAVE"})
-    manager.tcb_finding = IntProperty(name="Finding", description="The line that is marked", options={"SKIP_SAVE"})
+    manager.tcb_finding = IntProperty(name="Finding", description="Marked line", options={"SKIP_SAVE"})
     manager.tcb_result = StringProperty(
-        name="Result", description="What the last check or relaxation said", options={"SKIP_SAVE"}
+        name="Result", description="Result of the last check or adjustment", options={"SKIP_SAVE"}
     )
 
 

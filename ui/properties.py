@@ -39,28 +39,28 @@ if TYPE_CHECKING:
 
 CHOICE_ITEMS = {
     "cycle": [
-        ("SINGLE", "Single", "Played once; before the first and after the last key the value is held"),
-        ("REPEAT", "Repeat", "Played again and again, from the start each time, as far as the baked frames go"),
-        ("LOOP", "Loop", "As Repeat, and smooth where the end meets the start: first and last key are one pose"),
+        ("SINGLE", "Single", "Play once, and hold the first and the last value"),
+        ("REPEAT", "Repeat", "Repeat from the start as far as the baked frames extend"),
+        ("LOOP", "Loop", "Repeat smoothly. The first and last key must have the same pose"),
     ],
     "ends": [
-        ("3DS", "3D Studio", "The rotation leaves its first key and comes to its last one as in 3D Studio 4"),
-        ("TANGENT", "As for Location", "The rotation leaves its first key and comes to its last one as values do"),
+        ("3DS", "3D Studio", "First and last segment as in 3D Studio 4"),
+        ("TANGENT", "As for Location", "First and last segment as those of values"),
     ],
     "construction": [
         (
             "DE_CASTELJAU",
             "3D Studio 4",
-            "Rotations between keys by the 3D Studio 4 formulas (de Casteljau)",
+            "Formulas of 3D Studio 4 (de Casteljau)",
         ),
-        ("SQUAD", "3ds Max", "Rotations between keys as 3D Studio R3 and 3ds Max build them (squad)"),
+        ("SQUAD", "3ds Max", "Formulas of 3D Studio R3 and 3ds Max (squad)"),
     ],
     "path": [
-        ("SHORTEST", "Shortest", "The rotation turns by the shorter way, whatever the keys' numbers say"),
+        ("SHORTEST", "Shortest", "Turn by the shorter way"),
         (
             "AS_KEYED",
             "As Keyed",
-            "The rotation turns as far as the keys say, whole turns too (3ds Max: windup)",
+            "Turn as far as the keys, with whole turns (3ds Max: windup)",
         ),
     ],
     "method": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["method"]],
@@ -84,12 +84,12 @@ def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str
 
 
 CHOICE_DESCRIPTIONS = {
-    "cycle": ("Cycle", "What comes before the first and after the last key"),
-    "ends": ("Ends", "How the rotation starts and ends"),
-    "construction": ("Between Keys", "Whose way of interpolating rotations"),
-    "path": ("Turns", "Which way round the rotation goes from key to key"),
-    "method": ("Method", "How the motion goes from key to key"),
-    "angles": ("Angles", "How each of the angles goes from key to key"),
+    "cycle": ("Cycle", "Motion before the first and after the last key"),
+    "ends": ("End Segments", "First and last segment of a rotation"),
+    "construction": ("Rotation Algorithm", "Formulas for rotations between keys"),
+    "path": ("Turns", "Direction of turns between keys"),
+    "method": ("Method", "Interpolation between keys"),
+    "angles": ("Angles", "Interpolation of each angle"),
 }
 
 
@@ -129,7 +129,7 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     )
 
 
-FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"
+FRAME_DESCRIPTION = "Frame of the motion that plays now, where this is animated"
 
 
 class TCBTrack(bpy.types.PropertyGroup):
@@ -149,15 +149,14 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
 
 
 REDUCE_FRAMES = [
-    ("KEYS", "All Keys", "All keys of the selected objects, in Pose mode bones"),
+    ("KEYS", "All Keys", "All keys of selected objects, in Pose mode of bones"),
     (
         "SELECTED",
         "Selected Keys",
-        "From the first to the last selected key of each object, of properties with selected keys: what is before and"
-        " after stays as it is, and the new keys go on from there",
+        "From the first to the last selected key of properties with selected keys",
     ),
-    ("SCENE", "Scene Range", "Keys in the scene's frame range: what is before and after stays as it is"),
-    ("CUSTOM", "Custom Range", "Keys in a range of frames: what is before and after stays as it is"),
+    ("SCENE", "Scene Range", "Keys in the scene's frame range, without changes before and after it"),
+    ("CUSTOM", "Custom Range", "Keys in a range of frames, without changes before and after it"),
 ]
 
 
@@ -166,7 +165,7 @@ class ReduceOptions(CustomRange):
 
     error: FloatProperty(
         name="Largest Error",
-        description="How far the head and tail of any bone, or locations and other values, may be off at any frame",
+        description="Maximum error of bones' heads and tails, or of locations and other values",
         default=ERROR,
         min=1e-6,
         soft_max=1.0,
@@ -175,7 +174,7 @@ class ReduceOptions(CustomRange):
     )
     angle: FloatProperty(
         name="Largest Angle",
-        description="How far rotations of objects may be off",
+        description="Maximum error of rotations of objects",
         subtype="ANGLE",
         default=ANGLE,
         min=1e-6,
@@ -184,10 +183,7 @@ class ReduceOptions(CustomRange):
     )
     key_count: IntProperty(
         name="Keys",
-        description=(
-            "At most so many keys of each object or armature, all bones together, with an error as small as that"
-            " allows; 0: as many as the largest error needs"
-        ),
+        description=("Most keys of each object or armature. 0: as many as the error needs"),
         default=0,
         min=0,
         soft_max=10000,
@@ -195,10 +191,7 @@ class ReduceOptions(CustomRange):
     )
     still: FloatProperty(
         name="While Still",
-        description=(
-            "How far heads and tails of bones, and locations, may be off while they stand still, such as feet on the"
-            " ground; 0: as far as while they move"
-        ),
+        description=("Maximum error of points that stand still, such as feet. 0: Largest Error"),
         default=0.0,
         min=0.0,
         soft_max=1.0,
@@ -207,10 +200,7 @@ class ReduceOptions(CustomRange):
     )
     period: FloatProperty(
         name="Noise",
-        description=(
-            "Frames: what swings faster than once in so many is filtered away before, and reported by itself;"
-            " 0: nothing"
-        ),
+        description=("Longest period, in frames, of swings to filter before. 0: no filter"),
         default=0.0,
         min=0.0,
         soft_max=30.0,
@@ -220,16 +210,16 @@ class ReduceOptions(CustomRange):
 
     together: EnumProperty(
         name="Keys of",
-        description="What has its keys at common frames",
+        description="Channels that have keys at common frames",
         items=[(name, *texts) for name, texts in TOGETHER.items()],
         default="BONE",
         options=set(),
     )
-    frames: EnumProperty(name="Frames", description="Which keys to reduce", items=REDUCE_FRAMES, options=set())
+    frames: EnumProperty(name="Frames", description="Keys to reduce", items=REDUCE_FRAMES, options=set())
 
     method: EnumProperty(
         name="Method",
-        description="What plays the keys",
+        description="Method that plays the keys",
         items=[(name, *texts) for name, texts in KEY_METHODS.items()],
         default="HERMITE",
         options=set(),
@@ -280,10 +270,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
 
     relative: BoolProperty(
         name="Relative",
-        description=(
-            "A slider shifts the numbers of all these keys by as much, instead of making them the same;"
-            " so it does while Alt is held"
-        ),
+        description=("Shift mixed numbers by the same amount, as Alt does, instead of making them equal"),
         options=set(),
     )
     tension: key_parameter("tension")
@@ -295,7 +282,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_frame: key_frame()
     whole_column: BoolProperty(
         name="Whole Column",
-        description="Frame moves all keys of the selection at this frame, as a column of the Dope Sheet",
+        description="Move all keys of the selection at this frame, as in the Dope Sheet",
         default=True,
         options=set(),
     )
@@ -334,7 +321,7 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
         "tcb_key_counts",
         CollectionProperty(type=TCBKeyCount, options={"SKIP_SAVE"}),
     )
-    description = "The track that the sidebar shows"
+    description = "Track that the sidebar shows"
     yield (
         bpy.types.WindowManager,
         "tcb_track",

@@ -66,6 +66,17 @@ def redraw_editors() -> None:
                 area.tag_redraw()
 
 
+def frame_selected(context: bpy.types.Context) -> None:
+    """Frame what is selected in the 3D viewports of the context's window."""
+    screen = context.screen
+    for area in screen.areas if screen is not None else ():
+        region = next((region for region in area.regions if region.type == "WINDOW"), None)
+        if area.type == "VIEW_3D" and region is not None:
+            override: Any = context.temp_override(area=area, region=region)
+            with override:
+                bpy.ops.view3d.view_selected()
+
+
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
     """Show texts in the area's header and the status bar while an operator runs, with None Blender's own; redraw."""
     workspace: Any = context.workspace

@@ -24,7 +24,7 @@ WANTED_ITEMS = [
     (
         "ABOVE",
         "Above a Plane",
-        "The point stays on or above the XY plane of an object, or where there is none the world's",
+        "Keep the point on or above the XY plane of an object or the world",
     ),
     ("AT", "At a Point", "The point stays at a point of another object or bone"),
     ("APART", "Apart", "The point keeps a distance from a point of another object or bone"),
@@ -39,7 +39,7 @@ LEAST_ITEMS = [
     (
         "EFFORT",
         "Least Effort",
-        "The motion that takes least acceleration, added up, of all that meet the condition; keys change for it",
+        "Least acceleration in total, among all motions that meet the condition",
     ),
 ]
 TRACK_ITEMS = [
@@ -51,11 +51,11 @@ TRACK_ITEMS = [
 class Relaxation:
     """Settings that the operator and the sidebar share: all but the target."""
 
-    wanted: EnumProperty(name="Condition", description="What has to hold at every frame", items=WANTED_ITEMS)
-    keys: EnumProperty(name="Keys", description="Which keys may change", items=KEYS_ITEMS)
+    wanted: EnumProperty(name="Condition", description="Condition that must hold at every frame", items=WANTED_ITEMS)
+    keys: EnumProperty(name="Keys", description="Keys that may change", items=KEYS_ITEMS)
     tracks: EnumProperty(
         name="Tracks",
-        description="Whose keys may change",
+        description="Tracks with keys that may change",
         items=TRACK_ITEMS,
         options={"ENUM_FLAG"},
         default={"LOCATION", "ROTATION"},
@@ -66,19 +66,17 @@ class Relaxation:
         size=3,
         subtype="TRANSLATION",
     )
-    target_bone: StringProperty(name="Bone", description="The target's bone; none: the target itself")
+    target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
     target_point: FloatVectorProperty(
         name="Target's Point", description="In the target's own axes", size=3, subtype="TRANSLATION"
     )
-    height: FloatProperty(name="Height", description="How far above the plane", default=0.0, subtype="DISTANCE")
-    distance: FloatProperty(
-        name="Distance", description="How far apart at least", default=1.0, min=0.0, subtype="DISTANCE"
-    )
-    use_low: BoolVectorProperty(name="Low", description="Which angles have a lower limit", size=3)
+    height: FloatProperty(name="Height", description="Height above the plane", default=0.0, subtype="DISTANCE")
+    distance: FloatProperty(name="Distance", description="Least distance", default=1.0, min=0.0, subtype="DISTANCE")
+    use_low: BoolVectorProperty(name="Low", description="Angles that have a lower limit", size=3)
     low: FloatVectorProperty(
         name="Low", description="The lower limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
     )
-    use_high: BoolVectorProperty(name="High", description="Which angles have an upper limit", size=3)
+    use_high: BoolVectorProperty(name="High", description="Angles that have an upper limit", size=3)
     high: FloatVectorProperty(
         name="High", description="The upper limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
     )
@@ -98,10 +96,10 @@ class Relaxation:
         soft_max=0.1,
         subtype="ANGLE",
     )
-    least: EnumProperty(name="Least", description="What is kept small", items=LEAST_ITEMS)
+    least: EnumProperty(name="Minimize", description="Quantity to minimize", items=LEAST_ITEMS)
     keep_best: BoolProperty(
         name="Keep Best",
-        description="Change the keys also where the condition can't be met everywhere, as far as it helps",
+        description="Change the keys as far as it helps, even if the condition can't be met",
         default=False,
     )
 

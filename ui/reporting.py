@@ -25,7 +25,7 @@ else:
 SHOWN_NOTES = 5
 """Notes that are shown one by one; the rest is counted."""
 
-NO_OWN_KEY_SELECTED = n_("None of your keys is selected: generated ones have no parameters")
+NO_OWN_KEY_SELECTED = n_("Select your own keys. Generated keys have no parameters")
 
 Selected = dict[bpy.types.ID, list[str] | None]
 

@@ -38,12 +38,12 @@ SHAPES = {
     "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
     "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
     "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
-    "HOLD": (n_("Hold"), n_("A rest at the current frame; what follows comes later")),
+    "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
     "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
     "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
     "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
     "CONSTANT_SPEED": (n_("Constant Speed"), n_("One speed along the track's path, from its first key to its last")),
-    "CONSTANT_SPEED_KEYS": (n_("Constant Speed Between Keys"), n_("One speed from key to key; keys keep their frames")),
+    "CONSTANT_SPEED_KEYS": (n_("Constant Speed Between Keys"), n_("One speed between keys, with keys at their frames")),
 }
 """Names and descriptions."""
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}

@@ -21,7 +21,7 @@ TOGETHER: dict[Together, tuple[str, str]] = {
     "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
     "BONE": (n_("Each Bone"), n_("Location, rotation and scale of a bone, or an object, have their keys in common")),
     "COLLECTION": (n_("Bone Collections"), n_("All bones of a collection have their keys in common, such as a hand")),
-    "POSE": (n_("Whole Poses"), n_("All bones of an armature, or all tracks of an object, have their keys in common")),
+    "POSE": (n_("Whole Poses"), n_("Common keys for all bones of an armature, or tracks of an object")),
 }
 """Names and descriptions."""
 

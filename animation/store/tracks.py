@@ -533,7 +533,7 @@ def is_of_another_mode(track: Track, other: Track) -> bool:
     return (track.in_use, track.order) != (other.in_use, other.order)
 
 
-NOT_IN_USE = n_("not in use: the rotation mode is another")
+NOT_IN_USE = n_("unused, as the rotation mode is different")
 
 
 def looks_baked(track: Track) -> bool:

@@ -341,7 +341,7 @@ def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> 
 METHOD = Method(
     "B_SPLINE",
     n_("B-Spline"),
-    n_("Near the keys, in their hull, without a jump in acceleration: the smoothest, but it meets only the ends"),
+    n_("Smoothest curve, near the keys, through the first and last key only"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),
@@ -349,7 +349,7 @@ METHOD = Method(
 THROUGH = Method(
     "B_SPLINE_THROUGH",
     n_("B-Spline Through Keys"),
-    n_("A B-spline whose controls are found so that it meets the keys; values are those of the natural cubic spline"),
+    n_("B-spline through the keys, with values of the natural cubic spline"),
     ThroughVectorSpline,
     ThroughRotationSpline,
     rotation_options=("path",),

@@ -231,9 +231,7 @@ def _end_to_end(velocities: Sequence[Float64Array]) -> Float64Array:
 CLAMPED = Method(
     "CUBIC_CLAMPED",
     n_("Cubic, Clamped"),
-    n_(
-        "Through the keys without a jump in acceleration; starts and ends with the velocities of the first and last key"
-    ),
+    n_("Continuous acceleration, with the velocities of the first and the last key"),
     ClampedVectorSpline,
     ClampedRotationSpline,
     value_options=("velocities",),
@@ -242,7 +240,7 @@ CLAMPED = Method(
 NATURAL = Method(
     "CUBIC_NATURAL",
     n_("Cubic, Natural"),
-    n_("Through the keys without a jump in acceleration; starts and ends without any"),
+    n_("Continuous acceleration, without acceleration at both ends"),
     NaturalVectorSpline,
     NaturalRotationSpline,
     rotation_options=("path",),

@@ -103,7 +103,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "HERMITE",
     n_("Hermite"),
-    n_("Through each key with the velocity that is given with it; at rest where there is none"),
+    n_("Velocity of each key, or rest at keys without one"),
     VectorSpline,
     RotationSpline,
     value_options=("velocities",),

@@ -257,7 +257,7 @@ class _Polynomials:
 METHOD = Method(
     "LAGRANGE",
     n_("Lagrange"),
-    n_("One polynomial through all keys, for comparison: it swings far beyond them where they are many"),
+    n_("One polynomial through all keys, which overshoots among many keys"),
     VectorSpline,
     None,
 )

@@ -119,7 +119,7 @@ def _exponential(start: Float64Array, way: Float64Array, *derivatives: Float64Ar
 METHOD = Method(
     "LOGARITHMIC",
     n_("Logarithmic"),
-    n_("Catmull-Rom of the logarithms, for scales and other values that keep their sign: even factors in even times"),
+    n_("Catmull-Rom of logarithms, for scales and other values that keep their sign"),
     VectorSpline,
     None,
 )

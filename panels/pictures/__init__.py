@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from . import baked_text, diagram, overlay, path_panel, path_tool, paths, preset_pictures
+from . import baked_text, diagram, overlay, own_keys, path_panel, path_tool, paths, preset_pictures
 
-__all__ = ["baked_text", "diagram", "overlay", "path_panel", "path_tool", "paths", "preset_pictures"]
-_MODULES = (diagram, preset_pictures, path_panel, overlay, path_tool, baked_text)
+__all__ = ["baked_text", "diagram", "overlay", "own_keys", "path_panel", "path_tool", "paths", "preset_pictures"]
+_MODULES = (diagram, preset_pictures, path_panel, overlay, path_tool, baked_text, own_keys)
 
 
 def register() -> None:

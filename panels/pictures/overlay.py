@@ -96,7 +96,7 @@ _handles: list[object] = []
 def status(context: bpy.types.Context) -> str:
     """Return the note on the paths; empty where there is none."""
     if _state.failed:
-        return iface_("Paths can't be drawn: the system console says why")
+        return iface_("Paths can't be drawn. See the system console")
     if _state.unseen and _state.cameras.is_stepping:
         return iface_("{:s}: stepping through frames, {:.0%}", _state.cameras.reason, _state.cameras.part)
     if _state.stepped:

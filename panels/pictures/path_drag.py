@@ -83,13 +83,10 @@ def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Pic
 
 
 _KEY_HINT = n_(
-    "Drag: move the key; Ctrl: along the path, which changes its frame (Shift: between frames); X, Y, Z: along an axis,"
-    " or type a number; release: confirm, Esc or right click: cancel"
+    "Release: confirm, Esc: cancel, Ctrl: change the frame (Shift: between frames), X, Y, Z: along an axis,"
+    " or type a number"
 )
-_TANGENT_HINT = n_(
-    "Drag: tension, continuity and bias follow; Shift: this side alone, Ctrl: its length alone, or type a length;"
-    " release: confirm, Esc or right click: cancel"
-)
+_TANGENT_HINT = n_("Release: confirm, Esc: cancel, Shift: this side only, Ctrl: length only, or type a length")
 
 
 class _Pointer:
@@ -244,7 +241,7 @@ class _Time:
 
 
 class TCB_OT_path_drag(bpy.types.Operator):
-    """Drag a key or the end of a tangent on the path under the mouse; a click shows the key's frame"""
+    """Drag a key or tangent on the path, or click to go to the key"""
 
     bl_idname = "tcb.path_drag"
     bl_label = "Edit on Path"

@@ -22,24 +22,25 @@ class TCBPaths(bpy.types.PropertyGroup):
 
     show: BoolProperty(
         name="TCB Paths",
-        description="Show the paths that the active and the selected objects, in Pose mode bones, take",
+        description="Show paths of selected objects, in Pose mode of bones",
         options=set(),
         update=_on_switch,
     )
     point: EnumProperty(
         name="Point",
-        description="Which point of each object or bone is followed",
+        description="Point of each object or bone that is followed",
         items=[
             ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
             ("TAIL", "Tail", "Tails of bones, and origins of objects"),
-            ("AXIS", "Axis", "The tip of a local axis, which shows how an object or a bone turns"),
+            ("AXIS", "Axis", "Tip of a local axis, which shows turns"),
         ],
+        default="TAIL",
         options=set(),
         update=_on_switch,
     )
     axis: EnumProperty(
         name="Axis",
-        description="Which local axis is followed",
+        description="Local axis that is followed",
         items=[
             ("X", "X", "The local X axis"),
             ("Y", "Y", "The local Y axis"),
@@ -54,7 +55,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     length: FloatProperty(
         name="Length",
-        description="How far out on the axis the point lies that is followed",
+        description="Distance of the point along the axis",
         default=1.0,
         min=0.0,
         soft_max=10.0,
@@ -64,13 +65,13 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     space: EnumProperty(
         name="Space",
-        description="Where the paths lie",
+        description="Space of the paths",
         items=[
             ("WORLD", "World", "Paths through the world"),
             (
                 "CAMERA",
                 "Camera",
-                "Paths over the picture of the scene's camera: each point where the camera saw it at its frame",
+                "Paths in the image of the scene's camera",
             ),
         ],
         options=set(),
@@ -78,20 +79,21 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     frames: BoolProperty(
         name="Frames",
-        description="A dot at every frame: where they stand close together the motion is slow",
+        description="Dot at every frame: close dots mean slow motion",
         default=True,
         options=set(),
         update=_on_switch,
     )
     numbers: BoolProperty(
         name="Frame Numbers",
-        description="The frame of each key beside it",
+        description="Frame number beside each key",
+        default=True,
         options=set(),
         update=_on_switch,
     )
     every: IntProperty(
         name="Number Every",
-        description="Write the number of every so many frames as well; 0: at keys only",
+        description="Interval of numbers between keys. 0: only at keys",
         default=0,
         min=0,
         soft_max=100,
@@ -124,28 +126,28 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     playhead: BoolProperty(
         name="Playhead",
-        description="A white dot at the current frame; before it the path is darker",
+        description="White dot at the current frame, with a darker path before it",
         default=True,
         options=set(),
         update=_on_switch,
     )
     tangents: BoolProperty(
         name="Tangents",
-        description="The directions in which the path comes to each key and leaves it, long where it is fast",
+        description="Direction and speed of the path before and after each key",
         default=True,
         options=set(),
         update=_on_switch,
     )
     by_speed: BoolProperty(
         name="Color by Speed",
-        description="From blue, where the path is slowest, to red, where it is fastest",
+        description="Color from blue (slowest) to red (fastest)",
         options=set(),
         update=_on_switch,
     )
 
 
 class TCB_PT_paths(bpy.types.Panel):
-    """The paths of the active and the selected objects, in Pose mode bones, in the viewport"""
+    """Paths of selected objects, in Pose mode of bones, in the viewport"""
 
     bl_idname = "TCB_PT_paths"
     bl_label = "Paths"

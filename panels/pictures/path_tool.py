@@ -30,7 +30,7 @@ def _poll(context: bpy.types.Context) -> bool:
 
 
 class TCB_OT_path_hover(bpy.types.Operator):
-    """Highlight what of a path is under the mouse"""
+    """Highlight the key or tangent under the mouse"""
 
     bl_idname = "tcb.path_hover"
     bl_label = "Highlight on Path"
@@ -53,9 +53,9 @@ class _OnKey(bpy.types.Operator):
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    object: StringProperty(name="Object", description="The object whose path it is", options={"SKIP_SAVE"})
-    bone: StringProperty(name="Bone", description="Its bone whose path it is", options={"SKIP_SAVE"})
-    frame: FloatProperty(name="Frame", description="The frame of the key", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Object that has the path", options={"SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Bone that has the path", options={"SKIP_SAVE"})
+    frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True
     """Whether it is done where no key is."""
@@ -100,7 +100,7 @@ class _OnKey(bpy.types.Operator):
 
 
 class TCB_OT_path_key_insert(_OnKey):
-    """Make a key where the path is, in the tracks that move its point"""
+    """Insert a key on the path, in the tracks that move its point"""
 
     bl_idname = "tcb.path_key_insert"
     bl_label = "Make Key on Path"
@@ -119,10 +119,7 @@ class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_idname = overlay.TOOL
     bl_label = "Edit Paths"
-    bl_description = (
-        "Drag keys and the ends of tangents on the paths of what is selected."
-        " Ctrl on a key: along the path, which changes its frame. Double-click: make a key. X: delete it"
-    )
+    bl_description = "Drag keys and tangents on paths. Ctrl: change a key's frame. Double-click: add. X: delete"
     bl_icon = "ops.curve.pen"
     # No operator that selects by a press: Blender asks the last of these first, and it would select whatever is under
     # the mouse. The 3D viewport's own keys select where the mouse is on nothing of a path.

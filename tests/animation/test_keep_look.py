@@ -270,12 +270,12 @@ def test_the_report_says_the_largest_change_and_where(animation) -> None:
     place, frame = report.value_change_at.rsplit(" ", 1)
     assert place == "Thing: location: frame"
     assert float(frame) == pytest.approx(every[np.argmax(change)], abs=2.0)
-    assert f"the look of 1 track kept within {report.value_change:.3g}" in report.counts
+    assert f"motion of 1 track preserved within {report.value_change:.3g}" in report.counts
 
 
 def test_what_is_only_rounding_is_not_said(animation) -> None:
     report = animation.Report(tracks=2, looks_kept=2, value_change=3e-8, rotation_change=9e-16)
-    assert report.counts == "2 tracks, the look of 2 tracks kept"
+    assert report.counts == "2 tracks, motion of 2 tracks preserved"
 
 
 def test_what_changes_visibly_is_named_with_its_track(animation) -> None:

@@ -13,7 +13,7 @@ from tests.animation.live import let_be_read, let_time_pass, live_object, messag
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
-UNUSED = "not in use: the rotation mode is another"
+UNUSED = "unused, as the rotation mode is different"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:

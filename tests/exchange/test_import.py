@@ -665,7 +665,7 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
     assert everything() != before
     assert called.modal(bpy.context, SimpleNamespace(type="ESC", value="PRESS")) == {"CANCELLED"}
     assert everything() == before
-    assert said_of_it == [({"WARNING"}, "The import was cancelled: nothing of it is left")]
+    assert said_of_it == [({"WARNING"}, "Import canceled. All its changes are undone")]
 
 
 def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:

@@ -336,7 +336,7 @@ def test_the_toggle_of_each_tab_frees_what_is_selected(character: Any, kind: str
     assert lengths == [4]
 
 
-MESSAGES = """
+LINE_OF_MESSAGES = """
 ui = region(area('VIEW_3D'), 'UI')
 result = ui.x + 60, win().height - ui.y - ui.height + 76
 """
@@ -347,7 +347,7 @@ def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) 
     choose(character, 0)
     typed(character, character.run(VIEWPORT), "g", "x", "1", "Return")
     assert len(messages(character)) == 1
-    x, y = character.run(MESSAGES)
+    x, y = character.run(LINE_OF_MESSAGES)
     character.click((x, y))
     character.shot(PICTURES / "baked_message.png")
     # Below the message, in the list that the line has opened.

@@ -97,15 +97,18 @@ def test_no_row_of_an_animation_editor_moves_where_numbers_are_mixed(window: Any
 
 WIDTHS = (180, 280, 400)
 """Pixels of the sidebar at a resolution scale of 1."""
+TO_END = 95
+"""Pixels from the toggle of the bake to the end of the tab, the heading of Paths."""
 RESIZED = """
 ui = region(area('VIEW_3D'), 'UI')
-result = ui.x, win().height - ui.y - ui.height // 2, ui.width, ui.height
+result = ui.x, win().height - ui.y - ui.height // 2, ui.width
 """
+END = "ui = region(area('VIEW_3D'), 'UI'); result = win().height - ui.y"
 
 
 def resize(window: Any, width: int) -> None:
     """Drag the edge of the sidebar."""
-    x, y, now, _ = window.run(RESIZED)
+    x, y, now = window.run(RESIZED)
     window.xdotool("mousemove", x + 1, y, "mousemove", x, y)
     settle(window)
     window.xdotool("mousedown", 1)
@@ -130,8 +133,6 @@ def test_all_of_the_tab_is_in_sight_in_the_default_layout(own_window: Any, kind:
         for width in WIDTHS:
             resize(window, round(width * scale))
             window.shot(PICTURES / f"fits_{kind}_{scale}_{width}.png")
-            _, _, now, height = window.run(RESIZED)
-            # The last line of the tab, at its tick; a place below the edge of the region is none.
-            across = 28 * scale / now
-            buttons = window.buttons("VIEW_3D", height=height, across=across, top=round(450 * scale))
-            assert place(buttons, "tcb_paths.show")
+            buttons = window.buttons("VIEW_3D", height=900, across=0.3, top=round(400 * scale))
+            _, bake = next(at for name, at in buttons.items() if "tcb.bake(" in name)
+            assert bake + TO_END * scale <= window.run(END)

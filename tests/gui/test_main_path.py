@@ -76,7 +76,7 @@ def steps():
     assert curves(window) == baked
     window.key("ctrl+z")
     assert curves(window) == by_handles
-    finish(window, place(buttons, "tcb.bake("), "e")
+    finish(window, place(buttons, "tcb.bake("), "t")
     assert curves(window) == before
     assert window.run("result = list(bpy.data.objects['Cube'].animation_data.action.keys())") == []
     window.shot(PICTURES / "removed.png")

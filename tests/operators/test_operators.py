@@ -85,7 +85,7 @@ def test_restore_says_that_live_is_off_where_it_switches_it_off(keyed, capfd):
     bpy.ops.tcb.enable(live=True)
     capfd.readouterr()
     bpy.ops.tcb.restore()
-    assert "Restored 1 object, 2 tracks, 6 keys; Live is off now" in capfd.readouterr().out
+    assert "Restored 1 object, 2 tracks, 6 keys. Live is off now" in capfd.readouterr().out
     assert not cube.animation_data.action.tcb_live
     bpy.ops.tcb.bake()
     bpy.ops.tcb.restore()
@@ -197,10 +197,10 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
         (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
         (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
-        (lambda: bpy.ops.tcb.free(), "Nothing that is selected is baked"),
-        (lambda: bpy.ops.tcb.restore(), "Nothing that is selected plays TCB motion"),
-        (lambda: bpy.ops.tcb.apply(), "Nothing that is selected is TCB"),
-        (lambda: bpy.ops.tcb.remove(), "Nothing that is selected is TCB"),
+        (lambda: bpy.ops.tcb.free(), "Nothing selected is baked"),
+        (lambda: bpy.ops.tcb.restore(), "Nothing selected plays TCB motion"),
+        (lambda: bpy.ops.tcb.apply(), "Nothing selected is TCB"),
+        (lambda: bpy.ops.tcb.remove(), "Nothing selected is TCB"),
         (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
     choose(11)
     shown = keys_panel()
     assert [name for name in shown if ".velocity" in name] == VELOCITY
-    assert {"Velocity a frame:", "Method: Hermite"} <= set(shown)
+    assert {"Velocity per frame:", "Method: Hermite"} <= set(shown)
     # As Blender names the components of the property.
     assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
     bpy.ops.tcb.track_choose(track="location", method="TCB")

@@ -399,6 +399,11 @@ def test_numbers_stand_at_every_so_many_frames_but_where_a_key_has_its_own(scene
     assert part.frames_every(0).tolist() == []
 
 
+def test_paths_begin_with_the_tails_of_bones_and_numbers_at_keys(scene):
+    assert scene.tcb_paths.point == "TAIL"
+    assert scene.tcb_paths.numbers
+
+
 def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
     layout = bpy.context.window_manager.popmenu_begin__internal("paths").layout
     panel = pictures.path_panel.TCB_PT_paths
@@ -417,6 +422,7 @@ def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
 
 
 def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, animation):
+    bpy.context.scene.tcb_paths.point = "ORIGIN"
     bpy.ops.object.mode_set(mode="OBJECT")
     bones = ("hip", "arm", "hand")
 

@@ -352,7 +352,7 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.frame_set(11)
-    assert "Velocity a frame:" not in drawn("TCB_PT_tracks")
+    assert "Velocity per frame:" not in drawn("TCB_PT_tracks")
     scene.tcb.method = "HERMITE"
     shown = drawn("TCB_PT_tracks")
     assert "Method: Hermite" in shown

@@ -124,7 +124,7 @@ def key_frame() -> Any:
     """Return the field of the frame of the chosen keys."""
     return FloatProperty(
         name="Frame",
-        description="Frame of the key. Of several keys of the first one: the others move by the same amount",
+        description="Frame of the first of these keys, with which the others move",
         min=-LAST_FRAME,
         max=LAST_FRAME,
         step=100,

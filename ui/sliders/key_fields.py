@@ -29,11 +29,11 @@ from .shared_number import SharedSlider
 from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_drag
 
 DESCRIPTIONS = {
-    "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
-    "continuity": ("Continuity", "0 passes the key in one direction; below 0 makes a corner, above 0 overshoots it"),
-    "bias": ("Bias", "Where the curve leans: 1 overshoots the key, -1 bends before it"),
-    "ease_to": ("Ease To", "How much the motion slows down towards the key"),
-    "ease_from": ("Ease From", "How slowly the motion starts from the key"),
+    "tension": ("Tension", "Tightness of the curve: 1 stops at the key, -1 sweeps wide"),
+    "continuity": ("Continuity", "Smoothness at the key: below 0 makes a corner, above 0 overshoots"),
+    "bias": ("Bias", "Lean of the curve: 1 overshoots the key, -1 bends before it"),
+    "ease_to": ("Ease To", "Slowdown towards the key"),
+    "ease_from": ("Ease From", "Slow start from the key"),
 }
 
 
@@ -74,7 +74,7 @@ class Of50:
 
 SLIDERS_OF_VELOCITY = 4
 SLIDERS_OF_VALUE = 4
-VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
+VELOCITY_DESCRIPTION = "Change per frame at the key, of rotations in radians about the parent's axes"
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 

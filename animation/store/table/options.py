@@ -92,7 +92,7 @@ class Options:
             {
                 "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
                 "CURVES": (n_("Curves"), n_("The fewest Bezier keys within a tolerance, accurate between frames too")),
-                "HANDLES": (n_("Handles"), n_("Your own keys only; their handles approximate the motion")),
+                "HANDLES": (n_("Handles"), n_("Your own keys only, with handles that approximate the motion")),
             },
         ),
     )
@@ -100,7 +100,7 @@ class Options:
         default=None,
         metadata=_as(
             n_("Value Tolerance"),
-            n_("Maximum error of values in the property's units. 0: 1/10,000 of the range of the keys"),
+            n_("Maximum error in the property's units. 0: 1/10,000 of the keys' range"),
         ),
     )
     rotation_tolerance: Positive = field(

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks of your own keys on baked curves in the Graph Editor, which shows all keys alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import gpu
+import numpy as np
+import numpy.typing as npt
+from gpu_extras.batch import batch_for_shader
+
+from ...animation.fcurves.keyframes import KEY_TYPE, read_coordinates, types
+from ...animation.store.table.custom_property import has_baked_tracks
+
+_RADIUS = 5.0
+"""Of a diamond, in pixels at a display scale of 1."""
+_handles: list[Any] = []
+
+
+def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
+    """Return frames and values, as the Graph Editor shows them, of keys among generated ones, shape (n, 2)."""
+    found = [np.empty((0, 2))]
+    for fcurve in fcurves:
+        action = fcurve.id_data
+        if not isinstance(action, bpy.types.Action) or not (fcurve.lock and has_baked_tracks(action)):
+            continue
+        is_generated = types(fcurve) == KEY_TYPE["GENERATED"]
+        if is_generated.any():
+            places = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[~is_generated]
+            places[:, 1] *= _unit(fcurve, context)
+            found.append(places)
+    return np.concatenate(found)
+
+
+def _unit(fcurve: Any, context: Any) -> float:
+    """Return the factor from a value to the unit in which the Graph Editor shows it: degrees, mostly."""
+    is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
+    return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
+
+
+def _draw() -> None:
+    """Draw a diamond around each own key; Blender calls this for each Graph Editor."""
+    context: Any = bpy.context
+    space = context.space_data
+    obj = context.object
+    in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
+    # Values and frames that the editor shows are others then.
+    if space.mode != "FCURVES" or space.use_normalization or in_strip:
+        return
+    places = own_places(context.visible_fcurves or (), context)
+    if not len(places):
+        return
+    to_region = context.region.view2d.view_to_region
+    centers = np.array([to_region(*place, clip=False) for place in places.tolist()], dtype=np.float32)
+    radius = _RADIUS * context.preferences.system.ui_scale
+    corners = np.array(((-1, 0), (0, 1), (1, 0), (0, -1)), dtype=np.float32) * radius
+    ends = centers[:, np.newaxis, np.newaxis] + corners[[[0, 1], [1, 2], [2, 3], [3, 0]]]
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    shader.uniform_float("color", (*context.preferences.themes[0].graph_editor.handle_vertex_select, 1.0))
+    batch_for_shader(shader, "LINES", {"pos": ends.reshape(-1, 2)}).draw(shader)
+
+
+def register() -> None:
+    _handles.append(bpy.types.SpaceGraphEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceGraphEditor.draw_handler_remove(_handles.pop(), "WINDOW")
