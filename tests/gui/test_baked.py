@@ -356,7 +356,7 @@ def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) 
     assert character.run(LOCKS) == [FREE, LOCKED, FREE]
 
 
-TO_BUTTON = 48
+TO_BUTTON = 82
 
 
 def test_baked_and_free_bones_selected_together_do_not_confuse_own_tools(character: Any) -> None:
