@@ -28,6 +28,8 @@ class BakePanel:
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
         is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
+        # Of strips the operator alone looks at the actions.
+        is_baked |= bool(selection.in_strips_only(context)) and selection.has_tracks(context, "BAKED")
         row = column.row(align=True)
         if is_baked:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)

@@ -187,7 +187,11 @@ def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> Non
     if layered:
         draw_text(layout, context, str(layered[0]))
     elif strips:
-        draw_text(layout, context, iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:"))
+        draw_text(
+            layout,
+            context,
+            iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:"),
+        )
         for animation in strips:
             layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
     else:

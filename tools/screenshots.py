@@ -27,9 +27,9 @@ from tools.graphical import PLAIN_VIEWS, place
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
-HEADER, TO_HEADER = 26, 32
-"""Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
-ROW = 24
+TO_DIAGRAM, TO_TRACK = 61, 87
+"""Pixels from the button Copy down to the headings of these panels, while they are folded."""
+ROW = 20
 """Pixels from a button to the one in the next row."""
 TO_CURVE = (30, 36)
 """Pixels from the left of the sidebar, and below the last slider, to the curve that opens the presets."""
@@ -379,7 +379,7 @@ def viewport(window: Any, camera: Camera) -> None:
     camera.park()
     box = camera.region("VIEW_3D", "UI")
     camera.take("paths", box._replace(left=camera.editor("VIEW_3D").left, bottom=box.top + 640))
-    camera.take("sidebar", camera.region("VIEW_3D", "UI"))
+    camera.take("sidebar", box._replace(bottom=box.top + 600))
 
 
 ALL_0 = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0)
@@ -398,6 +398,9 @@ DIAGRAMS = {
 
 def diagrams(window: Any, camera: Camera) -> None:
     """Show the key's diagram in the sidebar, for each parameter at its ends."""
+    x, copy = place(window.buttons("VIEW_3D", height=520, across=0.4), "tcb.key_copy")
+    window.click((x, copy + TO_DIAGRAM))
+    camera.park()
     before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
     size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_drawn()")
     rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
@@ -409,6 +412,7 @@ def diagrams(window: Any, camera: Camera) -> None:
         camera.take(f"key_{name}", Box(left, top, left + size, top + size))
     set_key(window, before)
     window.run("bpy.ops.tcb.bake()")
+    window.click((x, copy + TO_DIAGRAM))
 
 
 def set_key(window: Any, parameters: dict[str, float]) -> None:
@@ -416,19 +420,21 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
 
 
 def bake_options(window: Any, camera: Camera) -> None:
-    """Show the panels that are closed at first, with the key's closed instead."""
+    """Show the choices of a rotation's track, and the options of a bake."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
-    x, remove = place(window.buttons("VIEW_3D", height=420), "tcb.remove(")
-    window.click((x, remove + TO_HEADER))
-    # With the key's panel closed Bake stands higher; what is opened last stands above what was opened before.
-    _, restore = place(window.buttons("VIEW_3D"), "tcb.restore(")
-    # Free Bake is in the row below it.
-    options = restore + ROW + TO_HEADER
-    for y in (options + HEADER, options, remove + TO_HEADER + HEADER):
-        window.click((x, y))
-    camera.park()
+    x, copy = place(window.buttons("VIEW_3D", height=520, across=0.4), "tcb.key_copy")
+    window.click((x, copy + TO_TRACK))
+    _, free = place(window.buttons("VIEW_3D"), "tcb.free(")
     box = camera.region("VIEW_3D", "UI")
-    camera.take("options", box._replace(bottom=box.top + 786))
+    window.click((box.right - OPTIONS_FROM_RIGHT, free + ROW))
+    camera.take("options", box._replace(left=box.left - 120, top=copy + 20, bottom=free + 200))
+    window.key("Escape")
+    camera.park()
+    window.click((x, copy + TO_TRACK))
+
+
+OPTIONS_FROM_RIGHT = 50
+"""Pixels from the right edge of the sidebar to the button that opens the options of a bake."""
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
@@ -484,7 +490,7 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run(PREFERENCES)
     camera.park()
     box = camera.region("PREFERENCES", "WINDOW")
-    camera.take("preferences", box._replace(top=box.top + 225, bottom=box.top + 505))
+    camera.take("preferences", box._replace(top=box.top + 225, bottom=box.top + 420))
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 
