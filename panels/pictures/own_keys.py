@@ -15,6 +15,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...animation.fcurves.keyframes import KEY_TYPE, read_coordinates, types
 from ...animation.store.table.custom_property import has_baked_tracks
+from .diagram import KEY_COLOUR
 
 _RADIUS = 5.0
 """Of a diamond, in pixels at a display scale of 1."""
@@ -60,7 +61,8 @@ def _draw() -> None:
     corners = np.array(((-1, 0), (0, 1), (1, 0), (0, -1)), dtype=np.float32) * radius
     ends = centers[:, np.newaxis, np.newaxis] + corners[[[0, 1], [1, 2], [2, 3], [3, 0]]]
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    shader.uniform_float("color", (*context.preferences.themes[0].graph_editor.handle_vertex_select, 1.0))
+    shader.bind()
+    shader.uniform_float("color", KEY_COLOUR)
     batch_for_shader(shader, "LINES", {"pos": ends.reshape(-1, 2)}).draw(shader)
 
 
