@@ -22,8 +22,8 @@ def main(archive: str) -> None:
         os.environ["BLENDER_USER_RESOURCES"] = user_folder  # before bpy is imported
         import bpy
 
-        given = {"filepath": str(Path(archive).resolve()), "repo": "user_default", "enable_on_install": False}
-        bpy.ops.extensions.package_install_files(**given)
+        path = str(Path(archive).resolve())
+        bpy.ops.extensions.package_install_files(filepath=path, repo="user_default", enable_on_install=False)
         seconds = []
         for _ in range(TIMES):
             before, start = len(sys.modules), time.process_time()
