@@ -17,7 +17,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    ("interp/keys", "interp/messages", "interp/ease", "interp/batch", "interp/cubics", "interp/base_splines"),
+    (
+        "interp/keys",
+        "interp/messages",
+        "interp/ease",
+        "interp/batch",
+        "interp/hermite_basis",
+        "interp/cubics",
+        "interp/base_splines",
+    ),
     ("interp/rotations",),
     ("interp",),
     ("interp/splines",),
