@@ -18,7 +18,7 @@ from ..keys import Float64Array
 from ..tridiagonal import solve_symmetric
 
 _RIDGE = 1e-9
-"""The weight of a velocity that differs from the start's, relative to the samples: it decides where no sample does."""
+"""The weight of what differs from the start, relative to the samples: it decides where no sample does."""
 _VALUE, _INTO, _OUT = range(3)
 
 
@@ -125,7 +125,7 @@ def fit_knots(
         own, across, slope, is_held = own[:_OUT, :_OUT], across[:_OUT, :_OUT], slope[:_OUT], is_held[:_OUT]
     diagonal = np.arange(len(own))
     size = own[diagonal, diagonal]
-    size[1:] *= 1.0 + _RIDGE
+    size *= 1.0 + _RIDGE
     own[diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
     free = ~is_held
     own *= free[:, np.newaxis] & free

@@ -135,6 +135,26 @@ def test_knots_that_samples_do_not_determine_are_finite_and_meet_the_samples(siz
     assert np.isfinite(fitted.residuals).all()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_uneven_frames_weights_and_corners_give_finite_numbers(seed):
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(2, 60))
+    row = np.unique(np.concatenate([[0, n - 1], generator.integers(0, n, size=12)]))
+    frames = np.cumsum(10.0 ** generator.uniform(-4.0, 7.0, size=n))
+    weights = generator.choice([0.0, 1.0, 1e-12, 1e9], n)
+    is_corner, is_value_held, is_velocity_held = generator.random((3, len(row))) < 0.3
+    knots = Knots(
+        row,
+        np.zeros(len(row), dtype=np.intp),
+        is_corner=is_corner,
+        is_value_held=is_value_held,
+        is_velocity_held=is_velocity_held,
+    )
+    fitted = fit_knots(walk(generator, n) * 1e30, knots, frames, weights)
+    for numbers in (fitted.values, fitted.incoming, fitted.outgoing, fitted.residuals):
+        assert np.isfinite(numbers).all()
+
+
 def test_without_weight_knots_keep_what_is_preferred():
     samples = np.arange(12.0)[:, None] ** 2
     fitted = fit_knots(samples, chain([0, 5, 11]), weights=np.zeros(12))
