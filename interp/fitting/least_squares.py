@@ -29,6 +29,8 @@ _LEAST_EFFECT = 1e-290
 """On the diagonal: an unknown with less has no effect, and stays."""
 _ROOM = 0.9
 """Part of the way to a bound that a step may go where bounds are not to be reached."""
+_BEYOND = 1.0 + 1e-9
+"""Of the way to a bound, for steps that reach it."""
 _TOO_FEW = 0.2
 """Part of the problems: where as many are done, the others go on without them."""
 
@@ -264,7 +266,9 @@ def _step(
         held |= reaching
         fixed = np.where(held, onto, 0.0)
         step = fixed + _finite(equations.solve(added, ~held, -slope - equations.times(fixed)))
-    return np.clip(step, low - x, high - x)
+    # A little beyond, so that what is clipped is on the bound in all digits.
+    down, up = low - x, high - x
+    return np.where(step >= up, _BEYOND * up, np.where(step <= down, _BEYOND * down, step))
 
 
 def _held(x: Float64Array, slope: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
