@@ -8,7 +8,7 @@ from bpy.props import BoolProperty
 
 from .. import animation
 from ..animation.report import Report
-from ..animation.translation import n_, rpt_
+from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
 from ..ui.live import handlers
 from ..ui.reporting import Status, finish
@@ -59,5 +59,9 @@ def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Largest change: {:s}", place))
     if report.looks_changed:
-        warning = n_("The motion of {:d} tracks changes visibly. Undo, or adjust those named in the Info editor")
-        operator.report({"WARNING"}, rpt_(warning, report.looks_changed))
+        warning = counted(
+            report.looks_changed,
+            n_("The motion of {:d} track changes visibly. Undo, or adjust the track named in the Info editor"),
+            n_("The motion of {:d} tracks changes visibly. Undo, or adjust those named in the Info editor"),
+        )
+        operator.report({"WARNING"}, warning)
