@@ -412,14 +412,15 @@ def is_valley(context: bpy.types.Context) -> bool:
     keys = chosen[0] if chosen else None
     if keys is None or (keys.track.is_rotation and keys.track.kind != "EULER"):
         return False
-    bends = []
+    below, above = [], [0.0]
     for own in keys.own.values():
         frames, values = own.keys.frames, own.values
         row = int(np.searchsorted(frames, keys.frames[0] - np.float32(SAME_FRAME)))
         if 0 < row < len(frames) - 1 and abs(frames[row] - keys.frames[0]) <= SAME_FRAME:
-            bends.append(float(min(values[row - 1], values[row + 1]) - values[row]))
-            bends.append(float(max(values[row - 1], values[row + 1]) - values[row]))
-    return bool(bends) and max(bends[::2]) > max(0.0, -min(bends[1::2]))
+            neighbors = values[row - 1], values[row + 1]
+            below.append(float(min(neighbors) - values[row]))
+            above.append(float(values[row] - max(neighbors)))
+    return max(below, default=0.0) > max(above)
 
 
 @redraw.once

@@ -22,6 +22,7 @@ UNITS = 0.16
 OPEN = """
 def steps():
     from bl_ext.user_default.tcb_animation.panels import checks
+    bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.advanced = True
     panel = type('TCB_PT_reduce_open', (checks.TCB_PT_reduce,), dict(
         bl_idname='TCB_PT_reduce_open', bl_options=set(), bl_order=-1, bl_label='Reduce'))
     bpy.utils.register_class(panel)
