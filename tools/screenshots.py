@@ -419,22 +419,15 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
     window.run(f"bpy.ops.tcb.key_set(track='location', **{parameters})")
 
 
-def bake_options(window: Any, camera: Camera) -> None:
-    """Show the choices of a rotation's track, and the options of a bake."""
+def track_choices(window: Any, camera: Camera) -> None:
+    """Show the choices of a rotation's track, and the bake below them."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
     x, copy = place(window.buttons("VIEW_3D", height=520, across=0.4), "tcb.key_copy")
     window.click((x, copy + TO_TRACK))
     _, free = place(window.buttons("VIEW_3D"), "tcb.free(")
-    box = camera.region("VIEW_3D", "UI")
-    window.click((box.right - OPTIONS_FROM_RIGHT, free + ROW))
-    camera.take("options", box._replace(left=box.left - 120, top=copy + 20, bottom=free + 200))
-    window.key("Escape")
     camera.park()
+    camera.take("options", camera.region("VIEW_3D", "UI")._replace(top=copy + 20, bottom=free + 3 * ROW))
     window.click((x, copy + TO_TRACK))
-
-
-OPTIONS_FROM_RIGHT = 50
-"""Pixels from the right edge of the sidebar to the button that opens the options of a bake."""
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
@@ -500,7 +493,7 @@ PICTURES = (
     turn_tip,
     viewport,
     diagrams,
-    bake_options,
+    track_choices,
     preferences,
     graph_editor,
     dope_sheet,
