@@ -27,11 +27,12 @@ def make(count: int) -> list[Any]:
     import numpy as np
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene: Any = bpy.context.scene
     generator = np.random.default_rng(1)
     items = []
     for number in range(count):
         item = bpy.data.objects.new(f"Object {number}", None)
-        bpy.context.scene.collection.objects.link(item)
+        scene.collection.objects.link(item)
         items.append(item)
         for path in ("location", "rotation_euler", "scale"):
             for frame in FRAMES:
@@ -47,7 +48,7 @@ def bare_write(items: list[Any]) -> None:
 
     frames = np.arange(251, dtype=np.float32)
     for item in items:
-        action = bpy.data.actions.new("Bare")
+        action: Any = bpy.data.actions.new("Bare")
         bag = action if bpy.app.version < (4, 4) else _channelbag(action, item)
         for path in ("location", "rotation_euler", "scale"):
             for index in range(3):
