@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..ui import preferences
+from ..ui import preferences, redraw
 
 
 class Advanced:
@@ -13,6 +13,8 @@ class Advanced:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        # Blender asks before it draws the first panel.
+        redraw.begin()
         return preferences.shows_advanced(context) or cls.is_in_use(context)
 
     @classmethod
