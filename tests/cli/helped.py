@@ -43,7 +43,7 @@ def main() -> None:
         import bpy  # noqa: F401
     tool["load"](tool["PACKAGE"], "__init__.py", [str(TOOL.parent.parent)])
     command = importlib.import_module(f"{tool['PACKAGE']}.cli")
-    let_a_worker_help(command.processes)
+    let_a_worker_help(importlib.import_module(f"{command.__name__}.processes"))
     tool["end_process"](command.main(sys.argv[1:], "python tools/tcb.py", [sys.executable, str(TOOL)]))
 
 

@@ -496,7 +496,15 @@ def test_the_euler_angles_of_one_quaternion_are_scipys():
 
 
 def test_all_that_is_public_is_tried():
-    assert set(interp.__all__) == {"Keys", "KeysError", "SplineBatch", "evaluate_many", "rotations", "tcb"}
+    assert set(interp.__all__) == {
+        "Keys",
+        "KeysError",
+        "SplineBatch",
+        "__version__",
+        "evaluate_many",
+        "rotations",
+        "tcb",
+    }
     known = {name for function in FUNCTIONS for name in inspect.signature(function.values[0]).parameters}
     assert known - set(PLAIN) - set(CHOICES) == {"angles"}
 
