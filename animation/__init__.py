@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .edit.timing import remove_retiming, retime
     from .edit.track_keys import TrackKeys, track_keys
     from .edit.track_settings import choose, find_track
-    from .errors import AnimationError
+    from .errors import AnimationError, Finding
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
     from .reduction.result import Reduction
     from .relaxation.relax import Relaxation, relax
@@ -60,6 +60,7 @@ __all__ = [
     "SAMPLE_LIMIT",
     "AnimationError",
     "Checks",
+    "Finding",
     "Gap",
     "KeepsApart",
     "KeyCount",
@@ -168,7 +169,10 @@ _MODULES = {
         "choose",
         "find_track",
     ),
-    ".errors": ("AnimationError",),
+    ".errors": (
+        "AnimationError",
+        "Finding",
+    ),
     ".edit.many": (
         "apply_many",
         "choose_many",

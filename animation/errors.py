@@ -1,107 +1,162 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exceptions for what can't be done; their texts name the object, the track, the key and the reason."""
+"""Findings: what could not be done, and what the user should know, as data until it is shown; and the exception."""
 
 from __future__ import annotations
 
-from .translation import n_, rpt_
+import math
+import string
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
-# Reasons that several modules give.
-FRAME_NOT_FINITE = n_("a key stands at a frame that is not a finite number")
-KEYED_APART = n_("its channels are keyed at different frames; key them together first")
-LOCKED = n_("locked; unlock its channels first")
-EDITED_OUTSIDE = n_(
-    "edited outside: its curves were changed after the bake. Apply keeps the curves. "
-    "Free Bake with Discard Edits brings back the saved keys "
-    "(script: free(discard_edits=True); command: free --discard-edits)"
-)
-TABLE_LOST = n_(
-    "baked, but its table is gone. Remove TCB keeps the keys with an identity and drops the generated ones. "
-    "Apply keeps the curves"
-)
-NOT_TCB = n_("not a TCB track; enable it first")
-NO_FLOAT_KEYS = n_("it has no keys on a float property")
-PLAYED_NOT_FINITE = n_("what it plays is not a finite number")
-VALUE_NOT_FINITE = n_("its value is not a finite number")
+from .messages import MESSAGES, NOTHING_TO_DO
+from .number_text import size_text
+from .translation import listed, rpt_, translated
 
 
-class Note(str):
-    """The text of a note, with the names of the datablock and the track that it is about."""
+@dataclass(frozen=True)
+class Finding:
+    """An error or a note about one track, one key or one datablock; `str` gives its text."""
 
-    name: str
-    track: str
+    code: str
+    """The kind, such as LOCKED: the same in all languages and versions."""
+    object: str = ""
+    """The name of the datablock, such as `Ball`, or `Cam (camera)` where it is no object; empty of a file."""
+    track: str = ""
+    """The path of the track; empty where it is not one track's."""
+    frame: float | None = None
+    """The frame of the key."""
+    arguments: tuple[Any, ...] = ()
+    """The values in the message, in order: texts, numbers, several of either as a tuple, a number with its unit (`°` or
+    empty) as a pair, and findings that it quotes."""
 
-    def __new__(cls, text: str, name: str, track: str) -> Note:
-        """Make the note of its whole text."""
-        note = super().__new__(cls, text)
-        note.name, note.track = name, track
-        return note
+    @property
+    def message(self) -> str:
+        """Return the problem, then the way out, in the user's language."""
+        text = MESSAGES[self.code]
+        if isinstance(text, tuple):
+            count = self.arguments[0]
+            text = text[(len(count) if isinstance(count, tuple) else count) != 1]
+        return _FORMATTER.vformat(rpt_(text), [_shown(value) for value in self.arguments], {})
+
+    def __str__(self) -> str:
+        """Return the message behind the names of the datablock, the track and the key."""
+        place = [f'"{self.object}"'] if self.object else []
+        place += [self.track] if self.track else []
+        place += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
+        return f"{', '.join(place)}: {self.message}" if place else self.message
+
+    def on(self, name: str, track: str = "", frame: float | None = None) -> Finding:
+        """Return the same finding about this datablock, track and key."""
+        return replace(self, object=name, track=track, frame=frame)
+
+    @property
+    def has_nothing_to_do(self) -> bool:
+        """Return whether this is an error only if nothing else was done: some objects may have nothing to work on."""
+        return self.code in NOTHING_TO_DO
+
+    @property
+    def size(self) -> float:
+        """Return the first number among the arguments; 0 where there is none."""
+        numbers = (value[0] if isinstance(value, tuple) and value else value for value in self.arguments)
+        return next((float(number) for number in numbers if isinstance(number, int | float)), 0.0)
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Return what findings have in common that differ only in their places and in numbers."""
+        values = (value.kind if isinstance(value, Finding) else value for value in self.arguments)
+        return (self.code, *(value for value in values if isinstance(_first(value), str)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON has it, with its message."""
+        arguments = [value.to_dict() if isinstance(value, Finding) else value for value in self.arguments]
+        return {
+            "code": self.code,
+            "object": self.object,
+            "track": self.track,
+            "frame": self.frame,
+            "arguments": [list(value) if isinstance(value, tuple) else value for value in arguments],
+            "message": self.message,
+        }
 
 
-class FreeNote(str):
-    """The text of a note on baked tracks to which Free Bake is the answer."""
+IN_RADIANS = {"unit": "radians"}
+"""Metadata of fields of dataclasses: JSON has them in degrees."""
 
 
-def note_on(name: str, text: str, track: str = "", frame: float | None = None) -> str:
-    """Return, as a `Note`, the text behind the names of the datablock, the track and the key that it is about."""
-    place = [f'"{name}"']
-    if track:
-        place.append(track)
-    if frame is not None:
-        place.append(rpt_("frame {:g}", frame))
-    return Note(f"{', '.join(place)}: {text}", name, track)
+def as_dict(of: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as JSON has them: angles in degrees, findings with their messages."""
+    return {
+        each.name: _as_json(getattr(of, each.name), is_angle=each.metadata.get("unit") == IN_RADIANS["unit"])
+        for each in fields(of)
+    }
+
+
+def _as_json(value: Any, is_angle: bool = False) -> Any:
+    if isinstance(value, Finding):
+        return value.to_dict()
+    if is_dataclass(value):
+        return as_dict(value)
+    if isinstance(value, list | tuple):
+        return [_as_json(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _as_json(each) for name, each in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return math.degrees(value) if is_angle and value is not None else value
 
 
 class AnimationError(Exception):
-    """A datablock, or one track of it, that is left as it is; the text says which and why.
+    """A datablock, or tracks of it, that are left as they are; the text says which and why.
 
     Attributes
     ----------
-    name : str
-        The name of the datablock.
-    track : str
-        The path of the track with the problem; empty where it is not one track's.
-    frame : float or None
-        The frame of the key with the problem.
-    reason : str
-        The problem, in the user's language.
-    nothing_to_do : bool
-        True where this is an error only if nothing else was done: some of several objects may have nothing to work on.
+    findings : tuple of Finding
+        What is wrong, one for each track.
     """
 
-    def __init__(
-        self, name: str, reason: str, track: str = "", frame: float | None = None, nothing_to_do: bool = False
-    ) -> None:
-        self.name = name
-        self.track = track
-        self.frame = frame
-        self.reason = reason
-        self.nothing_to_do = nothing_to_do
-        self._parts: list[AnimationError] = []
-        super().__init__(note_on(name, reason, track, frame))
+    def __init__(self, *findings: Finding) -> None:
+        super().__init__(*findings)
+        self.findings = findings
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.findings))
 
     @property
-    def parts(self) -> list[AnimationError]:
-        """Return the errors that were joined into this one, or this one alone."""
-        return self._parts or [self]
+    def message(self) -> str:
+        """Return the text without the names of the datablock and the tracks."""
+        return "; ".join(finding.message for finding in self.findings)
 
-    @classmethod
-    def of_all(cls, errors: list[AnimationError]) -> AnimationError:
-        """Join several errors, each of which names its own track, into one that has them as its `parts`."""
-        if len(errors) == 1:
-            return errors[0]
-        whole = cls(errors[0].name, "; ".join(error.reason for error in errors))
-        whole.args = ("; ".join(map(str, errors)),)
-        whole._parts = errors
-        return whole
+    def has(self, code: str) -> bool:
+        """Return whether one of the findings is of this kind."""
+        return any(finding.code == code for finding in self.findings)
 
 
-class LayeredActionError(AnimationError):
-    """The action has more than one layer or strip, so what plays is not its keys alone: nobody reads or writes them."""
+def size_of(number: float, is_angle: bool = False) -> tuple[float, str]:
+    """Return a number in units, or an angle in radians, as an argument of a finding, with its unit."""
+    return (math.degrees(number), "°") if is_angle else (float(number), "")
 
 
-class TooManySamplesError(AnimationError):
-    """A bake, all its datablocks together, of more samples than the limit; `count` is their number."""
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, tuple) and value else value
 
-    def __init__(self, name: str, reason: str, count: float) -> None:
-        super().__init__(name, reason)
-        self.count = count
+
+def _shown(value: Any) -> Any:
+    """Return an argument as it stands in the text."""
+    if isinstance(value, Finding):
+        return str(value)
+    return translated(value) if isinstance(value, str) else value
+
+
+class _Formatter(string.Formatter):
+    """Formats sizes with their units, and lists of names and frames, besides what Python formats."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "size":
+            number, unit = value
+            return size_text(math.radians(number), is_angle=True) if unit else size_text(number)
+        if format_spec == "names":
+            return listed([each if isinstance(each, str) else f"{each:g}" for each in value])
+        return str(super().format_field(value, format_spec))
+
+
+_FORMATTER = _Formatter()

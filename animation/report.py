@@ -4,24 +4,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import bpy
 
-from .errors import AnimationError
+from .errors import IN_RADIANS, Finding, as_dict
 from .number_text import size_text
 from .translation import counted, n_, rpt_
 
-_PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
-"""The start of a note: an object, and perhaps a track and a frame of it."""
-_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?(\s[-+]?\d[\d.,]*(e[-+]?\d+)?)*")
-"""A number, or a list of numbers."""
-_SIZE = re.compile(r"(?<![\w.,])(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(e[-+]?\d+)?(?![\w]|[.,]\d)")
-"""A number that stands by itself, as messages have them: no version, no date."""
-_QUOTED = re.compile(r'"[^"]*"')
 _ROUNDING = 1e-4
 """Units, or degrees. A smaller change of the motion is not visible."""
 
@@ -36,6 +28,8 @@ class HandleError(TypedDict):
     """The largest error: in the property's units, of one component; of rotations an angle in degrees."""
     frame: float | None
     """The frame of the largest error; None where there was nothing to fit."""
+    range: float
+    """The range of the values of the track's keys; 0 of rotations."""
     approximate: bool
     """Whether that is more than the tolerance of a bake."""
 
@@ -57,7 +51,7 @@ class Report:
     """Generated Bezier keys, all channels together."""
     value_error: float = 0.0
     """The maximum error of curves or handles, in the properties' units."""
-    rotation_error: float = 0.0
+    rotation_error: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum error of rotations, an angle in radians."""
     values_exact: bool = True
     """False where an error is larger than the rounding of Blender's numbers."""
@@ -70,17 +64,15 @@ class Report:
     """Tracks whose keys got the parameters that fit best how their F-curves played before."""
     value_change: float = 0.0
     """The largest change of the motion of these tracks, in the properties' units."""
-    value_change_at: str = ""
+    value_change_at: Finding | None = None
     """The track and the frame of that change."""
-    rotation_change: float = 0.0
+    rotation_change: float = field(default=0.0, metadata=IN_RADIANS)
     """The largest change of rotations, an angle in radians."""
-    rotation_change_at: str = ""
-    errors: list[AnimationError] = field(default_factory=list)
+    rotation_change_at: Finding | None = None
+    errors: list[Finding] = field(default_factory=list)
     """What could not be done; the tracks and datablocks they name were not changed."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
     """What was left alone, and what the user should know about the result."""
-    standing: list[AnimationError] = field(default_factory=list)
-    """Notes that stay valid until the track changes."""
 
     def add(self, other: Report) -> None:
         """Add the figures, refusals and notes of another report."""
@@ -107,7 +99,10 @@ class Report:
         if other.rotation_change > self.rotation_change:
             self.rotation_change, self.rotation_change_at = other.rotation_change, other.rotation_change_at
         self.notes += other.notes
-        self.standing += other.standing
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it: angles in degrees, findings with their messages."""
+        return as_dict(self)
 
     @classmethod
     def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
@@ -115,22 +110,15 @@ class Report:
         return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks))
 
     @property
-    def refused(self) -> list[str]:
-        """Return the texts of the errors."""
-        return [str(refusal) for refusal in self.errors if not (refusal.nothing_to_do and self.tracks)]
+    def refused(self) -> list[Finding]:
+        """Return the errors, without those on what had nothing to do where others had."""
+        return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property
-    def _changes(self) -> list[tuple[str, str]]:
-        """Return the largest changes of the motion, as text, each with its track and frame; not those by rounding."""
-        angle = size_text(self.rotation_change, is_angle=True)
-        changes = [(size_text(self.value_change), self.value_change_at)] if self.value_change > _ROUNDING else []
-        turned = [(angle, self.rotation_change_at)] if math.degrees(self.rotation_change) > _ROUNDING else []
-        return changes + turned
-
-    @property
-    def farthest_off(self) -> list[str]:
-        """Return the tracks and frames whose motion changed most, with the change, as text."""
-        return [rpt_("{place:s}, by {change:s}", place=place, change=change) for change, place in self._changes]
+    def farthest_off(self) -> list[Finding]:
+        """Return the tracks and frames whose motion changed most, with the change, unless that is rounding."""
+        places = (self.value_change_at, self.rotation_change_at)
+        return [place for place in places if place is not None and place.size > _ROUNDING]
 
     @property
     def counts(self) -> str:
@@ -168,7 +156,9 @@ class Report:
     @property
     def _looks(self) -> str:
         tracks = _tracks(self.looks_kept)
-        within = [change for change, _ in self._changes]
+        within = [size_text(self.value_change)] if self.value_change > _ROUNDING else []
+        if math.degrees(self.rotation_change) > _ROUNDING:
+            within.append(size_text(self.rotation_change, is_angle=True))
         if not within:
             return rpt_("motion of {:s} preserved", tracks)
         if len(within) == 1:
@@ -182,25 +172,20 @@ class Report:
         )
 
 
-def one_of_each(notes: Iterable[str]) -> dict[str, list[str]]:
-    """Return one line for each kind of note, mapped to the notes it stands for.
+def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Return one line for each kind of finding, mapped to the findings it stands for.
 
-    Notes are of one kind where they differ only in the track they name and in numbers. The line is the note with the
-    largest first number, or else the first one, with the number of the others.
+    Findings are of one kind where they differ only in their places and in numbers. The line is the text of the one
+    with the largest first number, or else of the first one, with the number of the others.
     """
-    kinds: dict[str, list[str]] = {}
-    for note in notes:
-        kinds.setdefault(_NUMBERS.sub("", _PLACE.sub("", note)), []).append(note)
-    return {
-        rpt_("{:s} (and {:d} more so)", max(alike, key=_size), len(alike) - 1) if len(alike) > 1 else alike[0]: alike
-        for alike in kinds.values()
-    }
-
-
-def _size(note: str) -> float:
-    """Return the first number of a note that is not part of a name; 0 where there is none."""
-    number = _SIZE.search(_QUOTED.sub("", _PLACE.sub("", note)))
-    return float(number[0].replace(",", "")) if number else 0.0
+    kinds: dict[tuple[Any, ...], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    lines: dict[str, list[Finding]] = {}
+    for alike in kinds.values():
+        text = str(max(alike, key=lambda finding: finding.size))
+        lines[rpt_("{:s} (and {:d} more so)", text, len(alike) - 1) if len(alike) > 1 else text] = alike
+    return lines
 
 
 def _tracks(n: int) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bpy
 
+from ..animation import AnimationError, Finding, Report
 from ..animation.store.table.session import session
 from ..animation.translation import rpt_
 from .streams import signals_held_back
@@ -33,10 +34,6 @@ Version = tuple[int, int]
 """Time and size of a file; when they change, someone else has written it."""
 
 
-class UnusableError(Exception):
-    """A file, or a place for its result, that can't be used. Nothing was changed."""
-
-
 @dataclass(frozen=True)
 class Source:
     """A file that was read."""
@@ -45,23 +42,31 @@ class Source:
     version: Version
     libraries: dict[str, Version | None]
     """The libraries that the file links from; None: missing."""
-    converted: str = ""
+    converted: Finding | None = None
     """What to note where the open file is written: that the result is one of another Blender."""
 
 
-def open_file(file: Path, notes: list[str], writes: bool) -> Source:
-    """Open a file in Blender without running anything that is in it. Raises UnusableError."""
+def unusable(code: str, *arguments: object) -> AnimationError:
+    """Return the error for a file, or a place for its result, that can't be used."""
+    return AnimationError(Finding(code, arguments=tuple(map(str, arguments))))
+
+
+def open_file(file: Path, report: Report, writes: bool) -> Source:
+    """Open a file in Blender without running anything that is in it. Raises AnimationError.
+
+    A missing library is an error in the report: what is linked from it is lacking in the result.
+    """
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise UnusableError(rpt_("not a file"))
+            raise unusable("FILE_NOT_A_FILE")
         with file.open("rb") as stream:
             head = stream.read(max(map(len, _COMPRESSED)))
     except OSError as error:
-        raise UnusableError(rpt_("can't be read: {}", error.strerror)) from error
+        raise unusable("FILE_NOT_READ", error.strerror) from error
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
-        raise UnusableError(rpt_("not a .blend file") if head else rpt_("not a .blend file: it is empty"))
+        raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
     # In a process without windows nothing is pasted from the file before: its keys would only fill the memory.
     session.forget()
     try:
@@ -70,15 +75,16 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
             bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
         here, why = _release(bpy.app.version), _blender_says(error)
-        text = rpt_("Blender {:s} can't open it; it is damaged, or of a newer Blender: {:s}", here, why)
-        raise UnusableError(text) from error
-    converted = _check_release(notes, writes)
-    for library in bpy.data.libraries:
-        if library.is_missing:
-            path = library.filepath
-            notes.append(rpt_("the library {:s} is missing: what is linked from it is left as it is", path))
+        raise unusable("FILE_NOT_OPENED", here, why) from error
+    converted = _check_release(report, writes)
+    report.errors += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
     libraries = {path: version_of(path) for path in _libraries()}
     return Source(compressed, _version(status), libraries, converted)
+
+
+def missing_libraries() -> list[str]:
+    """Return the paths of the open file's libraries that are not there."""
+    return [library.filepath for library in bpy.data.libraries if library.is_missing]
 
 
 def version_of(path: str | Path) -> Version | None:
@@ -90,29 +96,29 @@ def version_of(path: str | Path) -> Version | None:
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
-    """Check as far as possible that the result can be written. Raises UnusableError."""
+    """Check as far as possible that the result can be written. Raises AnimationError."""
     folder = target.parent
     try:
         if target.exists() and not target.is_file():
-            raise UnusableError(rpt_("{} is there, and is not a file", target))
+            raise unusable("TARGET_NOT_A_FILE", target)
         if target.exists() and not os.access(target, os.W_OK):
-            raise UnusableError(rpt_("{} is write-protected", target))
+            raise unusable("TARGET_PROTECTED", target)
         if not makes_folder and not folder.is_dir():
-            raise UnusableError(rpt_("the folder {} does not exist", folder))
+            raise unusable("FOLDER_MISSING", folder)
         while not folder.exists() and folder.parent != folder:
             folder = folder.parent
         if not folder.is_dir():
-            raise UnusableError(rpt_("{} is not a folder", folder))
+            raise unusable("FOLDER_NOT_A_FOLDER", folder)
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise UnusableError(rpt_("the folder {} can't be written to: permission denied", folder))
+            raise unusable("FOLDER_PROTECTED", folder)
     except OSError as error:
-        raise UnusableError(rpt_("{} can't be written: {}", target, error.strerror)) from error
+        raise unusable("TARGET_NOT_WRITTEN", target, error.strerror) from error
 
 
 def check_no_library(target: Path) -> None:
-    """Check that the result would not replace a library of the open file. Raises UnusableError."""
+    """Check that the result would not replace a library of the open file. Raises AnimationError."""
     if str(target) in _libraries():
-        raise UnusableError(rpt_("{} is a library that the file links from, and would be replaced", target))
+        raise unusable("TARGET_IS_LIBRARY", target)
 
 
 def save(
@@ -127,7 +133,7 @@ def save(
     `content`: bytes, or a file of which a copy is made.
 
     Whenever this is stopped, the target is the old file or the new one. `before_it_counts` gets the version of the new
-    one before it is renamed, and may prevent that by raising. Raises UnusableError.
+    one before it is renamed, and may prevent that by raising. Raises AnimationError.
     """
     kind = ".blend" if content is None else target.suffix
     temporary = target.with_name(f"{_prefix(target)}{_HOST}-{os.getpid():x}-{secrets.token_hex(4)}{kind}")
@@ -145,13 +151,13 @@ def save(
         if target.exists():
             _take_over_rights(target, temporary)
         if in_place and _version(target.stat()) != source.version:
-            raise UnusableError(rpt_("it was written to by someone else meanwhile, and is left as it is now"))
+            raise unusable("FILE_CHANGED")
         before_it_counts(_version(temporary.stat()))
         os.replace(temporary, target)
         _force_to_disk(target.parent)
     except OSError as error:
         free = _free_space(target.parent)
-        raise UnusableError(rpt_("{} can't be written: {}{:s}", target, error.strerror, free)) from error
+        raise unusable("TARGET_NOT_WRITTEN", target, f"{error.strerror}{free}") from error
     finally:
         for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
             with contextlib.suppress(OSError):
@@ -201,20 +207,19 @@ def _libraries() -> Iterator[str]:
         yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
 
 
-def _check_release(notes: list[str], writes: bool) -> str:
-    """Check that writing the open file keeps what a newer Blender has put into it. Raises UnusableError.
+def _check_release(report: Report, writes: bool) -> Finding | None:
+    """Check that writing the open file keeps what a newer Blender has put into it. Raises AnimationError.
 
     Return what to note where it is written.
     """
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:
-            text = rpt_("saved by Blender {:s}: this is {:s}, which could lose some of it when writing", saved, here)
-            raise UnusableError(text)
-        notes.append(rpt_("saved by Blender {:s}: this is {:s}, which may not see all of it", saved, here))
+            raise unusable("FILE_OF_NEWER", saved, here)
+        report.notes.append(Finding("SAVED_BY_NEWER", arguments=(saved, here)))
     elif writes and saved != here:
-        return rpt_("saved by Blender {:s}; the result is a file of Blender {:s}", saved, here)
-    return ""
+        return Finding("RESULT_CONVERTED", arguments=(saved, here))
+    return None
 
 
 def _release(version: Sequence[int]) -> str:
@@ -240,7 +245,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
     except RuntimeError as error:
         folder = temporary.parent
         free, why = _free_space(folder), _blender_says(error)
-        raise UnusableError(rpt_("Blender could not write to {}{:s}: {:s}", folder, free, why)) from error
+        raise unusable("BLENDER_DID_NOT_WRITE", folder, free, why) from error
     _force_to_disk(temporary)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import bpy
 
 from .. import animation
+from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.refused_actions import layered_reason
@@ -19,33 +20,18 @@ from ..animation.store.editable_sets import editable_sets
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, find_tracks, looks_baked
 from ..animation.tables.velocities import has_velocities
-from ..animation.translation import listed, n_, rpt_
 from .arguments.parser import Job
 from .outcome import Outcome
-
-_NOTHING_TO_DO = {
-    "bake": n_("nothing to bake: no TCB tracks (--enable makes them)"),
-    "enable-and-bake": n_("nothing to bake: none of it has keys on a float property"),
-    "free": n_("nothing to free: none of it is baked"),
-    "restore": n_("nothing to restore: none of it plays TCB motion"),
-    "apply": n_("nothing to apply: none of it is TCB"),
-    "remove": n_("nothing to remove: none of it is TCB"),
-    "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
-    "reduce": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
-    "rotations": n_("nothing to repair: no rotation flips or jumps"),
-    "velocities": n_("no velocities to write: none of it is TCB"),
-    "no-velocities": n_("no velocities to take away: none are written"),
-}
 
 _PROPOSED = 3
 """Names of objects that a message proposes."""
 
 
-def nothing_to_do(job: Job, found: bool) -> str:
-    """Return the message on a file in which there is nothing to do; `found`: it has tracks to do it with."""
+def nothing_to_do(job: Job, found: bool) -> Finding:
+    """Return the note on a file in which there is nothing to do; `found`: it has tracks to do it with."""
     if found and job.verb == "reduce" and job.reduction["frame_range"]:
-        return rpt_("nothing to reduce: no track that is not TCB already has three keys in the range")
-    return rpt_(_NOTHING_TO_DO[job.work])
+        return Finding("NOTHING_TO_REDUCE_IN_RANGE")
+    return Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
@@ -57,7 +43,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
-    not_read: dict[bpy.types.ID, str] = {}
+    not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
 
     def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
         """Check whether there is something to do in them, and take those in which there is."""
@@ -67,37 +53,43 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
             elif _is_layered(datablock):
-                not_read[datablock] = reason_without_channels(datablock)
+                not_read[datablock] = reasons_without_channels(datablock)
         return something
 
     if not job.patterns:
         consider(datablock for datablock in animation.of_file() if datablock not in overridden)
-    for pattern in job.patterns:
-        for obj in named(pattern, outcome):
-            something = consider(animation.of_object(obj))
-            if obj.name == pattern and (obj.library is not None or not something):
-                local[obj] = None
-    outcome.notes += [reason for datablock, reason in not_read.items() if datablock not in local]
-    left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
-    if left_out:
-        outcome.notes.append(rpt_("linked, so left to their own files: {:s}", listed(left_out)))
+    for obj, pattern in named(job.patterns, outcome).items():
+        something = consider(animation.of_object(obj))
+        if obj.name == pattern and (obj.library is not None or not something):
+            local[obj] = None
+    outcome.report.notes += [
+        reason for datablock, reasons in not_read.items() if datablock not in local for reason in reasons
+    ]
+    left_out = [datablock for datablock in linked if datablock not in local]
+    outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", name_of(datablock)) for datablock in left_out]
     if left_out and not local:
-        outcome.nothing_to_do = rpt_("nothing to do: what there is to do is linked, and left to its own file")
+        outcome.nothing_to_do = Finding("NOTHING_BUT_LINKED")
     return list(local)
 
 
-def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
-    """Return the file's own objects of that name, or else those linked into it; where there is none, add an error."""
-    found = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
-    if not found:
-        names = [obj.name for obj in bpy.data.objects]
-        near = difflib.get_close_matches(pattern, names, n=_PROPOSED, cutoff=0.5) or names[:_PROPOSED]
-        known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
-        if known:
-            outcome.errors.append(rpt_('no object matches "{:s}"; there is {:s}', pattern, known))
-        else:
-            outcome.errors.append(rpt_('no object matches "{:s}"; there is none at all', pattern))
-    return [obj for obj in found if obj.library is None] or found
+def named(patterns: Sequence[str], outcome: Outcome) -> dict[bpy.types.Object, str]:
+    """Return the file's own objects of these names, or else those linked into it, each with its pattern.
+
+    A pattern without a match is a note; where none has one, there is nothing to do in the file.
+    """
+    every: dict[bpy.types.Object, str] = {}
+    unmatched = []
+    for pattern in patterns:
+        found = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
+        every |= dict.fromkeys([obj for obj in found if obj.library is None] or found, pattern)
+        if not found:
+            names = [obj.name for obj in bpy.data.objects]
+            near = difflib.get_close_matches(pattern, names, n=_PROPOSED, cutoff=0.5) or names
+            unmatched.append(Finding("NO_OBJECT_MATCHES" if names else "NO_OBJECT", arguments=(pattern, tuple(near))))
+    if unmatched and not every:
+        outcome.nothing_to_do = unmatched.pop(0)
+    outcome.report.notes += unmatched
+    return every
 
 
 def only_in_strips(datablock: bpy.types.ID) -> bool:
@@ -111,13 +103,13 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
     return data.action is not None and bool(layered_reason(data.action))
 
 
-def reason_without_channels(datablock: bpy.types.ID) -> str:
-    """Return why no F-curves animate the datablock; empty where some do."""
+def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
+    """Return why no F-curves animate the datablock; none where some do."""
     try:
         channels_of(datablock)
     except animation.AnimationError as refusal:
-        return str(refusal)
-    return ""
+        return refusal.findings
+    return ()
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:

@@ -13,64 +13,66 @@ from typing import Any
 
 import bpy
 
-from ..animation.translation import rpt_
+from ..animation.errors import AnimationError, Finding
 from .arguments.parser import Job
-from .blend_files import Source, UnusableError, Version, save
+from .blend_files import Source, Version, save
 from .outcome import Outcome, print_note
 
 
 def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version | None) -> None:
-    """Record the outcome and the version that the result, if there is one, will have. Raises UnusableError."""
+    """Record the outcome and the version that the result, if there is one, will have. Raises AnimationError."""
     inputs = {**source.libraries, os.path.realpath(outcome.file): source.version}
     if result is not None:
         inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
     try:
         _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": made_with()})
     except OSError as error:
-        raise UnusableError(_not_written(job, number, error)) from error
+        raise AnimationError(_not_written(job, number, error)) from error
 
 
 def save_result(job: Job, number: int, outcome: Outcome, source: Source, content: bytes | Path | None = None) -> None:
-    """Write the open file, or `content`, as the outcome's result, and record that; raise UnusableError.
+    """Write the open file, or `content`, as the outcome's result, and record that; raise AnimationError.
 
     `content`: bytes, or a file of which a copy is made.
     """
+    if job.is_dry:
+        return
     outcome.output = target = job.targets[number]
     try:
         save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source), content)
-    except UnusableError:
+    except AnimationError:
         outcome.output = None
         raise
 
 
 def write_skipped(job: Job, number: int, outcome: Outcome, source: Source) -> None:
-    """Record that there was nothing to do in the file. Raises UnusableError."""
+    """Record that there was nothing to do in the file. Raises AnimationError."""
     write_result(job, number, outcome, source, None)
 
 
 def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
     """Record what became of the file, unless that has been done."""
-    if outcome.logged != outcome.errors:
+    if outcome.logged != outcome.report.errors:
         try:
             _append(job, number, outcome, {})
         except OSError as error:
-            print_note(outcome.file, _not_written(job, number, error))
+            print_note(outcome.file, str(_not_written(job, number, error)))
 
 
-def _not_written(job: Job, number: int, error: OSError) -> str:
-    return rpt_("the log {} can't be written: {}", job.log_of(number), error.strerror)
+def _not_written(job: Job, number: int, error: OSError) -> Finding:
+    return Finding("LOG_NOT_WRITTEN", arguments=(str(job.log_of(number)), str(error.strerror)))
 
 
 def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> None:
     log = job.log_of(number)
-    if log is None:
+    if log is None or job.is_dry:
         return
     entry = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": job.verb,
         "file": str(outcome.file),
         "status": outcome.status,
-        "errors": outcome.errors,
+        "errors": [error.to_dict() for error in outcome.report.errors],
         "output": str(job.targets[number]) if job.targets else None,
         **more,
     }
@@ -82,7 +84,7 @@ def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> No
         os.write(descriptor, (json.dumps(entry) + "\n").encode())
     finally:
         os.close(descriptor)
-    outcome.logged = list(outcome.errors)
+    outcome.logged = list(outcome.report.errors)
 
 
 @functools.lru_cache(maxsize=1)

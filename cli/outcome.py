@@ -9,11 +9,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
-from ..animation import Report
+from ..animation import Finding, Report
 from ..animation.checks.track_state import STATES
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
@@ -23,8 +23,8 @@ from .arguments.parser import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
-_TEXTS = ("refusals", "notes", "standing")
-"""Fields of a report whose texts are among the outcome's errors and notes."""
+VERSION = 1
+"""Of the JSON: another one where a field goes or changes its meaning."""
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
@@ -58,60 +58,53 @@ class Outcome:
 
     file: Path
     report: Report = field(default_factory=Report)
-    errors: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    """With all errors and notes on the file, too."""
     output: Path | None = None
-    datablocks: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of info, one a datablock."""
-    findings: dict[str, Any] = field(default_factory=dict)
-    """Findings of check and rotations, or what reduce did."""
+    results: dict[str, Any] = field(default_factory=dict)
+    """What a verb alone has: lists of faults, violations, datablocks."""
+    summary: str = ""
+    """The result of a check in one line."""
     seconds: float = 0.0
-    nothing_to_do: str = ""
+    nothing_to_do: Finding | None = None
     """Why nothing was done, which is no error."""
     done_before: bool = False
-    logged: list[str] | None = None
+    is_dry: bool = False
+    """Nothing is written: what would be is as if it were."""
+    logged: list[Finding] | None = None
     """The errors as they were logged; None: nothing was."""
 
     @property
     def status(self) -> Status:
         """The status; with errors and a result it is "faults": what was refused is in the result as it was."""
-        if self.errors:
-            return "failed" if self.output is None else "faults"
+        if self.report.errors:
+            return "faults" if self.output is not None or self.is_dry else "failed"
         if self.done_before:
             return "before"
         return "skipped" if self.nothing_to_do else "done"
 
     def withhold(self, is_strict: bool) -> bool:
-        """Add why no result is written, and return whether none is: nothing was done, or with --strict not all was."""
-        if is_strict and self.report.looks_changed:
-            changed = counted(self.report.looks_changed, n_("{:,} track"), n_("{:,} tracks"))
-            self.errors.append(rpt_("the look of {:s} changes visibly, as the notes say", changed))
-        if not self.errors or (self.report.tracks and not is_strict):
+        """Return whether no result is written: nothing was done but errors, or with --strict there is any error."""
+        if not self.report.errors or (self.report.tracks and not is_strict):
             return False
         if self.report.tracks:
-            self.notes.append(rpt_("no result is written, since --strict was said"))
+            self.report.notes.append(Finding("NOT_WRITTEN_STRICT"))
         return True
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as JSON for another process."""
+    def to_dict(self, verb: str) -> dict[str, Any]:
+        """Return the outcome as JSON has it: docs/reports.md describes each field."""
+        report = self.report.to_dict()
+        if self.nothing_to_do:
+            report["notes"].insert(0, self.nothing_to_do.to_dict())
         return {
-            "report": {
-                part.name: getattr(self.report, part.name) for part in fields(Report) if part.name not in _TEXTS
-            },
-            "errors": self.errors,
-            "notes": self.notes,
+            "version": VERSION,
+            "command": verb,
+            "file": str(self.file),
+            "status": self.status,
             "output": None if self.output is None else str(self.output),
-            "datablocks": self.datablocks,
-            "findings": self.findings,
-            "seconds": self.seconds,
-            "nothing_to_do": self.nothing_to_do,
-            "logged": self.logged,
+            "seconds": round(self.seconds, 3),
+            **report,
+            **self.results,
         }
-
-    @classmethod
-    def from_dict(cls, file: Path, values: dict[str, Any]) -> Outcome:
-        output = None if values["output"] is None else Path(values["output"])
-        return cls(file, **{**values, "report": Report(**values["report"]), "output": output})
 
 
 class Total:
@@ -169,8 +162,8 @@ def announce_for(file: Path, text: str) -> None:
     announce(f"{file}: {text}")
 
 
-def print_note(file: Path, text: str) -> None:
-    announce_for(file, rpt_("note: {:s}", text))
+def print_note(file: Path, note: str) -> None:
+    announce_for(file, rpt_("note: {:s}", note))
 
 
 def announce(text: str) -> None:
@@ -181,77 +174,54 @@ def announce(text: str) -> None:
 
 def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
     """Print notes and errors to standard error, and the result to `results`."""
-    for note in one_of_each(outcome.notes):
+    for note in one_of_each(outcome.report.notes):
         print_note(outcome.file, note)
-    for error in one_of_each(outcome.errors):
+    for error in one_of_each(outcome.report.errors):
         announce_for(outcome.file, rpt_("error: {:s}", error))
     if outcome.nothing_to_do:
-        announce_for(outcome.file, outcome.nothing_to_do)
+        announce_for(outcome.file, str(outcome.nothing_to_do))
     if job.as_json:
-        results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
-    elif job.verb == "info" and outcome.datablocks:
+        results.write(json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n")
+    elif job.verb == "info" and outcome.results:
         results.write(_table(outcome))
-    elif job.verb == "check" and outcome.findings:
-        results.write(f"{outcome.file}: {outcome.findings['summary']} ({outcome.seconds:.1f} s)\n")
-    elif job.verb == "rotations" and not job.targets and "faults" in outcome.findings:
-        found = outcome.findings["faults"]
-        lines = [f"    {fault['text']}\n" for fault in found]
+    elif job.verb == "check" and outcome.summary:
+        results.write(f"{outcome.file}: {outcome.summary} ({outcome.seconds:.1f} s)\n")
+    elif job.verb == "rotations" and not job.targets and "faults" in outcome.results:
+        found = outcome.results["faults"]
+        lines = [f"    {_place_and_message(fault['finding'])}\n" for fault in found]
         faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
         counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
         results.write(f"{outcome.file}: {counts} ({outcome.seconds:.1f} s)\n" + "".join(lines))
-    elif outcome.output is not None and outcome.status in ("done", "faults"):
+    elif (outcome.output is not None or outcome.is_dry) and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
-        if reduced := outcome.findings.get("reduced"):
+        if reduced := outcome.results.get("reduced"):
             done += rpt_(", off by up to {:s}", size_text(max(each["error"] for each in reduced)))
             angle = max(each["angle"] for each in reduced)
             done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
-        results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
+        where = rpt_("(dry run)") if outcome.is_dry else f"-> {outcome.output}"
+        results.write(f"{outcome.file}: {done} {where} ({outcome.seconds:.1f} s)\n")
+        results.writelines(f"    {_change(change)}\n" for change in outcome.results.get("changes", ()))
     results.flush()
 
 
-def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
-    counted = ("datablocks", "tracks", "keys", "samples")
-    result: dict[str, Any] = {
-        "command": job.verb,
-        "file": str(outcome.file),
-        "status": outcome.status,
-        "errors": outcome.errors,
-        "notes": [outcome.nothing_to_do, *outcome.notes] if outcome.nothing_to_do else outcome.notes,
-        "counts": {name: getattr(outcome.report, name) for name in counted},
-        "seconds": round(outcome.seconds, 3),
-        "output": None if outcome.output is None else str(outcome.output),
-    }
-    output = job.exchange.get("bake", job.options.output)
-    if output in ("CURVES", "HANDLES"):
-        result[output.lower()] = {
-            "keys": outcome.report.curve_keys,
-            "value_error": outcome.report.value_error,
-            "rotation_error": math.degrees(outcome.report.rotation_error),
-        }
-    if output == "HANDLES":
-        result["handles"]["tracks"] = outcome.report.handles
-    if job.keep_look and (job.verb == "enable" or job.enables or job.patterns):
-        result["look"] = {
-            "tracks": outcome.report.looks_kept,
-            "value_change": outcome.report.value_change,
-            "rotation_change": math.degrees(outcome.report.rotation_change),
-            "changed": outcome.report.looks_changed,
-        }
-    if job.verb == "info":
-        result["datablocks"] = outcome.datablocks
-    if job.verb == "check":
-        result["violations"] = outcome.findings.get("violations", [])
-        result["joints"] = outcome.findings.get("joints", [])
-    if job.verb == "rotations":
-        result["faults"] = outcome.findings.get("faults", [])
-    if job.verb == "reduce":
-        result["reduced"] = outcome.findings.get("reduced", [])
-    return result
+def _place_and_message(fault: dict[str, Any]) -> str:
+    return f'"{fault["object"]}", {fault["track"]}: {fault["message"]}'
+
+
+def _change(change: dict[str, Any]) -> str:
+    """Return what would change of a track: its state, keys and samples, before and after."""
+    parts = []
+    for name, heading in (("state", ""), ("keys", n_("keys")), ("samples", n_("samples"))):
+        before, after = ("-" if each is None else str(each) for each in change[name])
+        shown = before if before == after else f"{before} -> {after}"
+        parts.append(f"{rpt_(heading)} {shown}".strip())
+    return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
 
 
 def _table(outcome: Outcome) -> str:
     """Return the table of info: the tracks under their datablocks, in columns."""
-    blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in outcome.datablocks]
+    animated = outcome.results["animated"]
+    blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in animated]
     heads = tuple(map(iface_, _HEADS))
     rows = [heads, *(row for _, block in blocks for row in block)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -259,7 +229,9 @@ def _table(outcome: Outcome) -> str:
     def line(row: Sequence[str]) -> str:
         return "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
-    lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}", line(heads)]
+    lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}"]
+    lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
+    lines += [line(heads)] if blocks else []
     for title, block in blocks:
         lines += [title, *map(line, block)]
     return "\n".join(lines) + "\n"
@@ -283,7 +255,7 @@ def _cells(track: dict[str, Any]) -> tuple[str, ...]:
     if track["retimed"]:
         state.append(rpt_("retimed"))
     if track["blocked"]:
-        state.append(track["blocked"])
+        state.append(track["blocked"]["message"])
     return (
         track["track"],
         track["method"],

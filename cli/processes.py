@@ -3,15 +3,17 @@
 
 The process that was started does one file after the other, and starts workers where the work that is left takes longer
 than their start. A worker says that it is ready, then reads the number of a file from its standard input, does the
-file, and answers. Each answer is a line on standard output, the record separator and JSON (RFC 7464), which tells it
-from what Blender prints.
+file, and answers. Each answer is a line on standard output, the record separator and a pickled outcome in base 64:
+the separator tells it from what Blender prints.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
+import pickle
 import queue
 import shlex
 import signal
@@ -21,8 +23,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
+from ..animation import Finding, Report
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job
 from .blend_files import remove_leftovers
@@ -48,13 +51,13 @@ _Done = queue.SimpleQueue[tuple[int, Outcome]]
 def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
     """Work as a worker, until the process that hands out the files ends its input."""
 
-    def answer(content: dict[str, Any]) -> None:
-        answers.write(f"{_RECORD}{json.dumps(content)}\n")
+    def answer(content: Outcome | None) -> None:
+        answers.write(f"{_RECORD}{base64.b64encode(pickle.dumps(content)).decode()}\n")
         answers.flush()
 
-    answer({})
+    answer(None)
     for line in sys.stdin:
-        answer(do(int(line)).to_dict())
+        answer(do(int(line)))
 
 
 def do_all(
@@ -221,9 +224,14 @@ class _Worker:
         self.thread.start()
 
     def _work(self) -> None:
+        # The list of files, as the worker may match patterns with others, or find its standard input read.
+        self._tell(json.dumps([str(file) for file in self.job.files]))
         if not self._answer():
             status, command = self.process.wait(), _words(self.process)
-            text = n_("a process that was to help ended with status {:d} while it started: {:s}")
+            text = n_(
+                "a process that was to help ended with status {:d} while it started: {:s}; "
+                "--blender PATH says what starts Blender"
+            )
             self.failure = rpt_(text, status, command)
         else:
             self.is_ready = True
@@ -232,24 +240,28 @@ class _Worker:
                 answer = self._ask(number)
                 file = self.job.files[number]
                 if answer:
-                    self.done.put((number, Outcome.from_dict(file, json.loads(answer))))
+                    self.done.put((number, pickle.loads(base64.b64decode(answer))))
                     continue
-                errors = [_end_of(self.process)]
+                report = Report(errors=[_end_of(self.process)])
                 if self.job.targets:
                     remove_leftovers(self.job.targets[number])
-                self.done.put((number, Outcome(file, errors=errors, seconds=time.perf_counter() - start)))
+                self.done.put((number, Outcome(file, report, seconds=time.perf_counter() - start)))
                 break
         self._finish()
 
     def _ask(self, number: int) -> str:
         """Return the answer; empty where the worker died instead."""
+        return self._answer() if self._tell(str(number)) else ""
+
+    def _tell(self, line: str) -> bool:
+        """Write a line to the worker; return whether it is there to read it."""
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(f"{number}\n")
+            self.process.stdin.write(f"{line}\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            return ""
-        return self._answer()
+            return False
+        return True
 
     def _answer(self) -> str:
         assert self.process.stdout is not None
@@ -269,15 +281,12 @@ class _Worker:
         self.process.wait()
 
 
-def _end_of(process: subprocess.Popen[str]) -> str:
+def _end_of(process: subprocess.Popen[str]) -> Finding:
     status = process.wait()
     if status >= 0:
-        return rpt_("the process that worked on it ended with status {:d}: {:s}", status, _words(process))
-    name = signal.strsignal(-status)
-    text = n_("the process that worked on it was ended by signal {:d} ({}): {:s}")
-    if -status == signal.SIGKILL:
-        text = n_("the process that worked on it was ended by signal {:d} ({}); is memory short? {:s}")
-    return rpt_(text, -status, name, _words(process))
+        return Finding("WORKER_ENDED", arguments=(status, _words(process)))
+    code = "WORKER_KILLED" if -status == signal.SIGKILL else "WORKER_ENDED_BY_SIGNAL"
+    return Finding(code, arguments=(-status, str(signal.strsignal(-status)), _words(process)))
 
 
 def _words(process: subprocess.Popen[str]) -> str:

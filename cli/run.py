@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import time
 import traceback
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 import bpy
 
 from .. import animation
+from ..animation import Finding
 from ..animation.edit.enable import plain_among
+from ..animation.report import HandleError
 from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
-from .blend_files import UnusableError, can_be_copied, check_no_library, check_target, open_file
+from .blend_files import can_be_copied, check_no_library, check_target, open_file
 from .choosing import choose, has_keys, nothing_to_do, sets_of, tracks_of
 from .log import save_result, write_outcome, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
@@ -30,7 +33,7 @@ from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt
 from .verbs.check import check_motion
 from .verbs.export import export_file
 from .verbs.import_files import import_file
-from .verbs.info import list_tracks
+from .verbs.info import changes_since, list_tracks, snapshot
 from .verbs.reduce import reduce_all
 from .verbs.rotations import list_rotations, repair_rotations
 from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
@@ -65,7 +68,8 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
             if job.is_worker:
                 serve(functools.partial(_do, job), results)
                 return 0
-            start = start or (bpy.app.binary_path, "--command", "tcb")
+            if job.blender or not start:
+                start = (job.blender or bpy.app.binary_path, "--command", "tcb")
             # The verb is the first; after the files there may be what ends the options.
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             total = Total()
@@ -114,50 +118,54 @@ def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Gen
 
 def _do(job: Job, number: int) -> Outcome:
     """Do one file of the job; its errors stand in the outcome, since the next file is still to be done."""
-    outcome = Outcome(job.files[number])
+    outcome = Outcome(job.files[number], is_dry=job.is_dry)
     start = time.perf_counter()
     announce_for(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
     try:
         if not job.targets:
-            open_file(outcome.file, outcome.notes, writes=False)
+            open_file(outcome.file, outcome.report, writes=False)
             _READING[job.verb](job, outcome)
         elif job.verb == "velocities" and job.exchange["table"]:
             export_velocities(job, number, outcome)
         else:
             _WRITING.get(job.verb, _change)(job, number, outcome)
-    except UnusableError as error:
-        outcome.errors.append(str(error))
+    except animation.AnimationError as error:
+        outcome.is_dry = False
+        outcome.report.errors += error.findings
     except Exception as error:
         traceback.print_exc()
-        name = type(error).__name__
-        outcome.errors.append(rpt_("{:s}: {} (a fault of TCB Animation's; please report it)", name, error))
+        outcome.is_dry = False
+        outcome.report.errors.append(Finding("FILE_FAULT", arguments=(type(error).__name__, str(error))))
     write_outcome(job, number, outcome)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
 
 def _change(job: Job, number: int, outcome: Outcome) -> None:
-    """Read the file, do what the verb says, and write the result if there is one. Raises UnusableError."""
+    """Read the file, do what the verb says, and write the result if there is one. Raises AnimationError."""
     target = job.targets[number]
     check_target(target, job.makes_folder)
-    source = open_file(outcome.file, outcome.notes, writes=True)
+    source = open_file(outcome.file, outcome.report, writes=True)
     check_no_library(target)
+    before = snapshot() if job.is_dry else {}
     datablocks = [] if job.verb == "rotations" else choose(job, outcome)
     if job.verb == "rotations":
-        _add_report(repair_rotations(job, outcome), outcome)
+        outcome.report.add(repair_rotations(job, outcome))
     elif job.verb == "bake":
         _bake(datablocks, job, outcome)
     elif job.verb == "velocities":
-        _add_report(write_all_velocities(datablocks, job), outcome)
+        outcome.report.add(write_all_velocities(datablocks, job))
     elif job.verb == "enable":
         every = dict.fromkeys(datablocks)
-        left_alone = _left_alone(every)
-        _add_report(animation.enable_many(every, None, job.keep_look), outcome, left_alone)
+        _add_faults(animation.enable_many(every, None, job.keep_look, max_change=job.max_change), outcome, job, every)
     elif job.verb == "reduce":
-        _add_report(reduce_all(datablocks, job, outcome), outcome)
+        outcome.report.add(reduce_all(datablocks, job, outcome))
     else:
         _take_away(datablocks, job, outcome)
+    if job.is_dry:
+        outcome.results["changes"] = changes_since(before)
     if outcome.withhold(job.is_strict):
+        outcome.is_dry = False
         return
     if not outcome.report.tracks:
         outcome.nothing_to_do = outcome.nothing_to_do or nothing_to_do(job, bool(datablocks))
@@ -165,23 +173,45 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
             write_skipped(job, number, outcome, source)
             return
     unchanged = bool(outcome.nothing_to_do) and can_be_copied(outcome.file, source, target)
-    outcome.notes += [source.converted] if source.converted and not unchanged else []
+    outcome.report.notes += [source.converted] if source.converted and not unchanged else []
     save_result(job, number, outcome, source, outcome.file if unchanged else None)
 
 
 def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     every = dict.fromkeys(datablocks)
     plain = every if job.enables else plain_among(every) if job.patterns else {}
-    left_alone = _left_alone(plain)
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
-    _add_report(animation.enable_and_bake(every, plain, job.options, job.keep_look, tick), outcome, left_alone)
+    report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, max_change=job.max_change)
+    _add_faults(report, outcome, job, plain)
 
 
-def _left_alone(datablocks: Iterable[bpy.types.ID]) -> set[str]:
-    """Return the notes on plain tracks that Enable will leave alone: where all were asked for, these are errors."""
-    tracks = [track for datablock in datablocks for track in tracks_of(datablock)]
-    plain = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
-    return {track.note(reason) for track in plain if (reason := blocking_reason(track))}
+def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
+    """Add the report to the outcome; notes on plain tracks that Enable left alone, and on visible changes, are errors.
+
+    All of what is `to_enable` was asked for.
+    """
+    tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
+    left_alone = {
+        reason
+        for track in tracks
+        if track.in_use and not track.enabled and has_keys(track) and (reason := blocking_reason(track))
+    }
+    far = {(each["datablock"], each["track"]) for each in report.handles if _is_visible(each, job.max_change)}
+
+    def is_fault(note: Finding) -> bool:
+        if note.code == "HANDLES_APPROXIMATE":
+            return (note.object, note.track) in far
+        is_linear = note.code == "LINEAR_CURVED" and note.arguments[1]
+        return note in left_alone or note.code == "LOOK_CHANGED" or is_linear
+
+    report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
+    report.notes = [note for note in report.notes if not is_fault(note)]
+    outcome.report.add(report)
+
+
+def _is_visible(handles: HandleError, max_change: tuple[float, float]) -> bool:
+    angle, share = max_change
+    return handles["error"] > (math.degrees(angle) if handles["rotation"] else share * handles["range"])
 
 
 def _take_away(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
@@ -204,13 +234,6 @@ def _take_away(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> No
             try:
                 report.add(work(datablock))
             except animation.AnimationError as refusal:
-                report.errors += refusal.parts
+                report.errors += refusal.findings
         tick(number + 1, len(datablocks))
-    _add_report(report, outcome)
-
-
-def _add_report(report: animation.Report, outcome: Outcome, errors: Collection[str] = ()) -> None:
-    """Add the report to the outcome, with those notes that are `errors` here."""
-    outcome.report = report
-    outcome.errors += dict.fromkeys((*map(str, report.errors), *(note for note in report.notes if note in errors)))
-    outcome.notes += [note for note in report.notes if note not in errors]
+    outcome.report.add(report)

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from ..animation.bake.plans.sample_frames import APART as LEAST_APART
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
-from ..animation.translation import counted, n_, rpt_
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.batch import Cycle
 from ..interp.keys import HIGHEST, LOWEST
 from .conversion import Conversion, Frame
 
-AddNote = Callable[[str], None]
+AddNote = Callable[..., None]
+"""Called with a code, its arguments, and the track that it is about as `track`."""
 """Takes a note on what was found and done."""
 
 APART = 0.02
@@ -103,8 +103,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     axes, length = rotations.unit_vectors(axes)
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
-        singular = n_("{:d} key with an axis of no length: taken as no turn")
-        add_note(counted(int(lost.sum()), singular, n_("{:d} keys with an axis of no length: taken as no turn")))
+        add_note("AXIS_WITHOUT_LENGTH", int(lost.sum()))
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
@@ -129,9 +128,7 @@ def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
     if small.any():
-        singular = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
-        plural = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
-        add_note(counted(int(small.sum()), singular, plural))
+        add_note("NEARLY_WHOLE_TURN", int(small.sum()))
     return np.where(small, -np.sign(angles) * missing, angles)
 
 
@@ -154,7 +151,7 @@ def _placed(
     together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
     if len(together):
         at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
-        add_note(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
+        add_note("KEYS_SHARE_FRAME", at, APART)
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
     kept = are_told_apart(frames, add_note)
@@ -164,14 +161,10 @@ def _placed(
 def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
     """Return the indices of the keys to use, by frame; those of one frame in the file's order."""
     if not finite.all():
-        singular, plural = (
-            n_("{:d} key without a finite value: left out"),
-            n_("{:d} keys without a finite value: left out"),
-        )
-        add_note(counted(int((~finite).sum()), singular, plural))
+        add_note("KEY_NOT_FINITE", int((~finite).sum()))
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
-        add_note(rpt_("its keys go back in time: put in order"))
+        add_note("KEYS_GO_BACK")
         order = order[np.argsort(track.frames[order], kind="stable")]
     return order
 
@@ -186,9 +179,7 @@ def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
     for key in range(len(rounded) - 1, -1, -1):
         apart[key] = after - rounded[key] > LEAST_APART
         after = rounded[key] if apart[key] else after
-    singular = n_("{:d} key nearer than {:g} frames to the next, which Blender can't tell apart: left out")
-    plural = n_("{:d} keys nearer than {:g} frames to the next, which Blender can't tell apart: left out")
-    add_note(counted(int((~apart).sum()), singular, plural, LEAST_APART))
+    add_note("KEYS_NOT_TOLD_APART", int((~apart).sum()), LEAST_APART)
     return apart
 
 
@@ -199,12 +190,5 @@ def _keys(
     inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
-        singular = n_("{:d} key with parameters out of range: taken as the nearest in range")
-        add_note(
-            counted(
-                int(outside.sum()),
-                singular,
-                n_("{:d} keys with parameters out of range: taken as the nearest in range"),
-            )
-        )
+        add_note("KEY_PARAMETERS_OUT_OF_RANGE", int(outside.sum()))
     return Keys(frames, values, inside, track.cycle)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..animation.fcurves.keyframes import Float64Array
-from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
 from .conversion import Frame
@@ -43,25 +42,18 @@ def mesh_of(
     finally:
         evaluated.to_mesh_clear()
     if len(points) > MOST or len(faces) > MOST:
-        text = rpt_(
-            "its mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can hold: "
-            "left out, the object is a dummy",
-            len(points),
-            len(faces),
-            MOST,
-        )
-        add_note(text)
+        add_note("MESH_TOO_LARGE", len(points), len(faces), MOST)
         return None
     sound, unsound = sound_faces(faces)
     faces = faces[sound]
     left += unsound
     matrix = world
     if abs(np.linalg.det(world[:3, :3])) < _FLAT:
-        add_note(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))
+        add_note("FLAT_MESH")
         matrix = np.eye(4)
         matrix[:3, 3] = world[:3, 3]
     if np.linalg.det(matrix[:3, :3]) < 0.0:
-        add_note(rpt_("its scale mirrors it: other readers may show its mesh the other way round"))
+        add_note("MIRRORED_MESH")
     # In float32 as it is written, so that a reader's inverse of it gives the points back.
     written = matrix[:3].T.astype(np.float32)
     placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]

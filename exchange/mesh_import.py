@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
-from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
 
@@ -36,13 +35,13 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: Add
         if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * lengths > 0.0:
             points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
         else:
-            add_note(rpt_("its mesh's matrix is flat or not finite: the mesh is taken as it is"))
+            add_note("MESH_MATRIX")
     if mirrored:
         points[:, 0] *= -1.0
     points = points - np.asarray(pivot, dtype=np.float64)
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
-        add_note(rpt_("{:d} of its vertices have no finite place: put at the origin", bad.sum()))
+        add_note("VERTICES_NOT_FINITE", int(bad.sum()))
         points[bad] = 0.0
     return points
 
@@ -53,7 +52,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
         lost = len(mesh.faces) - len(faces)
-        add_note(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
+        add_note("FACES_WITHOUT_VERTICES", lost)
     faces = faces[sound_faces(faces)[0]]
     corners = faces.ravel()
     made.vertices.add(len(points))
@@ -67,7 +66,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
             layer = made.uv_layers.new(name="UVMap")
             layer.data.foreach_set("uv", mesh.texture_coordinates[corners].ravel())
         elif len(mesh.texture_coordinates):
-            add_note(rpt_("its texture coordinates are not one a vertex: left out"))
+            add_note("TEXTURE_COORDINATES")
     made.validate()
     made.update()
     return made

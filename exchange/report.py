@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ..animation import Report
+from ..animation.errors import Finding
 from ..animation.translation import counted, n_, rpt_
 from ..formats import three_ds
 
@@ -53,9 +54,9 @@ class Exchanged:
     """New objects of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)
     """Nodes, and the objects that took their animation."""
-    damage: list[str] = field(default_factory=list)
+    damage: list[Finding] = field(default_factory=list)
     """What could not be read of a damaged file."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
     """What was left out, or differs from the file, and why."""
     items: list[bpy.types.Object] = field(default_factory=list)
     """The objects that were made or matched."""
@@ -90,26 +91,26 @@ class Exchanged:
             notes=[],
         )
 
-    def lines(self) -> list[str]:
-        """Return what was found, made and matched, as sentences."""
-        lines = [rpt_("Found {:s}", _counted(self.found))] if self.found else []
+    def lines(self) -> list[Finding]:
+        """Return what was found, made and matched."""
+        lines = [Finding("FOUND", arguments=(_counted(self.found),))] if self.found else []
         kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
         if kinds:
             here, there = (_all_counted(counts, kinds) for counts in (self.in_file, self.in_scene))
-            lines.append(rpt_("In the file {:s}; in the scene {:s}", here, there))
-        lines.append(rpt_("Made {:s}", _counted(self.made)))
+            lines.append(Finding("IN_FILE_AND_SCENE", arguments=(here, there)))
+        lines.append(Finding("MADE", arguments=(_counted(self.made),)))
         if self.matched:
             pairs = (
                 f'"{node}"' if node == obj else rpt_('"{:s}" is "{:s}"', node, obj)
                 for node, obj in self.matched.items()
             )
-            lines.append(rpt_("Matched {:d} by name: {:s}", len(self.matched), ", ".join(pairs)))
+            lines.append(Finding("MATCHED", arguments=(len(self.matched), ", ".join(pairs))))
         return lines
 
     def note_left(self, left: Counter[str]) -> None:
         """Note how much was left out of each kind."""
         if left.total():
-            self.notes.append(rpt_("Left out: {:s}", _counted(left)))
+            self.notes.append(Finding("LEFT_OUT", arguments=(_counted(left),)))
 
 
 def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:

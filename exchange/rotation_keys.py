@@ -17,7 +17,7 @@ from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import EULER_ORDERS, rotation_property
-from ..animation.translation import counted, n_, rpt_, translated
+from ..animation.translation import rpt_
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.orientations import Path
@@ -97,9 +97,7 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
     quaternions = _orientations(turns)
     long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if long.any():
-        singular = n_("{:d} turn over half a turn, up to {:.1f} degrees")
-        plural = n_("{:d} turns over half a turn, up to {:.1f} degrees")
-        add_note(counted(int(long.sum()), singular, plural, np.degrees(largest)))
+        add_note("LONG_TURN", int(long.sum()), float(np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, construction=construction, path=path)
     if prefers_euler and path == "SHORTEST":
@@ -117,17 +115,13 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
             if largest > _LARGEST_QUATERNION_ARC:
                 if np.ptp(turns.frames) > _MOST_SAMPLES:
                     raise KeysError(rpt_("no rotation mode says its turns, and it is too long to be sampled"))
-                add_note(
-                    rpt_(
-                        "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
-                    )
-                )
+                add_note("TURNS_SAMPLED")
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
-        add_note(rpt_("{:s}: taken by the shorter way", translated(error.message)))
+        add_note("TURNS_SHORTENED", error.message)
         return replace(keys_of_mode, settings=Settings(turns.cycle, construction=construction))
     if keys_of_mode.mode != asked:
-        add_note(rpt_("its rotation mode is {:s}, which can say its turns", keys_of_mode.mode))
+        add_note("MODE_CHOSEN", keys_of_mode.mode)
     return keys_of_mode
 
 

@@ -34,7 +34,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
             try:
                 report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
             except AnimationError as refusal:
-                report.errors.append(refusal)
+                report.errors += refusal.findings
             except ValueError as error:
                 # Of an argument, which is the same for all: the first refuses it, and none is changed.
                 self.report({"ERROR"}, translated(error))

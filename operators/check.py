@@ -42,7 +42,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         found = [
-            findings.Finding(
+            findings.FoundPlace(
                 bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.message
             )
             for violation in checks.violations
@@ -50,7 +50,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         findings.put(context.window_manager, found, checks.summary)
         report_notes(self, checks.notes)
         for refusal in checks.errors[:SHOWN_NOTES]:
-            self.report({"WARNING"}, refusal)
+            self.report({"WARNING"}, str(refusal))
         for violation in checks.violations[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(violation))
         if len(checks.violations) > SHOWN_NOTES:

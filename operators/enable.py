@@ -57,7 +57,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     """Report the largest change of the motion, as a warning where it can be seen."""
     for place in report.farthest_off:
-        operator.report({"INFO"}, rpt_("Largest change: {:s}", place))
+        operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
     if report.looks_changed:
         warning = counted(
             report.looks_changed,

@@ -42,7 +42,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         report = animation.fix_rotations_many(selected, turns=self.turns)
         left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
         found = [
-            findings.Finding(owner, fault.frames[0], _frames(fault), fault.track, fault.message, bone)
+            findings.FoundPlace(owner, fault.frames[0], _frames(fault), fault.track, fault.finding.message, bone)
             for owner, bone, fault in left
         ]
         result = counted(len(found), n_("{:,} rotation fault is left"), n_("{:,} rotation faults are left"))

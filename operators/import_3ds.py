@@ -233,7 +233,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
 def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Report what was done and the notes, with all of these in the console."""
     for line in report.lines():
-        operator.report({"INFO"}, line)
+        operator.report({"INFO"}, str(line))
     report_notes(operator, report.damage, "WARNING")
     report_notes(operator, report.notes)
     if report.baked.tracks:

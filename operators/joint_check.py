@@ -72,7 +72,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:s} from its place on {:s}", gap.name, size_text(gap.distance), gap.parent)
-        finding = findings.Finding(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
+        finding = findings.FoundPlace(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
         findings.put(context.window_manager, [finding], str(gap))
         self.report({"INFO"}, str(gap))
         redraw_editors()

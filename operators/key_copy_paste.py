@@ -76,7 +76,7 @@ class TCB_OT_key_paste(bpy.types.Operator):
         def paste_next(keys: TrackKeys) -> None:
             left = paste(keys, next(copied), defaults)
             if left:
-                notes.append(keys.track.note(left))
+                notes.append(keys.track.finding(left))
 
         report = for_each_of(chosen, paste_next)
         report.notes += notes

@@ -34,7 +34,7 @@ class TCB_OT_make_key(bpy.types.Operator):
             try:
                 make_key(datablock, track, selection.action_frame(context, datablock))
             except AnimationError as error:
-                report.errors.append(error)
+                report.errors += error.findings
                 continue
             report.tracks += 1
             report.keys += 1

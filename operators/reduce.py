@@ -22,7 +22,8 @@ from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
 if TYPE_CHECKING:
-    from ..animation import AnimationError, KeyCount, Reduction
+    from ..animation import KeyCount, Reduction
+    from ..animation.errors import Finding
     from ..animation.reduction.reduce import Selected
     from ..animation.reduction.wanted import Wanted
 
@@ -93,7 +94,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
     cancelled = n_("Reduce was ended: everything is as it was")
 
     @staticmethod
-    def work(selected: Selected) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
+    def work(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
         from ..animation.reduction.reduce import reduce_steps
 
         return reduce_steps(selected)
@@ -103,14 +104,14 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
             self.live = True
         return super().invoke(context, event)
 
-    def finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[AnimationError]]) -> Status:
+    def finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[Finding]]) -> Status:
         results, refused = found
         for result in results:
             report_notes(self, result.notes)
             self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
         if self.live:
             handlers.go_live([bpy.data.actions[result.action] for result in results])
-        faults = [str(each) for each in refused if not (each.nothing_to_do and results)]
+        faults = [str(each) for each in refused if not (each.has_nothing_to_do and results)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))
         redraw_editors()
@@ -128,12 +129,12 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
     cancelled = n_("Counting was ended")
 
     @staticmethod
-    def work(selected: Selected) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
+    def work(selected: Selected) -> Steps[tuple[list[KeyCount], list[Finding]]]:
         from ..animation.reduction.reduce import keys_by_error_steps
 
         return keys_by_error_steps(selected, _FACTORS)
 
-    def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[AnimationError]]) -> Status:
+    def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[Finding]]) -> Status:
         counts, refused = found
         manager: Any = context.window_manager
         manager.tcb_key_counts.clear()
@@ -143,7 +144,7 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
         text = ", ".join(rpt_("{:s}: {:,} keys", number_text(count.error, 6), count.keys) for count in counts)
         if counts:
             self.report({"INFO"}, rpt_("{:s}; now {:,}", text, counts[0].before))
-        faults = [str(each) for each in refused if not (each.nothing_to_do and counts)]
+        faults = [str(each) for each in refused if not (each.has_nothing_to_do and counts)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))
         redraw_editors()

@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWithin, relax
 from ..animation.edit.track_keys import TrackKeys, keys_of
-from ..animation.errors import LayeredActionError
+from ..animation.errors import Finding
 from ..animation.fcurves.channels import channels_of
 from ..animation.number_text import size_text
 from ..animation.relaxation.wanted_conditions import Wanted
@@ -95,13 +95,13 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return TurnsWithin(low, high)  # type: ignore[arg-type]
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
-            raise AnimationError(obj.name, rpt_('there is no object "{:s}"', self.target))
+            raise AnimationError(Finding("RELAX_NO_OBJECT", obj.name, arguments=(self.target,)))
         if self.wanted == "ABOVE":
             return StaysAbove(target, self.height)
         if target is None:
-            raise AnimationError(obj.name, rpt_("choose a target first"))
+            raise AnimationError(Finding("RELAX_NO_TARGET", obj.name))
         if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
-            raise AnimationError(target.name, rpt_('it has no bone "{:s}"', self.target_bone))
+            raise AnimationError(Finding("NO_BONE", target.name, arguments=(self.target_bone,)))
         if self.wanted == "AT":
             return StaysAt(target, self.target_bone, self.target_point)
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
@@ -112,9 +112,9 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
             try:
                 tracks = find_tracks(datablock, channels_of(datablock), prefixes)
-            except LayeredActionError:
-                raise
-            except AnimationError:
+            except AnimationError as refusal:
+                if refusal.has("LAYERED"):
+                    raise
                 continue
             for track in tracks:
                 name = "ROTATION" if track.is_rotation else track.path.rpartition(".")[2].upper()
@@ -129,14 +129,12 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
                     found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
         if not any(len(keys) for keys in found):
             if self.keys == "SELECTED":
-                raise AnimationError(
-                    obj.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline")
-                )
-            raise AnimationError(obj.name, rpt_("nothing that is selected has such keys"))
+                raise AnimationError(Finding("RELAX_SELECT_KEYS", obj.name))
+            raise AnimationError(Finding("RELAX_NONE_SELECTED", obj.name))
         return found
 
 
-def _worst(obj: bpy.types.Object, bone: str, error: float, frame: float) -> findings.Finding:
+def _worst(obj: bpy.types.Object, bone: str, error: float, frame: float) -> findings.FoundPlace:
     """Return the frame at which the condition is farthest from holding."""
     fault = rpt_("the largest error is {:s}", size_text(error))
-    return findings.Finding(obj, frame, rpt_("frame {:g}", frame), "", fault, bone)
+    return findings.FoundPlace(obj, frame, rpt_("frame {:g}", frame), "", fault, bone)

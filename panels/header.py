@@ -9,7 +9,8 @@ import bpy
 
 from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.datablocks import animation_data
-from ..animation.errors import FreeNote
+from ..animation.errors import Finding
+from ..animation.messages import ASK_TO_FREE
 from ..animation.report import one_of_each
 from ..animation.store.actions.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
@@ -35,7 +36,7 @@ class _Message(NamedTuple):
     """A message of the tab, with the notes of Live that it is made of, and a button that answers it."""
 
     text: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
     button: str = ""
     """"FREE", "DISCARD" or "WHOLE"; empty: none."""
     is_refusal: bool = False
@@ -135,10 +136,10 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
     others = baked_otherwise(context, only_live=True)
     if others:
         messages.append(_Message(iface_("Baked with other options or defaults: Bake Again changes {:s}", others)))
-    notes = one_of_each(line for action in selection.active_actions(context) for line in notes_of(action))
-    for text, lines in notes.items():
-        is_free = any(isinstance(line, FreeNote) for line in lines)
-        messages.append(_Message(text, tuple(lines), "FREE" if is_free else ""))
+    notes = one_of_each(note for action in selection.active_actions(context) for note in notes_of(action))
+    for text, findings in notes.items():
+        is_free = any(note.code in ASK_TO_FREE for note in findings)
+        messages.append(_Message(text, tuple(findings), "FREE" if is_free else ""))
     return messages
 
 

@@ -41,7 +41,7 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
         try:
             measured = _measured(context)
         except AnimationError as error:
-            box.label(text=error.reason, icon="ERROR", translate=False)
+            box.label(text=error.message, icon="ERROR", translate=False)
         else:
             _draw_jumps(box, measured, track.is_rotation)
         layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")

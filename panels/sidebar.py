@@ -213,7 +213,7 @@ def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock
     try:
         turn = turn_now(track, frame, selection.default_parameters(context))
     except AnimationError as error:
-        box.label(text=error.reason, icon="ERROR", translate=False)
+        box.label(text=error.message, icon="ERROR", translate=False)
         return
     text = iface_(
         "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)

@@ -336,8 +336,10 @@ def operators(package: ModuleType) -> Iterator[str]:
                 rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
                 yield f"### `bpy.ops.{module}.{name}`\n"
                 yield f"*{rna.name}.* {' '.join(rna.description.split())}.\n"
+                # These set what is given alone: Blender's defaults mean nothing.
+                keeps = name in ("key_set", "track_choose")
                 lines = [
-                    _property(each)
+                    _property(each, keeps)
                     for each in rna.properties
                     if each.identifier != "rna_type" and not each.identifier.startswith("filter_")
                 ]
@@ -345,8 +347,8 @@ def operators(package: ModuleType) -> Iterator[str]:
                     yield "\n".join(sorted(lines)) + "\n"
 
 
-def _property(each: Any) -> str:
-    """Return the line of an operator's property."""
+def _property(each: Any, keeps: bool) -> str:
+    """Return the line of an operator's property; `keeps`: where it is not given, that stays as it is."""
     is_flag = each.type == "ENUM" and each.is_enum_flag
     default: Any = ", ".join(sorted(each.default_flag)) if is_flag else getattr(each, "default", None)
     kind = each.type.lower()
@@ -366,7 +368,8 @@ def _property(each: Any) -> str:
     about = " ".join(each.description.split())
     if each.identifier.endswith("_of_50"):
         about = f"{about}; as 0 to 50"
-    return f"- **{each.identifier}**: {kind}, default {default}" + (f". {about}" if about else "")
+    unset = "not given: stays as it is" if keeps else f"default {default}"
+    return f"- **{each.identifier}**: {kind}, {unset}" + (f". {about}" if about else "")
 
 
 def main() -> None:

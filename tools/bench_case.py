@@ -113,7 +113,7 @@ class Bake(Case):
             report = animation.bake_many(animated(), animation.Options(output=self.output))
         end = time.perf_counter()
         if report.refused:
-            raise SystemExit("\n".join(report.refused))
+            raise SystemExit("\n".join(map(str, report.refused)))
         read, inside = stages.first - start, stages.inside
         self.result = {
             "read": read,

@@ -244,7 +244,7 @@ def bake(tracks: Sequence[Track], output: str) -> int:
     datablocks = list(dict.fromkeys(track.datablock for track in tracks))
     report = animation.bake_many(datablocks, animation.Options(output=output))
     if report.refused:
-        raise SystemExit("\n".join(report.refused))
+        raise SystemExit("\n".join(map(str, report.refused)))
     count: int = report.samples + report.curve_keys
     return count
 

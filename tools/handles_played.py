@@ -146,7 +146,7 @@ def compare(path: Path, every: int) -> tuple[tuple[str, ...], list[Compared]]:
     for is_rotation in (False, True):
         errors = [each.error for each in compared if each.is_rotation == is_rotation]
         columns += [number(float(np.quantile(np.concatenate(errors), q))) if errors else "" for q in (0.5, 0.9, 1.0)]
-    approximate = sum("approximate" in note for note in report.notes)
+    approximate = sum(note.code == "HANDLES_APPROXIMATE" for note in report.notes)
     return (path.name, f"{len(exact)}", f"{report.keys}", f"{approximate}", *columns), compared
 
 

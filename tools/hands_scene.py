@@ -414,7 +414,7 @@ def said(owner: str = LIVE) -> list[str]:
     from bl_ext.user_default.tcb_animation.ui.live import messages
 
     action, _ = playing(bpy.data.objects[owner])
-    return list(messages.notes_of(action)) if action is not None else []
+    return list(map(str, messages.notes_of(action))) if action is not None else []
 
 
 def in_area(kind: str, work: Callable[[], Any]) -> Any:

@@ -219,7 +219,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
     except (module("animation").AnimationError, three_ds.ThreeDSError) as error:
         row["faults"].append(f"export: {error}")
         return None
-    row |= {"nodes": len(written.nodes), "left": report.notes}
+    row |= {"nodes": len(written.nodes), "left": list(map(str, report.notes))}
     return content, matrices(scene, frames), frames
 
 
@@ -317,7 +317,7 @@ def of_three_ds(path: Path, row: Row) -> None:
     by_handles = matrices(scene, places(scene.frame_start, scene.frame_end))
     _, report = imported(content, "SAMPLES")
     given = exported(row)
-    row["read"] = report.notes
+    row["read"] = list(map(str, report.notes))
     if given is None:
         return
     written, shown, frames = given

@@ -12,8 +12,8 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One finding: an object, a frame, and the error there."""
+class FoundPlace:
+    """An object, a frame, and the error there."""
 
     obj: bpy.types.Object
     frame: float
@@ -35,7 +35,7 @@ class TCBFinding(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame", options=set())
 
 
-def put(window_manager: Any, findings: Iterable[Finding], result: str) -> None:
+def put(window_manager: Any, findings: Iterable[FoundPlace], result: str) -> None:
     """Replace the list by these findings, and the result above it."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result

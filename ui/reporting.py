@@ -10,6 +10,7 @@ import bpy
 
 from ..animation import AnimationError, Report
 from ..animation.edit.track_keys import TrackKeys
+from ..animation.errors import Finding
 from ..animation.report import one_of_each
 from ..animation.translation import counted, n_
 from . import selection
@@ -37,7 +38,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
         try:
             report.add(work(datablock, prefixes))
         except AnimationError as error:
-            report.errors += error.parts
+            report.errors += error.findings
     return report
 
 
@@ -50,7 +51,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
             try:
                 work(datablock, path)
             except AnimationError as error:
-                report.errors.append(error)
+                report.errors += error.findings
                 continue
             report.tracks += 1
             report.keys += keys
@@ -69,7 +70,7 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
         try:
             work(keys)
         except AnimationError as error:
-            report.errors.append(error)
+            report.errors += error.findings
             continue
         report.tracks += 1
         report.keys += len(keys)
@@ -98,7 +99,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
 
 def report_notes(
-    operator: bpy.types.Operator, notes: Sequence[str], level: Literal["INFO", "WARNING"] = "INFO"
+    operator: bpy.types.Operator, notes: Sequence[Finding], level: Literal["INFO", "WARNING"] = "INFO"
 ) -> None:
     """Show one note of each kind; where there are more, the console has all."""
     kinds = list(one_of_each(notes))
@@ -111,11 +112,11 @@ def report_notes(
             n_("… and {:d} notes more, which the console has"),
         )
         operator.report({level}, counted(rest, one, more))
-    if kinds[:SHOWN_NOTES] != list(notes):
+    if kinds[:SHOWN_NOTES] != list(map(str, notes)):
         _print(notes)
 
 
-def _print(lines: Iterable[str]) -> None:
+def _print(lines: Iterable[Finding]) -> None:
     for line in lines:
         print(f"TCB: {line}")
 

@@ -19,7 +19,6 @@ from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tra
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
-from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME
@@ -104,10 +103,10 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
         starts = "" if prefixes is None else tuple(prefixes)
         try:
             sets = editable_sets(datablock).sets
-        except LayeredActionError:
-            # The operator reports the reason.
-            return True
-        except AnimationError:
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                # The operator reports the reason.
+                return True
             continue
         for channels in sets:
             table = read_table(channels.action)

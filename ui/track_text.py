@@ -81,8 +81,9 @@ def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
     try:
         check_editable(datablock)
     except AnimationError as error:
-        return error.reason
-    return blocking_reason(track)
+        return error.message
+    reason = blocking_reason(track)
+    return reason.message if reason else ""
 
 
 def settings_error(track: Track) -> str:
@@ -90,7 +91,7 @@ def settings_error(track: Track) -> str:
     try:
         _ = track.settings
     except AnimationError as error:
-        return error.reason
+        return error.message
     return ""
 
 

@@ -12,7 +12,7 @@ import bpy
 
 from ...interp import KeysError
 from ..datablocks import name_of, users_of_each
-from ..errors import EDITED_OUTSIDE, NO_FLOAT_KEYS, AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.implied_parameters import may_imply, with_implied
 from ..report import Report
@@ -24,15 +24,11 @@ from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
-from ..translation import n_, rpt_, translated
-from .plans.handles import UnplayableError
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
 from .sample_limit import count_samples, too_many
 from .whole_rotations import completed
-
-_COMPLETED = n_("keyed all its rotation channels at the same frames")
 
 
 @dataclass
@@ -44,7 +40,7 @@ class Job:
     channels: Channels
     kept: list[tuple[Track, OwnChannels, Options]]
     """The tracks to bake, with the animator's keys and the options."""
-    notes: list[str]
+    notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
     """Rotations that lacked keys in some channels and get them."""
@@ -70,7 +66,7 @@ def collected_jobs(
         try:
             editable = editable_sets(datablock)
         except AnimationError as refusal:
-            report.errors += refusal.parts
+            report.errors += refusal.findings
             continue
         report.errors += editable.refused
         # Where some actions of its strips are TCB, the others stay plain.
@@ -85,8 +81,7 @@ def collected_jobs(
         if tracks:
             found.append((Job(users, channels, [], []), tracks))
         else:
-            reason = rpt_(NO_FLOAT_KEYS)
-            report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
+            report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
     to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
     own_keys = _own_keys([each for ones in to_bake for each in ones])
@@ -96,7 +91,7 @@ def collected_jobs(
             _collect(job, tracks, ones, list(islice(own_keys, len(ones))), _in_action_time(job, options), report)
             jobs.append(job)
         except AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.findings
     for job, users in zip(jobs, _all_users(jobs), strict=True):
         job.notes += played_otherwise([track for track, _, _ in job.kept], users)
     return jobs
@@ -127,8 +122,8 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
     ]
 
 
-def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
-    """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked, or "".
+def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
+    """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked.
 
     Where TCB tracks have lost their F-curves, the others stay plain.
     """
@@ -139,18 +134,16 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
 
 
-def lost_errors(
-    datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None = None
-) -> list[AnimationError]:
+def lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None = None) -> list[Finding]:
     """Return errors on baked tracks that have no F-curve any more."""
     if not read_table(channels.action).baked:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
     starts = "" if prefixes is None else tuple(prefixes)
-    return [track.error(rpt_(EDITED_OUTSIDE)) for track in lost if track.path.startswith(starts)]
+    return [track.finding("EDITED_OUTSIDE") for track in lost if track.path.startswith(starts)]
 
 
-def _own_keys(to_bake: Sequence[tuple[Track, str]]) -> Iterator[OwnChannels]:
+def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
     """Read the animator's keys of tracks; yield those of each, none of a track with a reason not to bake it."""
     own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
@@ -159,7 +152,7 @@ def _own_keys(to_bake: Sequence[tuple[Track, str]]) -> Iterator[OwnChannels]:
 def _collect(
     job: Job,
     tracks: Sequence[Track],
-    to_bake: Sequence[tuple[Track, str]],
+    to_bake: Sequence[tuple[Track, Finding | None]],
     own_keys: Sequence[OwnChannels],
     options: Options,
     report: Report,
@@ -174,18 +167,16 @@ def _collect(
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += map(_why_left, left)
     left_alone = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
-    job.notes += [track.note(rpt_(_COMPLETED)) for track in job.completed]
+    job.notes += [track.finding("COMPLETED") for track in job.completed]
     if not to_bake:
-        raise AnimationError(
-            name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
-        )
+        raise AnimationError(Finding("CURVES_GONE", name_of(job.datablocks[0])))
     if not job.kept:
-        raise AnimationError.of_all([refusal for _, refusal in left_alone])
+        raise AnimationError(*(finding for _, refusal in left_alone for finding in refusal.findings))
     for track, refusal in left_alone:
         if enabled and track.in_use:
-            report.errors.append(refusal)
+            report.errors += refusal.findings
         else:
-            job.notes.append(track.note(refusal.reason, refusal.frame))
+            job.notes += refusal.findings
 
 
 def _options_again(track: Track, options: Options) -> Options:
@@ -219,17 +210,17 @@ def job_of_edited(
         lambda track: (None if anew else track.settings.options) or otherwise.as_kept(),
         complete,
     )
-    report.errors += [error for _, error in left_out]
+    report.errors += [finding for _, error in left_out for finding in error.findings]
     counts = zip(job.kept, count_samples(job.kept), strict=True)
     limited = [(kept, too_many(count, otherwise.sample_limit)) for kept, count in counts]
-    report.errors += [kept[0].error(reason) for kept, reason in limited if reason]
+    report.errors += [reason.on(kept[0].name, kept[0].path) for kept, reason in limited if reason]
     job.kept = [kept for kept, reason in limited if not reason]
     return job
 
 
 def _add_tracks(
     job: Job,
-    to_bake: Sequence[tuple[Track, str]],
+    to_bake: Sequence[tuple[Track, Finding | None]],
     own_keys: Sequence[OwnChannels],
     options_of: Callable[[Track], Options],
     complete: bool = True,
@@ -243,7 +234,7 @@ def _add_tracks(
     for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
         try:
             if not own:
-                raise track.error(reason or rpt_("it has no keys"))
+                raise AnimationError(reason or track.finding("NO_KEYS"))
             options = options_of(track)
             whole = completed(track, own) if complete and options.output == "HANDLES" else own
             if whole is not own:
@@ -256,23 +247,18 @@ def _add_tracks(
     return left_out
 
 
-def _why_left(track: Track) -> str:
+def _why_left(track: Track) -> Finding:
     """Return the note on a track that is not TCB beside one that is."""
     (reason,) = blocking_reasons([track])
     if reason:
-        return track.note(reason)
+        return reason
     (own,) = read_all_own_keys([track])
-    fault = error_of_numbers(track, own)
-    if fault is not None:
-        return track.note(fault.reason, fault.frame)
-    return track.note(rpt_("not TCB, so it was not baked. Enable it (command: --enable) to bake it, too"))
+    return error_of_numbers(track, own) or track.finding("NOT_BAKED")
 
 
-def too_near_keys(step: float) -> str:
-    """Return why a bake can't have such a step; empty where it can."""
-    if step >= APART:
-        return ""
-    return rpt_("a step of {:g} is below {:g} frames, the distance below which Blender merges keys", step, APART)
+def too_near_keys(step: float) -> Finding | None:
+    """Return why a bake can't have such a step; None where it can."""
+    return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
@@ -286,8 +272,8 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
         try:
             planned.append(_track_plan(track, own, options, function))
         except AnimationError as refusal:
-            report.errors.append(refusal)
-            if isinstance(refusal, UnplayableError):
+            report.errors += refusal.findings
+            if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
                 job.unplayable.append(track)
             if whole:
                 return False
@@ -304,4 +290,4 @@ def _track_plan(track: Track, own: OwnChannels, options: Options, function: Fram
         settings = settings if settings.options is options else replace(settings, options=options)
         return plan_track(track, settings, own, options, function)
     except KeysError as error:
-        raise track.error(translated(error.message), error.frame) from error
+        raise track.error("SPLINE", error.message, frame=error.frame) from error

@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 
+from ..errors import Finding, size_of
 from ..fcurves import scratch_curves
 from ..report import HandleError, Report
 from ..store.tracks import Track
-from ..translation import n_, rpt_
-from .plans.handles import approximate
 from .plans.protocol import Baked, TrackPlan
 
 
@@ -21,7 +20,7 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
     report.tracks += 1
     report.keys += len(plan.key_frames)
     if baked.is_by_handles:
-        report.handles.append(_handle_error(track, baked))
+        report.handles.append(_handle_error(plan, baked))
     else:
         report.samples += baked.samples
         report.curve_keys += baked.curve_keys
@@ -32,9 +31,7 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
     else:
         report.value_error = max(report.value_error, baked.error)
         report.values_exact &= is_exact
-    standing = [*baked.notes, *_modifier_notes(track)]
-    report.standing += [track.error(note) for note in standing]
-    report.notes += map(track.note, standing)
+    report.notes += [*baked.notes, *_modifier_notes(track)]
 
 
 _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
@@ -45,23 +42,24 @@ def rounding_of(track: Track, largest: float) -> float:
     return _PRECISION if track.is_rotation else _PRECISION * largest
 
 
-def _modifier_notes(track: Track) -> list[str]:
+def _modifier_notes(track: Track) -> list[Finding]:
     """Return one note per type of F-curve modifier."""
     components: dict[str, list[str]] = {}
     for fcurve in [fcurve for fcurve in track.channels.values() if len(fcurve.modifiers)]:
         for kind in sorted({modifier.type for modifier in fcurve.modifiers} - {"CYCLES"}):
             components.setdefault(kind, []).append(str(fcurve.array_index))
-    text = n_("F-curve modifiers act on the baked motion: {:s} (component {:s})")
-    return [rpt_(text, kind, ", ".join(found)) for kind, found in components.items()]
+    return [track.finding("MODIFIERS", kind, ", ".join(found)) for kind, found in components.items()]
 
 
-def _handle_error(track: Track, baked: Baked) -> HandleError:
+def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
+    track, values = plan.track, [own.values for own in plan.own.values() if own.count]
     return {
         "datablock": track.name,
         "track": track.path,
         "rotation": track.is_rotation,
         "error": math.degrees(baked.error) if track.is_rotation else baked.error,
         "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
+        "range": 0.0 if track.is_rotation else max((float(np.ptp(each)) for each in values), default=0.0),
         "approximate": baked.is_approximate,
     }
 
@@ -72,17 +70,12 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
     """
     if baked.is_approximate:
-        reason = approximate(plan.track, baked.error, baked.error_frame)
-        report.notes.append(plan.track.note(reason))
+        error = size_of(baked.error, plan.track.is_rotation)
+        report.notes.append(plan.track.finding("HANDLES_APPROXIMATE", error, round(baked.error_frame, 2)))
     if _is_held(plan, baked):
-        reason = rpt_("its extrapolation is Linear, and the bake holds its values outside the keys. Extend the bake")
-        report.notes.append(plan.track.note(reason))
+        report.notes.append(plan.track.finding("HELD_OUTSIDE"))
     if _goes_on_otherwise(plan, baked):
-        reason = rpt_(
-            "its extrapolation is Linear, and the bake leaves segments to Blender. Outside a baked end the line may "
-            "have another slope than the motion"
-        )
-        report.notes.append(plan.track.note(reason))
+        report.notes.append(plan.track.finding("OTHER_SLOPE_OUTSIDE"))
 
 
 def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:

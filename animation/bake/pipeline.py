@@ -12,7 +12,6 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
-from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_anew, evaluate_if, played_now
 from ..fcurves.keyframes import write_joined
@@ -21,7 +20,6 @@ from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.custom_property import update
 from ..store.table.options import Options
 from ..store.tracks import Track
-from ..translation import translated
 from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
 from .plans.protocol import Baked, Results, TrackPlan
 from .put_back import restore_track
@@ -63,11 +61,11 @@ def bake_steps(
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
     samples = sum(count_samples([kept for job in jobs for kept in job.kept]))
     if reason:
-        report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
+        report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
     reason = too_many(samples, options.sample_limit)
     if reason:
-        report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, samples) for job in jobs]
+        report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
     with scratch_curves.kept():
         planned = [job for job in jobs if plan_tracks(job, report, whole)]
@@ -161,7 +159,7 @@ def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
-        report.errors.append(plan.track.error(translated(error.message), error.frame))
+        report.errors.append(plan.track.finding("SPLINE", error.message, frame=error.frame))
         return False
     return True
 

@@ -8,41 +8,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.table.options import Options
 from ..store.tracks import Track
-from ..translation import n_, rpt_
 from .plans.plan_track import sampling_of
 from .plans.protocol import OwnChannels
 from .plans.retimed import sample_count
 from .plans.sample_frames import Sampling
 
 
-def too_many(count: float, limit: int) -> str:
-    """Return why a bake of so many samples is refused; empty where it is not."""
-    if not count > limit:
-        return ""
-    return rpt_(
-        "the bake needs about {:s} samples, more than the limit of {:,}. "
-        "Use a larger step or fewer objects, or raise the sample limit",
-        approximately(count),
-        limit,
-    )
+def too_many(count: float, limit: int) -> Finding | None:
+    """Return why a bake of so many samples is refused; None where it is not."""
+    return Finding("TOO_MANY_SAMPLES", arguments=(count, limit)) if count > limit else None
 
 
 def check_table(name: str, count: float, limit: int) -> None:
     """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
     if count > limit:
-        text = n_("about {:,.0f} samples are needed, more than the limit of {:,}. Use a larger step or a shorter range")
-        raise AnimationError(name, rpt_(text, count, limit))
-
-
-def approximately(count: float) -> str:
-    """Return a count of samples as text."""
-    return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
+        raise AnimationError(Finding("TOO_MANY_ROWS", name, arguments=(count, limit)))
 
 
 def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:

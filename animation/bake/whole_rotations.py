@@ -31,13 +31,11 @@ from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
 from ..store.table import identity
 from ..store.table import rows as rows_
 from ..store.tracks import Track
-from ..translation import n_, rpt_
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
 from .plans.sample_frames import APART
 from .plans.splines import values_at
 
-_NEAR_KEYS = n_("keys of its channels are less than {:g} frames apart. Move them to one frame")
 _FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
 """The floats of new keys, as Blender makes them."""
 
@@ -67,7 +65,7 @@ def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):
-        raise track.error(rpt_(_NEAR_KEYS, APART), float(frames[near[0]]))
+        raise track.error("KEYS_TOO_NEAR", APART, frame=float(frames[near[0]]))
     return frames
 
 

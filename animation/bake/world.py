@@ -18,7 +18,7 @@ import numpy as np
 
 from ...interp import rotations
 from ..datablocks import bone_path
-from ..errors import FRAME_NOT_FINITE, KEYED_APART
+from ..errors import AnimationError
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array
 from ..sampling.beyond_fcurves import UnknownMotionError
@@ -27,7 +27,6 @@ from ..store.frame_functions import function_of
 from ..store.paths import BONES, split
 from ..store.table.options import Options
 from ..store.tracks import Track
-from ..translation import rpt_
 from .plans.plan_track import sampling_of
 from .plans.protocol import Baked, ChannelKeys, OwnChannels
 from .plans.rotation_channels import followed
@@ -50,22 +49,22 @@ class WorldMotion:
 
     def __init__(self, item: Any, track: Track, own: OwnChannels, options: Options) -> None:
         if function_of(track) is not None:
-            raise track.error(rpt_("a frame function times it. Mute that first"))
+            raise track.error("WORLD_TIMED")
         if "velocities" in setting_names(track, track.settings):
-            raise track.error(rpt_("its velocities are given in its parent's axes. Choose another method"))
+            raise track.error("WORLD_VELOCITIES")
         if len({each.timing for each in own.values()}) > 1:
-            raise track.error(rpt_(KEYED_APART))
+            raise track.error("KEYED_APART")
         self.item, self.bone = item, bone_of(item, track)
         self.track, self.own, self.defaults = track, own, options.defaults
         self.keys = union([each.frames for each in own.values()])
         if not np.isfinite(self.keys).all():
-            raise track.error(rpt_(FRAME_NOT_FINITE))
+            raise track.error("FRAME_NOT_FINITE")
         if len(self.keys) < 2:
-            raise track.error(rpt_("it needs two keys to interpolate between"))
+            raise track.error("WORLD_ONE_KEY")
         sampling = sampling_of(self.keys, replace(options, extend=None))
         reason = too_many(len(track.rest) * samples_of_channel(sampling, self.keys, "SINGLE"), options.sample_limit)
         if reason:
-            raise track.error(reason)
+            raise AnimationError(reason.on(track.name, track.path))
         self.frames: Float32Array = np.union1d(self.keys, sampling.samples(self.keys, "SINGLE", False))
         self.raw = np.empty((len(self.keys), len(track.rest)))
         for index in range(len(track.rest)):
@@ -95,8 +94,7 @@ class WorldMotion:
         try:
             at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))
         except UnknownMotionError as unknown:
-            reason = rpt_("{:s}. Only motion by F-curves and parents can be baked in the world", str(unknown))
-            raise self.track.error(reason) from unknown
+            raise self.track.error("WORLD_UNKNOWN", unknown.finding) from unknown
         if self.track.is_rotation:
             posed = rotations.normalise(quaternions_of(self.track, self.raw))
             # Segments that Blender plays interpolate the components, so the signs are chosen for the shorter arc.
@@ -107,7 +105,7 @@ class WorldMotion:
         way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
         gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
         if gone.any():
-            raise self.track.error(rpt_("its parent's scale is zero there"), float(self.frames[np.argmax(gone)]))
+            raise self.track.error("PARENT_FLAT", frame=float(self.frames[np.argmax(gone)]))
         offset = way - at_frames[:, :3, 3]
         return np.asarray(np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
 
@@ -170,7 +168,7 @@ def _turns(matrices: Matrices, track: Track) -> Float64Array:
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
     if (size <= 0.0).any() or (np.abs(squares - size * np.eye(3)) > _SKEWED * size).any():
-        raise track.error(rpt_("its parent is unequally scaled, so its rotation in the world is no rotation"))
+        raise track.error("PARENT_UNEQUAL")
     if (np.linalg.det(axes) < 0.0).any():
-        raise track.error(rpt_("its parent is mirrored, so its rotation in the world is no rotation"))
+        raise track.error("PARENT_MIRRORED")
     return rotations.from_matrix(axes / np.sqrt(size))

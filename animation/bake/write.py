@@ -130,7 +130,7 @@ def _in_world(job: Job, baking: _Baking, report: Report) -> _Baking | None:
         motion = WorldMotion(job.datablocks[0], plan.track, plan.own, plan.settings.options)
         return replace(baking, baked=motion.baked())
     except AnimationError as error:
-        report.errors.append(error)
+        report.errors += error.findings
         return None
 
 

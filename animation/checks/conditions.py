@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.keyframes import BoolArray
 from ..number_text import number_text, size_text
 from ..records import record
@@ -90,8 +90,18 @@ class Violation:
     keys: tuple[float | None, float | None] = (None, None)
     """Frames of the animator's keys at or before the worst frame, and at or after it; None: there is none."""
 
+    @property
+    def finding(self) -> Finding:
+        """Return the violation as a finding, about the worst frame."""
+        values = self.message, self.place, between(self.keys)
+        return Finding("VIOLATION", self.name, self.track, self.worst, values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the violation as JSON has it."""
+        return as_dict(self)
+
     def __str__(self) -> str:
-        return f'"{self.name}", {self.track}, {self.place}: {self.message}{between(self.keys)}'
+        return str(self.finding)
 
     @property
     def place(self) -> str:
@@ -110,9 +120,9 @@ class Checks:
     samples: int = 0
     violations: list[Violation] = field(default_factory=list)
     """In order of objects, then of frames."""
-    errors: list[str] = field(default_factory=list)
+    errors: list[Finding] = field(default_factory=list)
     """What could not be checked, and why."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
     """Single conditions that could not be checked, and why."""
     joints_apart: int = 0
     """Joints apart, of those that were measured in addition."""
@@ -121,6 +131,10 @@ class Checks:
     def holds(self) -> bool:
         """Return whether everything was checked, and nothing is violated."""
         return not (self.violations or self.errors or self.notes or self.joints_apart)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it, findings with their messages."""
+        return as_dict(self)
 
     @property
     def summary(self) -> str:
@@ -193,7 +207,7 @@ def check(
         try:
             frames = sampled_frames(seen, of_object(item), frame_range, step)
         except AnimationError as refusal:
-            result.errors.append(rpt_("not checked: {:s}", str(refusal)))
+            result.errors += map(not_checked, refusal.findings)
             continue
         result.objects += 1
         check = _ObjectCheck(seen, item, frames, result.notes)
@@ -202,8 +216,13 @@ def check(
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
             except AnimationError as refusal:
-                result.errors.append(rpt_("not checked: {:s}", str(refusal)))
+                result.errors += map(not_checked, refusal.findings)
     return result
+
+
+def not_checked(reason: Finding) -> Finding:
+    """Return the finding that for this reason something was not checked."""
+    return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
 
 def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
@@ -215,7 +234,7 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
 class _ObjectCheck:
     """Check one object."""
 
-    def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[str]) -> None:
+    def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[Finding]) -> None:
         self.scene = scene
         self.item: Any = item
         self.frames = frames
@@ -332,8 +351,7 @@ class _ObjectCheck:
             try:
                 towards, poles, word = self._towards(constraint, alone=len(active) == 1)
             except UnknownMotionError as unknown:
-                place = f'"{self.item.name}", {path}'
-                self.notes.append(rpt_("{:s}: not checked: {:s}", place, str(unknown)))
+                self.notes.append(not_checked(unknown.finding.on(self.item.name, path)))
                 continue
             influence = self.sampler.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
             angle, part = _nearest(towards, poles)
@@ -366,14 +384,14 @@ class _ObjectCheck:
         UnknownMotionError.
         """
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
-            raise UnknownMotionError(rpt_("it does not work in world space"))
+            raise UnknownMotionError("NOT_WORLD_SPACE")
         if constraint.type == "DAMPED_TRACK" and not alone:
-            raise UnknownMotionError(rpt_("other constraints act on it too"))
+            raise UnknownMotionError("OTHER_CONSTRAINTS")
         own = self._own(constraint, alone)
         target, point = self._target(constraint)
         way = point - own[:, :3, 3]
         if not np.isfinite(way).all():
-            raise UnknownMotionError(rpt_("a place is not a finite number"))
+            raise UnknownMotionError("PLACE_NOT_FINITE")
         if constraint.type == "TRACK_TO":
             up = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
             if not constraint.use_target_z:
@@ -395,7 +413,7 @@ class _ObjectCheck:
             matrices = self._matrices(target, "")
             return matrices, matrices[:, :3, 3]
         if target.type != "ARMATURE" or bone not in target.pose.bones:
-            raise UnknownMotionError(rpt_("its target {:s} is no bone", bone))
+            raise UnknownMotionError("TARGET_NO_BONE", bone)
         matrices = self._matrices(target, bone)
         along = constraint.head_tail * target.pose.bones[bone].bone.length
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]

@@ -12,12 +12,11 @@ import bpy
 import numpy as np
 
 from ..arguments import FrameRange, Point, Positive, checked
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding, as_dict
 from ..records import record
 from ..sampling.depsgraph import placed
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..sampling.transforms import Frames, Matrices
-from ..translation import rpt_
 
 
 @record()
@@ -36,12 +35,19 @@ class Gap:
     keys: tuple[float | None, float | None] = (None, None)
     """Frames of the animator's keys at or before that frame, and at or after it."""
 
-    def __str__(self) -> str:
-        where = rpt_('"{:s}" on "{:s}"', self.name, self.parent)
+    @property
+    def finding(self) -> Finding:
+        """Return the gap as a finding."""
         if self.distance == 0.0:
-            return rpt_("{:s}: the joint holds exactly, {:,} samples", where, self.samples)
-        apart = rpt_("{:s}: up to {:.4g} apart, at frame {:g}", where, self.distance, self.frame)
-        return apart + between(self.keys)
+            return Finding("JOINT_HOLDS", self.name, arguments=(self.parent, self.samples))
+        return Finding("JOINT_APART", self.name, "", self.frame, (self.parent, self.distance, between(self.keys)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the gap as JSON has it."""
+        return as_dict(self)
+
+    def __str__(self) -> str:
+        return str(self.finding)
 
 
 @checked
@@ -95,11 +101,11 @@ def joint_gap(
     child: Any = item
     bones: Any = child.pose.bones if child.pose else {}
     if bone and bone not in bones:
-        raise AnimationError(item.name, rpt_("it has no bone {!r}", bone))
+        raise AnimationError(Finding("NO_BONE", item.name, arguments=(bone,)))
     parent = bones[bone].parent if bone else child.parent
     if parent is None:
-        fault = rpt_("its bone {!r} has no parent", bone) if bone else rpt_("it has no parent")
-        raise AnimationError(item.name, fault)
+        fault = Finding("BONE_WITHOUT_PARENT", arguments=(bone,)) if bone else Finding("NO_PARENT")
+        raise AnimationError(fault.on(item.name))
     frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, step)
     own = placed(seen, item, bone, frames)
     owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
@@ -112,16 +118,12 @@ def joint_gap(
         joint = rest[:3, :3] @ np.array(point, dtype=np.float64) + rest[:3, 3]
     else:
         if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
-            raise AnimationError(
-                item.name, rpt_("its parent's scale is zero at frame {:g}: name the point on the parent", frames[0])
-            )
+            raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
         joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
     distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
     finite = np.isfinite(distance)
     if not finite.all():
-        raise AnimationError(
-            bone or item.name, rpt_("where it is is not a finite number"), frame=float(frames[np.argmin(finite)])
-        )
+        raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(finite)])))
     distance[distance < _rounding(at)] = 0.0
     worst = int(np.argmax(distance))
     keys = [all_keys(each) for each in ([item] if bone else _with_parents(item))]

@@ -19,7 +19,6 @@ from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.record_rows import plain_keys
 from ..store.tracks import Track
-from ..translation import rpt_
 
 AT = 0.02
 """Frames: a key this close to the current frame is at it."""
@@ -156,7 +155,7 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     """Raise AnimationError for a rotation whose missing values need a new F-curve, which drawing must not make."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
-        raise track.error(rpt_("its channels are keyed at different frames: shown while it is not baked"))
+        raise track.error("KEYED_APART_SHOWN")
 
 
 def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:

@@ -10,7 +10,6 @@ from ..bake.plans.splines import track_splines
 from ..records import record
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
-from ..translation import rpt_
 from .key_info import check_can_be_drawn
 
 MOST_KEYS = 2000
@@ -34,9 +33,9 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     """
     originals = read_own_keys(track)
     if not originals:
-        raise track.error(rpt_("it has no keys"))
+        raise track.error("NO_KEYS")
     if max(len(original.keys) for original in originals.values()) > MOST_KEYS:
-        raise track.error(rpt_("more than {:d} keys: not measured", MOST_KEYS))
+        raise track.error("TOO_MANY_KEYS_MEASURED", MOST_KEYS)
     check_can_be_drawn(track, originals)
     splines = track_splines(track, track.settings, originals, defaults)
     measured = [jumps(spline.spline, track.is_rotation) for spline in splines]

@@ -100,7 +100,7 @@ def bake(  # noqa: PLR0913
     only = None if prefixes is None else {datablock: list(prefixes)}
     report = bake_selected([datablock], options, only, progress)
     if report.errors and not report.tracks:
-        raise AnimationError.of_all(report.errors)
+        raise AnimationError(*report.errors)
     return report
 
 

@@ -13,7 +13,7 @@ from ..bake.job import too_near_keys
 from ..bake.pipeline import bake, rebake
 from ..bake.world import WorldMotion, is_in_world
 from ..datablocks import bone_path
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import editable_channels
 from ..report import Report
@@ -21,7 +21,6 @@ from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import read_own_keys
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
-from ..translation import rpt_
 
 
 @checked
@@ -71,16 +70,16 @@ def bake_in_world(
     """
     too_near = too_near_keys(step)
     if too_near:
-        raise AnimationError(item.name, too_near)
+        raise AnimationError(too_near.on(item.name))
     options = Options(step=step, defaults=defaults or {}, in_world=True).as_kept()
     editable_channels(item)
     child: Any = item
     known = child.pose.bones if child.pose else {}
     for bone in bones:
         if bone not in known:
-            raise AnimationError(item.name, rpt_("it has no bone {!r}", bone))
+            raise AnimationError(Finding("NO_BONE", item.name, arguments=(bone,)))
     if not bones and child.parent is None:
-        raise AnimationError(item.name, rpt_("it has no parent, so it is interpolated in the world already"))
+        raise AnimationError(Finding("WORLD_NO_PARENT", item.name))
     tracks = [track for bone in bones or [""] for track in _tracks(child, bone)]
     for track in tracks:
         WorldMotion(child, track, read_own_keys(track), options).sampled()
@@ -92,7 +91,7 @@ def bake_in_world(
     present = [track for track in find_tracks(item, channels) if track.path in paths]
     report.add(rebake(users, channels, present, options, anew=True))
     if report.errors and not report.tracks:
-        raise AnimationError.of_all(report.errors)
+        raise AnimationError(*report.errors)
     return report
 
 
@@ -104,9 +103,9 @@ def _tracks(item: Any, bone: str) -> list[Track]:
         for track in find_tracks(item, channels_of(item), [prefix])
         if "." not in track.path.removeprefix(prefix) and is_in_world(track, item) and track.enabled
     ]
-    for track, reason in zip(found, blocking_reasons(found), strict=True):
+    for reason in blocking_reasons(found):
         if reason:
-            raise track.error(reason)
+            raise AnimationError(reason)
     if not found:
-        raise AnimationError(bone or item.name, rpt_("it has no TCB location or rotation. Enable it first"))
+        raise AnimationError(Finding("WORLD_NO_TRACK", bone or item.name))
     return found

@@ -11,17 +11,16 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
-from ..arguments import Datablocks, Parameters, by_datablock, checked
+from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
 from ..bake.plans.refused_motion import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
-from ..errors import AnimationError, note_on
+from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels
 from ..fcurves.editable import editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
-from ..number_text import size_text
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
@@ -34,22 +33,12 @@ from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import listed, n_, rpt_
 
 _Prefixes = Iterable[str] | None
-_VISIBLE_CHANGE = 0.01
-"""Relative to a track's range: a visible change."""
-_VISIBLE_ANGLE = math.radians(1.0)
+MAX_CHANGE = (math.radians(1.0), 0.01)
+"""An angle, and a share of a track's range: a larger change is visible."""
 _CLEARLY_LESS = 0.8
 """Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
-_NEARER = {
-    "AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
-    "SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
-}
-_ALL_LINEAR = n_(
-    "all its keys were linear: TCB curves through them now, up to {:s} away; to have lines choose Linear in Set"
-    " Parameters (script: key_set)"
-)
 
 
 @checked
@@ -92,7 +81,7 @@ def enable(
     """
     report = enable_many([datablock], prefixes, keep_look, defaults)
     if report.errors and not report.tracks:
-        raise report.errors[0]
+        raise AnimationError(*report.errors)
     return report
 
 
@@ -102,6 +91,7 @@ def enable_many(
     prefixes: Iterable[str] | None = None,
     keep_look: bool = False,
     defaults: Parameters | None = None,
+    max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
 ) -> Report:
     """Make tracks of several datablocks TCB, as `enable` does.
 
@@ -119,6 +109,8 @@ def enable_many(
         spline.
     defaults : mapping, optional
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
+    max_change : (float, float)
+        An angle in radians, and a share of a track's range: a larger change of kept motion is visible, and noted.
 
     Returns
     -------
@@ -137,7 +129,7 @@ def enable_many(
         try:
             _find_plain(datablock, own_prefixes, made, report)
         except AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.findings
     originals = read_all_own_keys([track for _, track in made.values()])
     for (_, track), own in zip(made.values(), originals, strict=True):
         report.notes += _faults_of_frames(track, own)
@@ -148,7 +140,8 @@ def enable_many(
             _with_interpolations(track, own, report) for (_, track), own in zip(made.values(), originals, strict=True)
         ]
         with scratch_curves.kept():
-            numbers, settings = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
+            tracks = [track for _, track in made.values()]
+            numbers, settings = _keep_look(tracks, originals, defaults or {}, max_change, report)
     enable_read(list(made.values()), originals, settings, numbers)
     return report
 
@@ -177,20 +170,20 @@ def _find_plain(
     editable = editable_sets(datablock)
     report.errors += editable.refused
     if editable.left:
-        text = n_("the actions of its NLA strips stay plain beside its own action: {:s}. Tweak a strip to enable it")
-        report.notes.append(note_on(name_of(datablock), rpt_(text, listed(editable.left))))
-    refused: list[AnimationError] = []
-    before = len(made)
+        report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.left),)))
+    refused: list[Finding] = []
+    before, refusals = len(made), 0
     for channels in editable.sets:
         try:
             _find_plain_in(channels, datablock, prefixes, made, report)
         except AnimationError as refusal:
-            refused.append(refusal)
+            refused += refusal.findings
+            refusals += 1
     if len(made) > before:
         report.add(Report.on([datablock]))
-    if len(refused) == len(editable.sets):
-        raise refused[0] if all(each.nothing_to_do for each in refused) else AnimationError.of_all(refused)
-    report.errors += [each for each in refused if not each.nothing_to_do]
+    if refusals == len(editable.sets):
+        raise AnimationError(*(refused[:1] if all(each.has_nothing_to_do for each in refused) else refused))
+    report.errors += [each for each in refused if not each.has_nothing_to_do]
 
 
 def _find_plain_in(
@@ -203,8 +196,11 @@ def _find_plain_in(
     """Add the tracks of one set of F-curves to `made` as `_find_plain` does."""
     tracks = find_tracks(datablock, channels, prefixes)
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
+    before = [track for track in tracks if track.enabled]
+    for track, own in zip(before, read_all_own_keys(before), strict=True):
+        report.notes += _faults_of_frames(track, own)
     reasons = [blocking_reason(track) for track in plain]
-    left_alone = [track.error(reason) for track, reason in zip(plain, reasons, strict=True) if reason]
+    left_alone = [reason for reason in reasons if reason]
     free = [track for track, reason in zip(plain, reasons, strict=True) if not reason]
     faulty = [error_of_numbers(track, own) for track, own in zip(free, read_all_own_keys(free), strict=True)]
     faults = [fault for fault in faulty if fault is not None]
@@ -212,9 +208,9 @@ def _find_plain_in(
     enabled = len(plain) < len(tracks)
     if not wanted and not enabled:
         if left_alone or faults:
-            raise AnimationError.of_all(left_alone + faults)
-        raise AnimationError(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
-    report.notes += map(str, left_alone)
+            raise AnimationError(*left_alone, *faults)
+        raise AnimationError(Finding("NO_FLOAT_PROPERTY", name_of(datablock)))
+    report.notes += left_alone
     report.errors += faults
     if channels.action.library is not None:
         channels = editable_channels(datablock, report.notes)
@@ -224,13 +220,13 @@ def _find_plain_in(
     report.tracks += len(found)
 
 
-def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[str]:
+def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Finding]:
     """Return a note on the first two keys at one frame, which a bake would refuse."""
     try:
         for own in originals.values():
             check_frames(track, own.keys.frames)
     except AnimationError as fault:
-        return [track.note(fault.reason, fault.frame)]
+        return list(fault.findings)
     return []
 
 
@@ -250,8 +246,7 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
         for index, own in originals.items()
     }
     if any(each[:-1].any() for each in other.values()):
-        text = rpt_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB")
-        report.notes.append(track.note(text))
+        report.notes.append(track.finding("NOT_BEZIER"))
     return {
         index: own.with_(chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
         for index, own in originals.items()
@@ -280,6 +275,7 @@ def _keep_look(
     tracks: Sequence[Track],
     originals: Sequence[Mapping[int, OwnKeys]],
     defaults: Mapping[str, float],
+    max_change: tuple[float, float],
     report: Report,
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
     """Fit parameters to the present motion; return each track's parameters and settings.
@@ -325,15 +321,15 @@ def _keep_look(
             numbers[place] = _of_channels(originals[place], found[row], defaults)
         if reading.settings.path != settings[place].path:
             settings[place] = reading.settings
-            report.notes.append(tracks[place].note(rpt_(_NEARER[reading.settings.path])))
-        report.add(_compared(look, place in linear))
+            report.notes.append(tracks[place].finding(f"TURNS_{reading.settings.path}"))
+        report.add(_compared(look, place in linear, max_change))
     return numbers, settings
 
 
 def _changes_less(look: Look, other: Look) -> bool:
     """Check whether the largest and the mean change of a look are clearly smaller than another's."""
     less = look.change < _CLEARLY_LESS * other.change and look.mean < _CLEARLY_LESS * other.mean
-    return less and other.change > _VISIBLE_ANGLE
+    return less and other.change > MAX_CHANGE[0]
 
 
 def _of_channels(
@@ -393,21 +389,22 @@ def _splines(
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
 
 
-def _compared(look: Look, was_linear: bool) -> Report:
-    """Report how much a track's splines differ from what was played."""
+def _compared(look: Look, was_linear: bool, max_change: tuple[float, float]) -> Report:
+    """Report how much a track's splines differ from what was played; a larger change than `max_change` is visible."""
     track, change, at = look.track, look.change, round(look.frame, 1)
     report = Report(looks_kept=int(not was_linear))
-    place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
+    size = size_of(change, track.is_rotation)
+    place = track.finding("CHANGED", size, frame=at)
     if track.is_rotation:
         report.rotation_change, report.rotation_change_at = change, place
-        visible, words = change > _VISIBLE_ANGLE, size_text(change, is_angle=True)
+        visible = change > max_change[0]
     else:
         report.value_change, report.value_change_at = change, place
-        visible, words = change > _VISIBLE_CHANGE * look.spread, size_text(change)
+        visible = change > max_change[1] * look.spread
     if visible:
         report.looks_changed = 1
     if was_linear and change > 0.0:
-        report.notes.append(track.note(rpt_(_ALL_LINEAR, words), at))
+        report.notes.append(track.finding("LINEAR_CURVED", size, bool(visible), frame=at))
     elif visible:
-        report.notes.append(track.note(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
+        report.notes.append(track.finding("LOOK_CHANGED", size, frame=at))
     return report

@@ -8,15 +8,15 @@ from contextlib import suppress
 
 import bpy
 
-from ..arguments import checked
+from ..arguments import NotNegative, checked
 from ..bake.pipeline import bake_steps
-from ..errors import AnimationError, Note
+from ..errors import AnimationError
 from ..report import Report
 from ..steps import Progress, run_steps
 from ..store.editable_sets import editable_sets
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
-from .enable import enable_many
+from .enable import MAX_CHANGE, enable_many
 from .restore import remove_tracks
 
 _Selected = Mapping[bpy.types.ID, Iterable[str] | None]
@@ -30,6 +30,7 @@ def enable_and_bake(
     keep_look: bool,
     progress: Progress | None = None,
     whole: bool = False,
+    max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
 ) -> Report:
     """Make the tracks of `plain` TCB, and bake those of `selected`; those of `plain` that can't be baked stay plain.
 
@@ -45,6 +46,8 @@ def enable_and_bake(
         Called with the number of tracks done and the number of all.
     whole : bool
         As for `bake_many`.
+    max_change : (float, float)
+        As for `enable_many`.
 
     Returns
     -------
@@ -59,18 +62,18 @@ def enable_and_bake(
     (3, 1)
     """
     before = {place for datablock in plain for place, track in _tracks(datablock) if track.enabled}
-    kept = enable_many(plain, None, keep_look, options.defaults)
+    kept = enable_many(plain, None, keep_look, options.defaults, max_change)
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     try:
         report = run_steps(bake_steps(selected, options, only, whole), progress, finishes=True)
     finally:
         _remove_unbaked(plain, before)
     # Errors that the bake reports, too, are reported once.
-    said = {(error.name, error.track) for error in report.errors}
-    report.errors += [error for error in kept.errors if (error.name, error.track) not in said]
+    said = {(error.object, error.track) for error in report.errors}
+    report.errors += [error for error in kept.errors if (error.object, error.track) not in said]
     report.looks_of(kept)
-    faults = {(error.name, error.track) for error in report.errors if error.track}
-    report.notes = [each for each in dict.fromkeys(report.notes) if not _is_on(each, faults)]
+    faults = {(error.object, error.track) for error in report.errors if error.track}
+    report.notes = [note for note in dict.fromkeys(report.notes) if (note.object, note.track) not in faults]
     return report
 
 
@@ -81,10 +84,6 @@ def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, s
             if track.enabled and not track.is_played and place not in before:
                 with suppress(AnimationError):
                     remove_tracks(datablock, [track.path], place[0])
-
-
-def _is_on(note: str, tracks: Set[tuple[str, str]]) -> bool:
-    return isinstance(note, Note) and (note.name, note.track) in tracks
 
 
 def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:

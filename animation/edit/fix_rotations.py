@@ -19,7 +19,7 @@ from ..arguments import Datablocks, by_datablock, checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
-from ..errors import KEYED_APART, AnimationError, note_on
+from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
@@ -30,24 +30,10 @@ from ..report import Report
 from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
-from ..translation import listed, n_, rpt_
 from .restore import put_back
 
 Turns = Literal["KEEP", "SHORTEST"]
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
-
-_FOUND: dict[Kind, str] = {
-    "FLIP": n_("the rotation flips at the keys of frames {:s}: opposite signs"),
-    "JUMP": n_("the rotation jumps by whole turns within a frame, at frames {:s}"),
-    "TURN": n_("it turns by more than 180 degrees to the keys of frames {:s}; the option Shortest shortens that"),
-    "GIMBAL": n_("its keys are near gimbal lock at frames {:s}; another rotation order avoids that"),
-}
-_OTHER_SOLUTION = n_("the rotation flips at the keys of frames {:s}: the other Euler angles of the same pose")
-_BAKED = n_("baked; use Free Bake first")
-_MODIFIED = n_("its channels have modifiers; apply or remove them first")
-_ADDED = n_("its action is added to other motion (NLA blending); only what replaces it can be repaired")
-_UNOWNED = n_("it is TCB, and nothing uses its action; assign the action to its object first")
-_PARTLY = n_("only some of its channels have keys; key all of them first")
 
 
 @dataclass(frozen=True)
@@ -66,13 +52,17 @@ class RotationFault:
     """Frames of the keys, in action time. A flip, jump or turn has the frame of its second key."""
     repairable: bool
     """True if `fix_rotations` repairs the fault with the same options."""
-    reason: str
-    """The reason why a fault to be repaired can't be; empty otherwise."""
-    message: str
-    """The message without the names of datablock and track."""
+    reason: Finding | None
+    """The reason why a fault to be repaired can't be; None otherwise."""
+    finding: Finding
+    """The fault as a finding, with the names of datablock and track."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fault as JSON has it."""
+        return as_dict(self)
 
     def __str__(self) -> str:
-        return note_on(self.datablock, self.message, self.track)
+        return str(self.finding)
 
 
 @checked
@@ -161,9 +151,9 @@ def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None
             every = list(_examine(channels, owners, prefixes, turns))
         written = False
         for examined in every:
-            report.errors += [examined.track.error(fault.reason) for fault in examined.faults if fault.reason][:1]
+            report.errors += [fault.reason for fault in examined.faults if fault.reason][:1]
             report.notes += [
-                rpt_("{:s} (repaired)", str(fault)) if fault.repairable else str(fault)
+                examined.track.finding("REPAIRED", fault.finding.on("")) if fault.repairable else fault.finding
                 for fault in examined.faults
                 if not fault.reason
             ]
@@ -204,7 +194,7 @@ def fix_rotations_many(datablocks: Datablocks, prefixes: Iterable[str] | None = 
         try:
             report.add(fix_rotations(datablock, own_prefixes, turns))
         except AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.findings
     return report
 
 
@@ -217,9 +207,9 @@ def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channe
         return
     reason = layered_reason(datablock)
     if not reason and not datablock.is_editable and channels_for is not channels_of:
-        reason = rpt_("it is linked; open its own file")
+        reason = Finding("IS_LINKED_ACTION")
     if reason:
-        raise AnimationError(name_of(datablock), reason)
+        raise AnimationError(reason.on(name_of(datablock)))
     owners = users_of_each([datablock], in_strips=True)[datablock]
     for channels in channels_in(datablock):
         yield channels, _in_slot(channels, owners)
@@ -292,13 +282,13 @@ def _faults_of(
     own = {index: own[index] for index in sorted(own) if own[index].count}
     if not own or error_of_numbers(track, own) is not None:
         return None
-    reason, indices = "", list(own)
+    reason, indices = None, list(own)
     frames = own[indices[0]].frames
     columns = {index: each.values for index, each in own.items()}
     if all(_are_at(frames, each.frames) for each in own.values()):
         moves: BoolArray = ~np.logical_and.reduce([each.keys.stepped for each in own.values()], axis=0)
     else:
-        reason = rpt_(KEYED_APART)
+        reason = track.finding("KEYED_APART")
         frames = union([each.frames for each in own.values()])
         columns = {index: _played(track.channels[index], frames) for index in indices}
         moves = np.ones(len(frames), dtype=np.bool_)
@@ -306,7 +296,7 @@ def _faults_of(
         if track.kind == "EULER":
             name = UNKNOWN_ORDER  # A whole turn of one angle needs no others.
         else:
-            reason, indices = rpt_(_PARTLY), list(range(len(track.rest)))
+            reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
     found = find_faults(name, frames, values, moves)
     wanted = found.repaired(turns == "SHORTEST")
@@ -316,7 +306,7 @@ def _faults_of(
     faults = list(_listed(channels, track, found, frames, turns, reason))
     if not faults:
         return None
-    return _Examined(track, faults, indices, wanted, keys & (not reason))
+    return _Examined(track, faults, indices, wanted, keys & (reason is None))
 
 
 def _are_at(frames: Float32Array, own: Float32Array) -> bool:
@@ -327,19 +317,19 @@ def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
     return np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
 
 
-def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> str:
-    """Return the reason why the track's keys can't be changed, or an empty text."""
+def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> Finding | None:
+    """Return the reason why the track's keys can't be changed; None where they can."""
     if track.is_baked:
-        return rpt_(_BAKED)
+        return track.finding("NOT_REPAIRED_BAKED")
     # What a rotation mode leaves unused can be repaired as well.
     (reason,) = blocking_reasons([replace(track, in_use=True)])
     if reason:
         return reason
     if any(_changes_values(modifier) for fcurve in track.channels.values() for modifier in fcurve.modifiers):
-        return rpt_(_MODIFIED)
+        return track.finding("NOT_REPAIRED_MODIFIED")
     if any(blending != "REPLACE" for owner in owners for _, blending in _uses(channels, owner)):
-        return rpt_(_ADDED)
-    return rpt_(_UNOWNED) if track.is_played and not owners else ""
+        return track.finding("NOT_REPAIRED_ADDED")
+    return track.finding("NOT_REPAIRED_UNUSED") if track.is_played and not owners else None
 
 
 def _changes_values(modifier: Any) -> bool:
@@ -350,7 +340,7 @@ def _changes_values(modifier: Any) -> bool:
 
 
 def _listed(
-    channels: Channels, track: Track, found: KeyFaults, frames: Float32Array, turns: Turns, reason: str
+    channels: Channels, track: Track, found: KeyFaults, frames: Float32Array, turns: Turns, reason: Finding | None
 ) -> Iterator[RotationFault]:
     """Yield the faults of a track, one for each kind."""
     kept = found.turns & ~found.jumps
@@ -360,13 +350,14 @@ def _listed(
             continue
         at = tuple(frames[mask].tolist())
         is_wanted = kind in ("FLIP", "JUMP") or (kind == "TURN" and turns == "SHORTEST")
-        text = _OTHER_SOLUTION if kind == "FLIP" and track.kind == "EULER" else _FOUND[kind]
-        message = rpt_(text, listed([f"{frame:g}" for frame in at]))
-        why = reason if is_wanted else ""
+        finding = track.finding("FLIP_EULER" if kind == "FLIP" and track.kind == "EULER" else kind, at)
+        why = reason if is_wanted else None
         if why:
-            message += f" ({why})"
+            finding = track.finding("NOT_REPAIRED", finding.on(""), why.on(""))
+        elif kind == "TURN" and not is_wanted:
+            finding = track.finding("TURN_KEPT", finding.on(""))
         repairable = is_wanted and not why
-        yield RotationFault(track.name, channels.action.name, track.path, kind, at, repairable, why, message)
+        yield RotationFault(track.name, channels.action.name, track.path, kind, at, repairable, why, finding)
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:

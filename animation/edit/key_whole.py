@@ -80,14 +80,14 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         own = read_own_keys(track)
         if not own or is_keyed_whole(track, own):
             continue
-        reason = blocking_reasons([track])[0] or track.table.error
+        reason = blocking_reasons([track])[0]
         try:
             if reason:
-                raise track.error(reason)
+                raise AnimationError(reason)
             report.keys += _key(datablock, channels, track, own, report)
             report.tracks += 1
         except AnimationError as error:
-            report.errors.append(error)
+            report.errors += error.findings
     evaluate_anew(channels.action)
     return report
 

@@ -10,7 +10,6 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, made_like, merged
 from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.tracks import Track
-from ..translation import rpt_
 from .own_curves import write_own_curves
 from .track_settings import writable
 
@@ -21,7 +20,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     Raises AnimationError where there is a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
-        raise track.error(rpt_("it has a key there"), frame)
+        raise track.error("KEY_AT_FRAME", frame=frame)
     channels, track = writable(datablock, track)
     if track.is_baked:
         own = read_own_keys(track)

@@ -28,9 +28,9 @@ def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., 
         try:
             report.add(work(datablock, prefixes))
         except AnimationError as refusal:
-            report.errors += refusal.parts
+            report.errors += refusal.findings
     if report.tracks:
-        report.errors = [error for error in report.errors if not error.nothing_to_do]
+        report.errors = [error for error in report.errors if not error.has_nothing_to_do]
     return report
 
 

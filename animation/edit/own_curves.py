@@ -57,5 +57,5 @@ def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[Sta
     report = rebake(users, channels, tracks, Options())
     if report.errors:
         update(channels.action, states=before)
-        raise AnimationError.of_all(report.errors)
+        raise AnimationError(*report.errors)
     return report

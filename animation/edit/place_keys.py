@@ -20,7 +20,6 @@ from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.restored_keys import values_shown
 from ..store.table.custom_property import NEGATED, State, update
-from ..translation import rpt_
 from .own_curves import own_points, write_own_curves
 from .track_keys import TrackKeys
 from .track_settings import find_track, writable
@@ -46,7 +45,7 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
     targets = np.asarray(frames, dtype=np.float32)
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():
-        raise track.error(rpt_("Blender has no such frame"), float(targets[outside][0]))
+        raise track.error("NO_SUCH_FRAME", frame=float(targets[outside][0]))
     every = np.concatenate([own.keys.frames for own in keys.own.values()])
     others = every[~is_among(every, keys.frames)]
     taken = np.concatenate((others, targets))
@@ -54,7 +53,7 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
         distances = np.abs(taken - np.float32(target))
         distances[len(others) + number] = np.inf
         if distances.min(initial=np.inf) < ONE_KEY:
-            raise track.error(rpt_("another key is in the way"), target)
+            raise track.error("KEY_IN_THE_WAY", frame=target)
     return targets
 
 

@@ -19,7 +19,7 @@ from ..bake.pipeline import rebake
 from ..bake.put_back import free as free_tracks
 from ..bake.put_back import restore_track
 from ..datablocks import action_strips, animation_data, name_of
-from ..errors import EDITED_OUTSIDE, LOCKED, TABLE_LOST, AnimationError, note_on
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import editable_channels
@@ -50,12 +50,11 @@ from ..store.table import identity
 from ..store.table.custom_property import State, has_played_tracks, read_table, remove_table, update
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
-from ..translation import counted, n_, rpt_
 
 
 @record()
 class _Done:
-    """The result for one track: the number of frames with keys, and a note for the user."""
+    """The result for one track: the number of frames with keys, and the code of a note, or an empty text."""
 
     keys: int
     note: str
@@ -101,18 +100,18 @@ def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard
     AnimationError: "Ball": nothing on it is baked
     """
     report = _work_on(datablock, prefixes, _free_track, discards=discard_edits)
-    _check_done(report, datablock, n_("nothing on it is baked"))
+    _check_done(report, datablock, "NOTHING_BAKED")
     _play_freed(datablock, prefixes, report)
     return report
 
 
 def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
-    """Raise AnimationError where no track was worked on: with all refusals, or else that there was `nothing` to do."""
+    """Raise AnimationError where no track was worked on: with all refusals, or else with the code `nothing`."""
     if report.tracks:
         return
     if report.errors:
-        raise AnimationError.of_all(report.errors)
-    raise AnimationError(name_of(datablock), rpt_(nothing), nothing_to_do=True)
+        raise AnimationError(*report.errors)
+    raise AnimationError(Finding(nothing, name_of(datablock)))
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
@@ -163,7 +162,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     AnimationError: "Ball": no track of it is played by handles or baked
     """
     report = _work_on(datablock, prefixes, _restore_track)
-    _check_done(report, datablock, n_("no track of it is played by handles or baked"))
+    _check_done(report, datablock, "NOTHING_PLAYED")
     return report
 
 
@@ -195,7 +194,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     1
     """
     report = _work_on(datablock, prefixes, _remove_track, strip=_strip)
-    _check_done(report, datablock, n_("it has no TCB track"))
+    _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
 
@@ -231,7 +230,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     2
     """
     report = _work_on(datablock, prefixes, _apply_track, strip=_make_plain, takes_edited=True)
-    _check_done(report, datablock, n_("it has no TCB track"))
+    _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
 
@@ -255,19 +254,14 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
     return report
 
 
-def _function_left(datablock: bpy.types.ID) -> list[str]:
+def _function_left(datablock: bpy.types.ID) -> list[Finding]:
     """Return a note on the frame function of the datablock, if it is left where no track is TCB any more.
 
     It belongs to no track, and an animator may have shaped it, so it is not removed; but the next bake will play it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
-    return [
-        note_on(
-            name_of(datablock),
-            rpt_("its frame function stays. Remove it in the Timing panel (script: remove_retiming)"),
-        )
-    ]
+    return [Finding("TIMING_STAYS", name_of(datablock))]
 
 
 def _work_on(
@@ -296,15 +290,17 @@ def _work_on(
             return report
         raise
     report.errors += editable.refused
-    refused: list[AnimationError] = []
+    refused: list[Finding] = []
+    refusals = 0
     sets = [channels for channels in editable.sets if only in (None, channels.identity)]
     for channels in sets:
         try:
             _work_in(channels, datablock, report, _Task(prefixes, work, among, strip, takes_edited, discards))
         except AnimationError as refusal:
-            refused.append(refusal)
-    if refused and len(refused) == len(sets):
-        raise AnimationError.of_all(refused)
+            refused += refusal.findings
+            refusals += 1
+    if refused and refusals == len(sets):
+        raise AnimationError(*refused)
     report.errors += refused
     return report
 
@@ -326,7 +322,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
     strip = task.strip
     table = read_table(linked.action)
     if table.error and (table.newer or strip is None):
-        raise AnimationError(name_of(datablock), table.error)
+        raise AnimationError(table.error.on(name_of(datablock)))
     channels = editable_channels(datablock, report.notes) if linked.action.library is not None else linked
     action = channels.action
     remove_strays(channels)
@@ -339,11 +335,14 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
     damaged: list[int] = []
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         has_state = track.state is not None
-        reason = _reason_left(track, strip is not None)
         if is_edited and not (task.takes_edited or task.discards):
-            reason = rpt_(EDITED_OUTSIDE)
-        if reason is not None:
-            report.errors += [track.error(reason)] if reason else []
+            report.errors.append(track.finding("EDITED_OUTSIDE"))
+            continue
+        reason = _reason_left(track, strip is not None)
+        if reason:
+            report.errors.append(reason)
+            continue
+        if track.locked and not track.enabled and not looks_baked(track):
             continue
         done = _stripped(channels, track, strip, damaged) if strip is not None else None
         done = task.work(channels, datablock, track) if done is None else done
@@ -354,15 +353,14 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
         report.tracks += 1
         report.keys += done.keys
         if done.note:
-            report.notes.append(track.note(done.note))
+            report.notes.append(track.finding(done.note))
     if report.tracks == before and linked.action != action:
         assign(datablock, linked.action, linked.slot_handle)
         bpy.data.actions.remove(action)
         return
     _update_table(action, states, damaged, strip is not None)
     if report.tracks > before and not has_played_tracks(action):
-        said = switch_off(action)
-        report.notes += [said] if said else []
+        report.notes += switch_off(action)
     evaluate_anew(action)
 
 
@@ -375,18 +373,11 @@ def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int
         strip(channels, track)
         found = track.table.identity_at(track.slot, track.path)
         damaged += [] if found is None else [found]
-        return _Done(len(key_frames(track)), rpt_("the damaged part of the TCB table was removed"))
+        return _Done(len(key_frames(track)), "TABLE_PART_REMOVED")
     if track.state is None and looks_baked(track):
         strip(channels, track)
-        return _Done(len(key_frames(track)), rpt_(_STRIPPED if strip is _strip else _KEPT))
+        return _Done(len(key_frames(track)), "KEPT_IDENTIFIED_KEYS" if strip is _strip else "KEPT_CURVES")
     return None
-
-
-_STRIPPED = n_(
-    "its table is gone. The keys with an identity were kept and the generated ones removed; handles, interpolation and "
-    "keys at other frames cannot be restored"
-)
-_KEPT = n_("its table is gone. The curves were kept as they play")
 
 
 def _tracks_of(
@@ -436,21 +427,17 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
         found = True
         _remove_entries(action, lost)
         report.tracks += len(lost)
-        text = n_("the TCB data of {:,} track of removed slots was removed")
-        texts = n_("the TCB data of {:,} tracks of removed slots was removed")
-        report.notes.append(note_on(name_of(datablock), counted(len(lost), text, texts)))
+        report.notes.append(Finding("SLOTS_REMOVED", name_of(datablock), arguments=(len(lost),)))
     return found
 
 
-def _reason_left(track: Track, removes: bool) -> str | None:
-    """Return why a track is left as it is, empty if no message is needed; None where it is not left."""
+def _reason_left(track: Track, removes: bool) -> Finding | None:
+    """Return why a track is left as it is; None where it is not, or no message is needed."""
     if not removes and track.table.error:
-        return track.table.error
+        return track.table.error.on(track.name, track.path)
     if not track.enabled and looks_baked(track):
-        return None if removes else rpt_(TABLE_LOST)
-    if track.locked:
-        return rpt_(LOCKED) if track.enabled else ""
-    return None
+        return None if removes else track.finding("TABLE_LOST")
+    return track.finding("LOCKED") if track.locked and track.enabled else None
 
 
 def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: _Strip) -> None:
@@ -459,7 +446,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
         strip(channels, track)
         report.tracks += 1
     remove_table(channels.action)
-    report.notes.append(rpt_("its damaged TCB table was removed, with everything that it had kept of the keys"))
+    report.notes.append(Finding("TABLE_REMOVED", name_of(channels.action)))
     evaluate_anew(channels.action)
 
 
@@ -565,7 +552,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _
         return None
     _remove_function(channels, datablock, track)
     if not track.channels:
-        return _Done(0, rpt_("its channels are gone, so there was nothing to keep"))
+        return _Done(0, "CHANNELS_GONE")
     bake, kept = track.bake, read_own_keys(track)
     for index, fcurve in track.channels.items():
         remove_cycles(fcurve)

@@ -20,7 +20,7 @@ from ...interp.retiming import Between, ConstantSpeed
 from ..arguments import Parameters, Positive, checked
 from ..bake.plans.splines import track_splines
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
@@ -128,7 +128,7 @@ def retime(  # noqa: PLR0913
         raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
     if shape in _BETWEEN:
         if not (by or track):
-            raise AnimationError(name_of(datablock), rpt_("say which track is to have a constant speed"))
+            raise AnimationError(Finding("TIMING_WHICH_TRACK", name_of(datablock)))
         measured = find_track(of or datablock, by) if by else find_track(datablock, track)
         speed = _constant_speed(measured, _BETWEEN[shape], defaults or {})
         fcurve = _curve(datablock, track)
@@ -138,7 +138,15 @@ def retime(  # noqa: PLR0913
     middle = (first + last) / 2.0 if frame is None else frame
     if shape == "HOLD" and not first <= middle <= last:
         raise AnimationError(
-            name_of(datablock), rpt_("the frame to hold lies outside its motion, {:g} to {:g}", first, last), track
+            Finding(
+                "TIMING_OUTSIDE",
+                name_of(datablock),
+                track,
+                arguments=(
+                    first,
+                    last,
+                ),
+            )
         )
     fcurve = _curve(datablock, track)
     keys = {
@@ -180,7 +188,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     >>> timing = animation.retime(ball, "REVERSE", track="location")
     >>> animation.remove_retiming(ball, "location")
     """
-    none = AnimationError(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
+    none = AnimationError(Finding("NO_TIMING", name_of(datablock), track))
     if is_without_curves(datablock):
         raise none
     check_editable(datablock)
@@ -202,12 +210,10 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
         found = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
         keys = union([key_frames(each) for each in found if each.in_use])
         if not len(keys):
-            raise AnimationError(name_of(datablock), rpt_("it has no keys"), track)
+            raise AnimationError(Finding("NO_KEYS", name_of(datablock), track))
         first, last = float(keys[0]), float(keys[-1])
     if not first < last:
-        raise AnimationError(
-            name_of(datablock), rpt_("it has keys at one frame only: there is no motion to time"), track
-        )
+        raise AnimationError(Finding("TIMING_ONE_KEY", name_of(datablock), track))
     return first, last
 
 
@@ -215,9 +221,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     """Return the F-curve to write to, without keys and modifiers."""
     path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
-        raise AnimationError(
-            name_of(datablock), rpt_("a driver decides its {:s}, not a curve; remove that driver first", path), track
-        )
+        raise AnimationError(Finding("TIMING_DRIVEN", name_of(datablock), track, arguments=(path,)))
     animation = getattr(datablock, "animation_data", None)
     if not track and datablock.library is None and (animation is None or animation.action is None):
         channels = new_action(datablock, f"{datablock.name}Action")
@@ -249,7 +253,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
 
 def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurve) -> None:
     if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
-        raise AnimationError(name_of(datablock), rpt_("its frame function is locked; unlock that channel first"), track)
+        raise AnimationError(Finding("TIMING_LOCKED", name_of(datablock), track))
 
 
 def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
@@ -287,7 +291,7 @@ def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float
     splines = [each.spline for each in track_splines(track, track.settings, read_own_keys(track), defaults)]
     speed = ConstantSpeed(splines, between)
     if not speed.arc.length:
-        raise track.error(rpt_("it does not move: there is no speed to be made constant"))
+        raise track.error("TIMING_STILL")
     return speed
 
 

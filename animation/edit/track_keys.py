@@ -19,7 +19,6 @@ from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
 from ..store.tracks import Track, find_tracks, tracks_among
-from ..translation import rpt_
 from .track_settings import find_track
 
 
@@ -153,7 +152,7 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
-        raise track.error(rpt_("no key at this frame"), frame)
+        raise track.error("NO_KEY_AT_FRAME", frame=frame)
     return found
 
 

@@ -10,7 +10,7 @@ import bpy
 from ..arguments import checked
 from ..bake.plans.splines import made_by
 from ..datablocks import name_of
-from ..errors import NOT_TCB, AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..store.fingerprints import blocking_reasons
@@ -29,7 +29,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     check_editable(datablock)
     (reason,) = blocking_reasons([track])
     if reason:
-        raise track.error(reason)
+        raise AnimationError(reason)
     channels = editable_channels(datablock)
     # The action was copied just now, or for another of these tracks.
     if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):
@@ -72,7 +72,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
         if track.path == name or (is_rotation and track.is_rotation and track.in_use):
             return track
     known = ", ".join(track.path for track in find_tracks(datablock, channels)) or rpt_("none")
-    raise AnimationError(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
+    raise AnimationError(Finding("NO_SUCH_TRACK", name_of(datablock), name, arguments=(known,)))
 
 
 @checked
@@ -110,7 +110,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     check_editable(datablock)
     found = find_track(datablock, track)
     if not found.enabled:
-        raise found.error(found.table.error or rpt_(NOT_TCB))
+        raise AnimationError((found.table.error or Finding("NOT_TCB")).on(found.name, found.path))
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)

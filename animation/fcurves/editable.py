@@ -6,12 +6,11 @@ from __future__ import annotations
 import bpy
 
 from ..datablocks import animation_data, name_of
-from ..errors import AnimationError, note_on
-from ..translation import rpt_
+from ..errors import AnimationError, Finding
 from .channels import Channels, assign, channels_of
 
 
-def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -> Channels:
+def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = None) -> Channels:
     """Return the F-curves of the datablock for editing; raise AnimationError for linked data.
 
     A library override of an object whose action is linked gets a copy of the action here; a note says so.
@@ -22,17 +21,14 @@ def editable_channels(datablock: bpy.types.ID, notes: list[str] | None = None) -
     copy = channels.action.copy()
     assign(datablock, copy, channels.slot_handle)
     if notes is not None:
-        said = rpt_('its linked action "{:s}" stays as it is; it plays a copy in this file now', channels.action.name)
-        notes.append(note_on(name_of(datablock), said))
+        notes.append(Finding("ACTION_COPIED", name_of(datablock), arguments=(channels.action.name,)))
     return channels_of(datablock)
 
 
 def check_not_linked(datablock: bpy.types.ID) -> None:
     """Raise AnimationError for a linked datablock."""
     if datablock.library is not None:
-        raise AnimationError(
-            name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file")
-        )
+        raise AnimationError(Finding("LINKED", name_of(datablock)))
 
 
 def check_editable(datablock: bpy.types.ID) -> Channels:
@@ -41,9 +37,7 @@ def check_editable(datablock: bpy.types.ID) -> Channels:
     channels = channels_of(datablock)
     action = channels.action
     if action.library is not None and datablock.override_library is None:
-        raise AnimationError(
-            name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name)
-        )
+        raise AnimationError(Finding("LINKED_ACTION", name_of(datablock), arguments=(action.name,)))
     if action.library is not None:
         check_not_tweaked(datablock)
     return channels
@@ -53,6 +47,4 @@ def check_not_tweaked(datablock: bpy.types.ID) -> None:
     """Raise AnimationError where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
     animation = animation_data(datablock)
     if animation is not None and animation.use_tweak_mode:
-        raise AnimationError(
-            name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged")
-        )
+        raise AnimationError(Finding("TWEAKED", name_of(datablock)))

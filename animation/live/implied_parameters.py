@@ -22,6 +22,7 @@ from ...interp.rotations.representations import rotation_representation
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import bends_by_parameters
+from ..errors import Finding
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
 from ..fcurves.keyframes import (
@@ -47,7 +48,6 @@ from ..store.table.custom_property import OWN, Written
 from ..store.table.identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
-from ..translation import n_, rpt_
 from .key_tangents import KeyTangents
 
 _SHORTEST = 1e-3
@@ -66,8 +66,6 @@ _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
 """The parameters of the reversed motion are those of the columns _REVERSED, times these."""
-_FIXED = n_("the keys and their parameters determine this handle, so it was put back")
-_NEAREST = n_("tension, continuity and bias cannot place the handle there, so it has the closest position")
 
 
 @record(eq=False)
@@ -128,13 +126,13 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
     return _is_moved(now, written, SIDES[0], LEFT_PLACED) | _is_moved(now, written, SIDES[1], RIGHT_PLACED)
 
 
-def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[str]]:
+def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
     """Give own keys of a track the parameters that edits since the last bake imply; return notes on failures, too.
 
     `defaults` are the parameters of keys that have none of their own.
     """
     result = with_mirrored(track, own, defaults)
-    notes: list[str] = []
+    notes: list[Finding] = []
     if track.is_baked or track.state is None or not track.state.channels:
         return result, notes
     bends = _bends(track)
@@ -144,7 +142,7 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
         if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
         elif goals:
-            notes += [_note_on_key(track, part, row, _FIXED) for row in goals]
+            notes += [_note_on_key(track, part, row, "HANDLE_FIXED") for row in goals]
     return result, notes
 
 
@@ -406,7 +404,7 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 
 
 def _bent(
-    track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[str]
+    track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
     """Return the own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
     count = max(each.count for each in own.values())
@@ -418,15 +416,15 @@ def _bent(
         there = all(side in key.now for side in sides)
         found = key.bent({side: _tangent(key, side, goal) for side, goal in sides.items()}) if there else None
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
-            notes.append(_note_on_key(track, own, row, _FIXED if found is None else _NEAREST))
+            notes.append(_note_on_key(track, own, row, "HANDLE_FIXED" if found is None else "HANDLE_NEAREST"))
         if found is not None:
             own = key.with_bending(found.parameters)
     return own
 
 
-def _note_on_key(track: Track, own: OwnChannels, row: int, reason: str) -> str:
+def _note_on_key(track: Track, own: OwnChannels, row: int, code: str) -> Finding:
     frame = float(next(iter(own.values())).keys.frames[row])
-    return track.note(rpt_(reason), frame)
+    return track.finding(code, frame=frame)
 
 
 def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from ..bake.locks import is_locked, lock, lock_groups
 from ..bake.pipeline import rebake
-from ..errors import EDITED_OUTSIDE, FreeNote
+from ..errors import Finding
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
@@ -35,6 +35,7 @@ from ..fcurves.keyframes import (
     KeyBlock,
 )
 from ..fcurves.refused_actions import layered_refusals
+from ..messages import STANDING
 from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
@@ -44,9 +45,8 @@ from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.table.options import Options
-from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, lost_tracks, played_otherwise, refreshed
+from ..store.tracks import Track, blocking_reason, find_tracks, lost_tracks, played_otherwise, refreshed
 from ..store.up_to_date import are_up_to_date
-from ..translation import counted, n_, rpt_
 
 Points = list[bpy.types.FCurveKeyframePoints]
 """The keys of each channel of a track, as Blender has them."""
@@ -72,13 +72,13 @@ class Watch:
     """Identities of keys, settings and timing of each played track, which also decide whether it is up to date."""
     table: int = 0
     """The stamp of the table at the last check."""
-    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    refused: dict[str, tuple[int, Finding]] = field(default_factory=dict)
     """Checksums of tracks that could not be baked again as they are, and the reasons."""
-    standing: dict[str, list[str]] = field(default_factory=dict)
+    standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes of a track's last bake that stay valid until the track changes."""
-    modes: list[str] = field(default_factory=list)
+    modes: list[Finding] = field(default_factory=list)
     """Notes on rotations that are played in another rotation mode than they are baked in, or not at all."""
-    news: list[str] = field(default_factory=list)
+    news: list[Finding] = field(default_factory=list)
     """Those of `modes` that were not reported yet."""
     other_state: dict[str, _OtherState] = field(default_factory=dict)
     """For each track everything that an edit of its F-curves can change, except frames and values of their keys."""
@@ -121,7 +121,7 @@ class Watch:
 
     def _note_modes(self) -> None:
         played = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
-        unused = [track.note(rpt_(NOT_IN_USE)) for track in played if not track.in_use]
+        unused = [track.finding("NOT_IN_USE") for track in played if not track.in_use]
         modes = [*unused, *played_otherwise(played, self.users[1:])]
         self.news += [line for line in modes if line not in self.modes]
         self.modes = modes
@@ -183,7 +183,7 @@ class Watch:
         """Return the tracks that were not refused in their present state."""
         result = []
         for track in tracks:
-            number, _ = self.refused.get(track.path, (0, ""))
+            number = self.refused[track.path][0] if track.path in self.refused else 0
             if number and number == _state_mark(track, self.points[track.path]):
                 continue
             self.refused.pop(track.path, None)
@@ -218,12 +218,13 @@ class Watch:
         for path in taken:
             self.refused.pop(path, None)
             self.standing[path] = []
-        for note in report.standing:
-            self.standing.setdefault(note.track, []).append(str(note))
+        for note in report.notes:
+            if note.code in STANDING:
+                self.standing.setdefault(note.track, []).append(note)
         for error in report.errors:
             path = error.track
             if path in self.tracks:
-                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(error)
+                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), error
 
 
 def refresh(
@@ -290,15 +291,15 @@ def check_remaining(
     return report
 
 
-def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
+def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[Finding]:
     """Return the notes on the action's tracks in their present state, such as why they could not be baked again."""
-    lines = list(map(str, layered_refusals(action))) if is_switched_on(action) else []
+    findings = layered_refusals(action) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
-        lines += [*(why for _, why in watch.refused.values()), *watch.modes]
+        findings += [*(why for _, why in watch.refused.values()), *watch.modes]
         outside = [track for track in watch.played if track.path in watch.outside]
-        lines += [track.note(rpt_(EDITED_OUTSIDE)) for track in [*outside, *watch.lost]]
-        lines += [line for track in watch.played for line in watch.standing.get(track.path, ())]
-    return lines
+        findings += [track.finding("EDITED_OUTSIDE") for track in [*outside, *watch.lost]]
+        findings += [note for track in watch.played for note in watch.standing.get(track.path, ())]
+    return findings
 
 
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
@@ -362,12 +363,7 @@ def _locked_again(watch: Watch, channels: Channels) -> Report:
         lock_groups(channels, baked[0].table)
     watch.has_new_curves = False
     if unlocked:
-        text = counted(
-            unlocked,
-            n_("{:,} baked track was locked again. Free Bake unlocks it for editing"),
-            n_("{:,} baked tracks were locked again. Free Bake unlocks them for editing"),
-        )
-        report.notes.append(FreeNote(text))
+        report.notes.append(Finding("LOCKED_AGAIN", arguments=(unlocked,)))
     return report
 
 

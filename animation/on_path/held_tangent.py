@@ -13,11 +13,9 @@ from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import bends_by_parameters
 from ..edit.parameters.set_parameters import set_parameters
 from ..edit.track_keys import TrackKeys
-from ..errors import KEYED_APART, NOT_TCB
 from ..live.key_tangents import KeyTangents
 from ..report import Report
 from ..store.own_keys import read_own_keys
-from ..translation import rpt_
 from .move_point import MovablePoint, movable_point
 from .points import Spot, Vector
 
@@ -53,12 +51,12 @@ class HeldTangent:
         self._shown, self._reach = shown, reach
         track = self.held.track.track
         if not track.enabled:
-            raise track.error(rpt_(NOT_TCB), spot.frame)
+            raise track.error("NOT_TCB", frame=spot.frame)
         if not bends_by_parameters(track, track.settings):
-            raise track.error(rpt_("its method has no tension, continuity and bias"), spot.frame)
+            raise track.error("NO_PARAMETERS", frame=spot.frame)
         own = read_own_keys(track)
         if track.is_rotation and not is_keyed_whole(track, own):
-            raise track.error(rpt_(KEYED_APART), spot.frame)
+            raise track.error("KEYED_APART", frame=spot.frame)
         rows = {
             index: int(np.argmin(np.abs(each.keys.frames - spot.frame)))
             for index, each in own.items()
@@ -72,9 +70,9 @@ class HeldTangent:
         effect = self._flat @ effect
         self.key = KeyTangents(track, {index: own[index] for index in indices}, rows, self.defaults, effect)
         if side not in self.key.now:
-            raise track.error(rpt_("it has no other key on this side"), spot.frame)
+            raise track.error("NO_KEY_BESIDE", frame=spot.frame)
         if self.key.is_eased(side):
-            raise track.error(rpt_("an ease beside this key decides its tangent"), spot.frame)
+            raise track.error("EASE_DECIDES", frame=spot.frame)
         self.parameters = dict(zip(_NAMES, self.key.present.tolist(), strict=True))
 
     def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:

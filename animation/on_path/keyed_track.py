@@ -20,7 +20,6 @@ from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track, refreshed
-from ..translation import rpt_
 
 Values = npt.NDArray[np.float64]
 
@@ -42,7 +41,7 @@ class KeyedTrack:
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
         """The components with a key at the frame."""
         if not self.keyed:
-            raise self.track.error(rpt_("no key at this frame"), frame)
+            raise self.track.error("NO_KEY_AT_FRAME", frame=frame)
         self.is_last_of_a_channel = any(len(own[index].keys.frames) == 1 for index in self.keyed)
         others = [each.keys.frames[np.abs(each.keys.frames - frame) > SAME_FRAME] for each in own.values()]
         before = [float(frames[frames < frame].max()) for frames in others if (frames < frame).any()]
@@ -147,10 +146,10 @@ class KeyedTrack:
 def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     """Raise AnimationError where the track's keys are played at other frames of the scene than they stand at."""
     if function_of(track) is not None:
-        raise track.error(rpt_("a frame function plays its keys at other times"), frame)
+        raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
     animation = animation_data(datablock)
     if animation is not None and animation.use_tweak_mode:
-        raise track.error(rpt_("an NLA strip in tweak mode may play its keys at other times"), frame)
+        raise track.error("TWEAKED_TIMES", frame=frame)
 
 
 def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:

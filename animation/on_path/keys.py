@@ -8,12 +8,11 @@ import numpy as np
 from ..edit.make_key import make_key
 from ..edit.own_curves import own_points, write_own_curves
 from ..edit.track_settings import writable
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray, Float32Array, read_coordinates
 from ..store.own_keys import key_frames
-from ..translation import rpt_
 from .keyed_track import KeyedTrack, check_times
 from .points import Spot, moving_tracks
 
@@ -23,7 +22,7 @@ def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]
     if not keyed:
-        raise AnimationError(spot.name, rpt_("no key at this frame"), frame=spot.frame)
+        raise AnimationError(Finding("NO_KEY_AT_FRAME", spot.name, frame=spot.frame))
     return [KeyedTrack(spot.item, track, spot.frame) for track in keyed]
 
 
@@ -34,7 +33,7 @@ def insert_key(spot: Spot) -> None:
     """
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     if not tracks:
-        raise AnimationError(spot.name, rpt_("it has no track that moves this point"), frame=spot.frame)
+        raise AnimationError(Finding("POINT_WITHOUT_TRACK", spot.name, frame=spot.frame))
     without = []
     for track in tracks:
         # Another one where the action had to be copied.
@@ -43,7 +42,7 @@ def insert_key(spot: Spot) -> None:
         if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():
             without.append(found)
     if not without:
-        raise tracks[0].error(rpt_("it has a key there"), spot.frame)
+        raise tracks[0].error("KEY_AT_FRAME", frame=spot.frame)
     for track in without:
         make_key(spot.item, track, spot.frame)
     for keyed in keyed_tracks(spot):
@@ -59,7 +58,7 @@ def delete_key(spot: Spot) -> None:
     keyed = keyed_tracks(spot)
     for each in keyed:
         if each.is_last_of_a_channel:
-            raise each.track.error(rpt_("it is the last key; delete the channels instead"), spot.frame)
+            raise each.track.error("LAST_KEY", frame=spot.frame)
     for each in keyed:
         if each.track.is_baked:
             points = own_points(each.track)

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..report import Report
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
 from ..sampling.transforms import Matrices, TransformSampler, plays
-from ..translation import rpt_
 from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks
 
@@ -68,9 +67,7 @@ def movable_point(spot: Spot) -> MovablePoint:
         except AnimationError as reason:
             reasons.append(reason)
     # What is locked says more than that another track has no key there.
-    raise next(iter(reasons), None) or AnimationError(
-        spot.name, rpt_("nothing of it that moves this point has a key here"), frame=spot.frame
-    )
+    raise next(iter(reasons), None) or AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
 
 
 def _is_connected(spot: Spot) -> bool:
@@ -145,7 +142,7 @@ class MovingPlace:
         locks = spot.owner.lock_location if track.track.path.removeprefix(spot.prefix) == "location" else [False] * 3
         self._free = [index for index in track.keyed if not locks[index]]
         if not self._free:
-            raise track.track.error(rpt_("all that has a key here is locked"), spot.frame)
+            raise track.track.error("POINT_LOCKED", frame=spot.frame)
         self._world = _World(spot, track)
         self._values = track.values()
         self._place = self._world.point()
@@ -199,7 +196,7 @@ class TurningTip:
         locks = _rotation_locks(spot, kind)
         self._free = [index for index in track.keyed if not locks[index]]
         if not self._free:
-            raise track.track.error(rpt_("all that has a key here is locked"), spot.frame)
+            raise track.track.error("POINT_LOCKED", frame=spot.frame)
         self._world = _World(spot, track)
         self._values = track.values()
         self._start = self._orientation(self._values)
@@ -212,7 +209,7 @@ class TurningTip:
         self._frame = matrix[0, :3, :3] @ np.linalg.inv(scaled)
         """From the frame in which the rotation turns to the world, shape (3, 3)."""
         if self._reach == 0.0 or abs(np.linalg.det(self._frame)) < 1e-12:
-            raise track.track.error(rpt_("its scale is zero, so it has no tip"), spot.frame)
+            raise track.track.error("NO_TIP", frame=spot.frame)
         self._into = np.linalg.inv(self._frame)
         self._origin: Vector = matrix[0, :3, 3]
         self._now = self._values

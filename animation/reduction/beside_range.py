@@ -14,7 +14,7 @@ import numpy as np
 from ...interp.rotations import normalise
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import quaternions_of
-from ..errors import KEYED_APART
+from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
     HANDLE,
@@ -32,11 +32,9 @@ from ..fcurves.segments import evaluate
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
-from ..translation import n_, rpt_
 
 _FREE = np.uint8(HANDLE["FREE"])
 _AUTOMATIC = [HANDLE["AUTO"], HANDLE["AUTO_CLAMPED"]]
-_TURNS = n_("its channels jump by a turn within these frames")
 _STEP = 1e-3
 """Frames, for derivatives of quaternions by those of their channels."""
 
@@ -56,29 +54,29 @@ def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, boo
     return any(before for before, _ in found), any(after for _, after in found)
 
 
-def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> str:
-    """Return why new keys at these frames can't go on from the track's own beside them; empty where they can.
+def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Finding | None:
+    """Return why new keys at these frames can't go on from the track's own beside them; None where they can.
 
     `raw`: what its channels play at the frames, shape (frames, components).
     """
     if not any(has_beside([track], frames)):
-        return ""
+        return None
     for fcurve in track.channels.values():
         own = read_coordinates(fcurve)[::2]
         for end, side in zip(frames[[0, -1]].tolist(), sides(own, frames), strict=True):
             if side.any() and not (np.abs(own - end) <= SAME_FRAME).any():
-                return rpt_("it has no key at frame {:g}, at an end of the range", end)
+                return track.finding("REDUCE_RANGE_END", end)
     if track.is_rotation:
         own_keys = read_own_keys(track)
         if len(own_keys) < raw.shape[1] or not is_keyed_whole(track, own_keys):
-            return rpt_(KEYED_APART)
+            return track.finding("KEYED_APART")
         if track.kind == "QUATERNION":
             jumps = (raw[1:] * raw[:-1]).sum(axis=1) < 0.0
         else:
             jumps = np.abs(np.diff(raw, axis=0)).max(axis=1) > np.pi
         if jumps.any():
-            return rpt_(_TURNS)
-    return ""
+            return track.finding("REDUCE_TURNS")
+    return None
 
 
 def velocities_beside(

@@ -12,16 +12,14 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.fitting.reduction import Joint, low_pass
-from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..bake.plans.splines import quaternions_of
-from ..bake.sample_limit import approximately
 from ..datablocks import bone_path
-from ..errors import PLAYED_NOT_FINITE, AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
-from ..translation import n_, rpt_
+from ..translation import rpt_
 from .beside_range import has_beside, velocities_beside
 from .choices import Together
 from .extrapolation import slopes_outside
@@ -89,11 +87,7 @@ def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, 
         first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
     count = max(0.0, last - first + 1.0) * sum(len(track.rest) for track in tracks)
     if not count <= limit:
-        text = n_(
-            "its keys are so far apart that about {:s} samples are needed, more than the limit of {:,}. "
-            "Reduce a range of frames, or raise the sample limit"
-        )
-        raise AnimationError(tracks[0].name, rpt_(text, approximately(count), limit))
+        raise AnimationError(Finding("REDUCE_SAMPLE_LIMIT", tracks[0].name, arguments=(float(count), limit)))
     return np.arange(first, last + 1.0)
 
 
@@ -112,7 +106,7 @@ def sampled(
         if fcurve is not None:
             slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
-        raise track.error(rpt_(PLAYED_NOT_FINITE))
+        raise track.error("PLAYED_NOT_FINITE")
     values = _quaternions(track, raw) if track.is_rotation else raw
     if stays or not any(joins):
         return Dense(track, raw, values, slopes, stays)
@@ -126,7 +120,7 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
     q = quaternions_of(track, raw)
     length = np.linalg.norm(q, axis=1, keepdims=True)
     if not length.all():
-        raise track.error(rpt_(ZERO_QUATERNION))
+        raise track.error("ZERO_QUATERNION")
     return rotations.unroll_signs(q / length)
 
 

@@ -11,12 +11,11 @@ import bpy
 import numpy as np
 
 from ..datablocks import bone_path, name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
-from ..translation import rpt_
 from .dense import Dense, keys_of_values, points_of
 from .new_keys import NewKeys
 
@@ -33,8 +32,7 @@ def check_evaluated(obj: Any) -> None:
     above = obj
     while above is not None:
         if above.rigid_body is not None:
-            text = rpt_("physics move it: {:s} is a rigid body", above.name)
-            raise AnimationError(name_of(obj), text)
+            raise AnimationError(Finding("REDUCE_PHYSICS", name_of(obj), arguments=(above.name,)))
         above = above.parent
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 
-from ..errors import AnimationError
-from ..translation import rpt_
+from ..errors import AnimationError, Finding
 from .new_keys import NewKeys
 
 _TRIES = 8
@@ -48,7 +47,16 @@ def as_many_keys(
             break
         factor = _between(low, high, most)
     if not chosen[0]:
-        raise AnimationError(name, rpt_("{:d} keys are too few: at least {:d} are needed", most, low[1]))
+        raise AnimationError(
+            Finding(
+                "REDUCE_TOO_FEW",
+                name,
+                arguments=(
+                    most,
+                    low[1],
+                ),
+            )
+        )
     return chosen
 
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, Datablocks, FrameRange, MoreThanTwo, Positive, by_datablock, checked
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding, as_dict
 from ..records import record
 from ..steps import Steps, run_steps
 from ..store.table.options import SAMPLE_LIMIT
@@ -43,6 +43,10 @@ class KeyCount:
     """Frames at which a bone or the object has keys, summed over them."""
     before: int
     """The same as it is."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the count as JSON has it."""
+        return as_dict(self)
 
 
 @checked
@@ -123,7 +127,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
     found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
-        raise refused[0]
+        raise AnimationError(*refused)
     return found[0]
 
 
@@ -141,7 +145,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     method: Method = "HERMITE",
     sample_limit: Count = SAMPLE_LIMIT,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[list[Reduction], list[AnimationError]]:
+) -> tuple[list[Reduction], list[Finding]]:
     """Reduce dense curves of several datablocks, as `reduce` does.
 
     Parameters
@@ -153,7 +157,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
 
     Returns
     -------
-    list of Reduction, list of AnimationError
+    list of Reduction, list of Finding
         What was reduced, and what refused and is as it was.
 
     Examples
@@ -216,24 +220,24 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     factors = [error / wanted.error for error in errors]
     found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
     if refused:
-        raise refused[0]
+        raise AnimationError(*refused)
     return found
 
 
-def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[AnimationError]]]:
+def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
     """Reduce as `reduce` does several datablocks, step by step; yield the steps done and how many there are.
 
     Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
     """
     found: list[Search] = []
-    refused: list[AnimationError] = []
+    refused: list[Finding] = []
     for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
             yield from _parts(number, len(selected), search.choose(), 0.3, 1.0)
         except AnimationError as refusal:
-            refused.append(refusal)
+            refused += refusal.findings
         else:
             found.append(search)
     results, written = [], []
@@ -243,19 +247,17 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Animat
             written.append(search)
         except AnimationError as refusal:
             search.take_back()
-            refused.append(refusal)
+            refused += refusal.findings
     for search in written:
         search.say_who_shares()
     return results, refused
 
 
-def keys_by_error_steps(
-    selected: Selected, factors: Iterable[float]
-) -> Steps[tuple[list[KeyCount], list[AnimationError]]]:
+def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[tuple[list[KeyCount], list[Finding]]]:
     """Count the keys for so many times the error, all datablocks together, step by step; change nothing."""
     each = list(factors)
     counts, before, error = [0] * len(each), 0, 0.0
-    refused: list[AnimationError] = []
+    refused: list[Finding] = []
     for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
@@ -264,7 +266,7 @@ def keys_by_error_steps(
                 start, end = (0.3 + 0.7 * part / len(each) for part in (place, place + 1))
                 counts[place] += diamonds((yield from _parts(number, len(selected), search.fit(factor), start, end)))
         except AnimationError as refusal:
-            refused.append(refusal)
+            refused += refusal.findings
         else:
             before += search.diamonds_before
             error = wanted.error

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 import bpy
 import numpy as np
@@ -14,7 +14,7 @@ from ...interp.splines import tcb
 from ..bake.pipeline import bake
 from ..datablocks import name_of
 from ..edit.restore import apply
-from ..errors import AnimationError, note_on
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME
@@ -23,7 +23,6 @@ from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
-from ..translation import listed, n_, rpt_
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
@@ -42,13 +41,6 @@ _MENDS = 24
 """How often keys are put where handles don't play the motion."""
 
 
-_TCB = n_("it is TCB already; apply or remove it first")
-_BAKED = n_("it is baked; free or apply it first")
-_FREED = n_(
-    "automatic handles of keys beside the range are Free, where they are: Blender would place them by the new keys"
-)
-
-
 class Search:
     """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
 
@@ -60,7 +52,7 @@ class Search:
         self._datablock = datablock
         self._wanted = wanted
         self._factor = 1.0
-        self._notes: list[str] = []
+        self._notes: list[Finding] = []
         self._channels = check_editable(datablock)
         check_not_tweaked(datablock)
         reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
@@ -68,7 +60,7 @@ class Search:
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
         self._tracks = [dense.track for dense in self._every]
         if any(any(dense.joined) and are_freed(dense.track, self._frames) for dense in self._every):
-            self._notes.append(note_on(name_of(datablock), rpt_(_FREED)))
+            self._notes.append(Finding("REDUCE_HANDLES_FREE", name_of(datablock)))
         self.keys_before, self.diamonds_before = count_keys(self._tracks, self._frames)
         self._kept: list[Dense] = []
         self._names: list[str] = []
@@ -259,15 +251,15 @@ class Search:
         copy, new, refused, _ = self._written(self._new, self._factor)
         self._keep_handles(copy, new)
         self._notes += refused
-        plain = [keys.dense.track.path for keys in new if keys.settings is None and len(keys.rows) > 1]
-        if plain:
-            text = rpt_("made of few keys, which are not TCB: they come back plain ({:s})", listed(plain))
-            self._notes.append(note_on(name_of(self._datablock), text))
+        plain = [keys.dense.track for keys in new if keys.settings is None and len(keys.rows) > 1]
+        self._notes += [track.finding("REDUCE_PLAIN") for track in plain]
         result = self._result(copy, new)
         self._keep_original()
         return result
 
-    def _written(self, new: Sequence[NewKeys], factor: float) -> tuple[Channels, Sequence[NewKeys], list[str], Played]:
+    def _written(
+        self, new: Sequence[NewKeys], factor: float
+    ) -> tuple[Channels, Sequence[NewKeys], list[Finding], Played]:
         """Write keys into a copy of the action, more where handles don't play the motion.
 
         Return the copy's F-curves, the keys, what was refused, and what the copy plays.
@@ -284,7 +276,7 @@ class Search:
             new = more
         return copy, new, refused, played
 
-    def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[str]:
+    def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[Finding]:
         """Make tracks TCB, and let handles play them; return what was refused."""
         enable(self._datablock, copy, new, self._frames)
         paths = [keys.dense.track.path for keys in new if keys.settings is not None]
@@ -393,7 +385,7 @@ class Search:
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [
-            note_on(name_of(user), rpt_('it goes on playing "{:s}", which it shares', original.name))
+            Finding("REDUCE_SHARED", name_of(user), arguments=(original.name,))
             for user in users
             if user != self._datablock
         ]
@@ -403,9 +395,7 @@ class Search:
         original = self._channels.action
         if original.library is None:
             original.use_fake_user = True
-            self._notes.append(
-                note_on(name_of(self._datablock), rpt_('its action "{:s}" is kept in the file', original.name))
-            )
+            self._notes.append(Finding("REDUCE_KEPT", name_of(self._datablock), arguments=(original.name,)))
 
     def _copy(self) -> Channels:
         """Let the datablock play a copy of its action that is not live; return the F-curves of the copy."""
@@ -422,27 +412,28 @@ def _reducible(
     channels: Channels,
     prefixes: Iterable[str] | None,
     frame_range: tuple[float, float] | None,
-    notes: list[str],
+    notes: list[Finding],
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
-    found, refused = [], {}
+    found: list[Track] = []
+    refused: list[Finding] = []
     tracks = find_tracks(datablock, channels, prefixes)
     for track in tracks:
         is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
-        reason = rpt_(_BAKED if track.is_baked else _TCB) if track.enabled else blocking_reason(track)
-        reason = reason or _modified(track)
+        if track.enabled:
+            reason: Finding | None = track.finding("REDUCE_BAKED" if track.is_baked else "REDUCE_TCB")
+        else:
+            reason = blocking_reason(track) or _modified(track)
         if reason and (is_dense or frame_range is None):
-            refused[track.path] = reason
+            refused.append(reason)
         elif is_dense and not reason:
             found.append(track)
-    _say_refused(datablock, bool(found), refused, notes)
+    _note_refused(bool(found), refused, notes)
     if not found and frame_range is not None:
-        text = rpt_("it has no three keys of a track from frame {:g} to {:g}", *frame_range)
-        raise AnimationError(name_of(datablock), text, nothing_to_do=True)
+        raise AnimationError(Finding("REDUCE_FEW_IN_RANGE", name_of(datablock), arguments=tuple(frame_range)))
     if not found:
         are_keyed = any(_keys_in(fcurve, None) for track in tracks for fcurve in track.channels.values())
-        few, none = n_("it has too few keys to reduce: no curve has more than two"), n_("it has no keys to reduce")
-        raise AnimationError(name_of(datablock), rpt_(few if are_keyed else none), nothing_to_do=True)
+        raise AnimationError(Finding("REDUCE_FEW_KEYS" if are_keyed else "REDUCE_NO_KEYS", name_of(datablock)))
     return found
 
 
@@ -454,32 +445,29 @@ def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) 
     return int(np.count_nonzero((frames >= frame_range[0] - SAME_FRAME) & (frames <= frame_range[1] + SAME_FRAME)))
 
 
-def _joinable(datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[str]) -> list[Dense]:
+def _joinable(
+    datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[Finding]
+) -> list[Dense]:
     """Return what tracks play at the frames; note which new keys could not go on from the keys beside them."""
     if len(frames) < 3:
-        raise AnimationError(name_of(datablock), rpt_("the range has less than three whole frames"), nothing_to_do=True)
+        raise AnimationError(Finding("REDUCE_SHORT_RANGE", name_of(datablock)))
     joins = has_beside(tracks, frames)
     every = [sampled(track, frames, joins=joins) for track in tracks]
     apart = {dense.track.path: reason_apart(dense.track, frames, dense.raw) for dense in every}
     refused = {path: reason for path, reason in apart.items() if reason}
-    _say_refused(datablock, len(refused) < len(every), refused, notes)
+    _note_refused(len(refused) < len(every), list(refused.values()), notes)
     return [dense for dense in every if dense.track.path not in refused]
 
 
-def _say_refused(datablock: bpy.types.ID, are_others: bool, refused: Mapping[str, str], notes: list[str]) -> None:
-    """Note why tracks, by path, stay as they are, each reason once. Raises AnimationError for all of them."""
-    paths: dict[str, list[str]] = {}
-    for path, reason in refused.items():
-        paths.setdefault(reason, []).append(path)
-    texts = [rpt_("{:s} ({:s})", reason, listed(own)) for reason, own in paths.items()]
-    if texts and not are_others:
-        raise AnimationError(name_of(datablock), "; ".join(texts))
-    notes += [note_on(name_of(datablock), text) for text in texts]
+def _note_refused(are_others: bool, refused: Sequence[Finding], notes: list[Finding]) -> None:
+    """Note why tracks stay as they are. Raises AnimationError where there are no others."""
+    if refused and not are_others:
+        raise AnimationError(*refused)
+    notes += refused
 
 
-def _modified(track: Track) -> str:
+def _modified(track: Track) -> Finding | None:
     """Return why the track can't be reduced where F-curve modifiers play with its keys; Cycles act outside them."""
     modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
     acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
-    names = ", ".join(acting)
-    return rpt_("F-curve modifiers act on it ({:s}); bake or remove them first", names) if acting else ""
+    return track.finding("REDUCE_MODIFIERS", ", ".join(acting)) if acting else None

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from ..errors import IN_RADIANS, Finding, as_dict
 from ..number_text import size_text
 from ..translation import rpt_
 from .choices import ANGLE
@@ -27,7 +29,7 @@ class Reduction:
     name: str
     wanted: float
     """The error that was asked for; the one that was found for a number of keys."""
-    wanted_angle: float = ANGLE
+    wanted_angle: float = field(default=ANGLE, metadata=IN_RADIANS)
     """The angle, radians, likewise."""
     wanted_still: float | None = None
     """How far points may be off while they stand still, if that was asked for."""
@@ -46,7 +48,7 @@ class Reduction:
     """The bone or track, and the frame of that."""
     mean: float = 0.0
     """The mean of these distances over frames and bones, or values."""
-    angle: float = 0.0
+    angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The largest angle between rotations that are not those of bones, radians."""
     angle_at: str = ""
     still: float = 0.0
@@ -55,12 +57,12 @@ class Reduction:
     noise: float = 0.0
     """The largest distance by which the filter moved a point or a value; no part of the error."""
     noise_at: str = ""
-    noise_angle: float = 0.0
+    noise_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
     unfiltered: float = 0.0
     """The largest distance from the motion before the filter; 0 without one."""
     unfiltered_at: str = ""
-    unfiltered_angle: float = 0.0
+    unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The largest angle, likewise, between rotations that are not those of bones, radians."""
     evaluated: bool = False
     """Whether more than F-curves and parents moves the armature, such as constraints: the errors are then of what
@@ -72,7 +74,7 @@ class Reduction:
     """The name of the action that is kept."""
     action: str = ""
     """The name of the new one."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
 
     @property
     def reached(self) -> bool:
@@ -80,13 +82,22 @@ class Reduction:
         is_still = self.wanted_still is None or self.still <= self.wanted_still * _ROOM
         return is_still and self.error <= self.wanted * _ROOM and self.angle <= self.wanted_angle * _ROOM
 
+    @property
+    def finding(self) -> Finding:
+        """Return the result as a note, or where it is not reached as an error."""
+        return Finding("REDUCED" if self.reached else "NOT_REACHED", self.name, arguments=(self.summary,))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it: angles in degrees, findings with their messages."""
+        return {**as_dict(self), "reached": self.reached}
+
     def __str__(self) -> str:
-        return f'"{self.name}": {self.summary}'
+        return str(self.finding)
 
     @property
     def summary(self) -> str:
         """Return what there is to say."""
-        text = rpt_("{:,} keys in place of {:,}", self.diamonds, self.diamonds_before)
+        text = rpt_("{:,} keys in place of {:,}", self.keys, self.keys_before)
         if self.error_at:
             text += rpt_(
                 "; the largest error is {error:s} ({place:s}), the mean {mean:s}",

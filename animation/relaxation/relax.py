@@ -24,7 +24,7 @@ from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..edit.own_curves import own_points, save_own_keys
 from ..edit.track_keys import TrackKeys, keys_of
-from ..errors import AnimationError
+from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, channels_of, evaluate_anew, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
@@ -59,7 +59,7 @@ class Relaxation:
     tolerance: float
     moved: float = 0.0
     """The largest distance by which a key's location was changed."""
-    turned: float = 0.0
+    turned: float = field(default=0.0, metadata=IN_RADIANS)
     """The largest angle by which a key's rotation was changed, radians."""
     change: float = 0.0
     """The root of the sum of squares of all changes, each as the distance by which it moves the point: what CHANGE
@@ -72,12 +72,16 @@ class Relaxation:
     samples: int = 0
     around: tuple[float | None, float | None] = (None, None)
     """Keys on both sides of the frame where the error is largest now."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
 
     @property
     def reached(self) -> bool:
         """Return whether the error is within the tolerance."""
         return self.after <= self.tolerance
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it: angles in degrees, findings with their messages."""
+        return {**as_dict(self), "reached": self.reached}
 
     def __str__(self) -> str:
         return f'"{self.name}": {self._message}'
@@ -185,11 +189,11 @@ def relax(  # noqa: PLR0913
     """
     for owner, name in ((item, bone), *wanted.targets):
         if name and (owner.pose is None or name not in owner.pose.bones):
-            raise AnimationError(owner.name, rpt_("it has no bone {!r}", name))
+            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
     if (item, bone) in wanted.targets:
         if bone:
-            raise AnimationError(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
-        raise AnimationError(item.name, rpt_("the target is the object itself: choose another"))
+            raise AnimationError(Finding("RELAX_OWN_BONE", item.name, arguments=(bone,)))
+        raise AnimationError(Finding("RELAX_ITSELF", item.name))
     seen = scene or bpy.context.scene
     assert seen is not None
     chosen = [each for each in keys if isinstance(each, TrackKeys)]
@@ -197,7 +201,7 @@ def relax(  # noqa: PLR0913
         chosen = _keys_at(item, bone, tracks, [float(frame) for frame in keys if not isinstance(frame, TrackKeys)])
     movers = [Mover(each, defaults or {}) for each in chosen if len(each)]
     if not movers:
-        raise AnimationError(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
+        raise AnimationError(Finding("RELAX_NO_KEY", item.name))
     movers += to_come(movers, item, bone, defaults or {})
     part = Part(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [
@@ -207,9 +211,7 @@ def relax(  # noqa: PLR0913
     ]
     unknown_names = set(weights or {}) - {mover.owner_name for mover in movers}
     if unknown_names:
-        raise AnimationError(
-            item.name, rpt_("no key that may change is of {!r}, which has a weight", min(unknown_names))
-        )
+        raise AnimationError(Finding("RELAX_WEIGHT", item.name, arguments=(min(unknown_names),)))
     for mover in movers:
         mover.weight = (weights or {}).get(mover.owner_name, 1.0)
     try:
@@ -217,9 +219,7 @@ def relax(  # noqa: PLR0913
             part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, least, progress
         )
     except UnknownMotionError as unknown:
-        raise AnimationError(
-            item.name, rpt_("{:s}: only what F-curves and parents move can be relaxed", str(unknown))
-        ) from unknown
+        raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
 
 
 def _relax(  # noqa: PLR0913
@@ -245,7 +245,7 @@ def _relax(  # noqa: PLR0913
     finite = np.isfinite(before)
     if not finite.all():
         frame = float(judge.frames[np.argmin(finite)])
-        raise AnimationError(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
+        raise AnimationError(Finding("RELAX_NOT_FINITE", part.name, frame=frame))
     numbers = start
     if before.max() > tolerance or least == "EFFORT":
         coarse = Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
@@ -277,18 +277,9 @@ def _relax(  # noqa: PLR0913
 
 
 def _not_reached(result: Relaxation) -> AnimationError:
-    return AnimationError(
-        result.name,
-        rpt_(
-            "with these keys the error can't come under {tolerance:s}: {after:s} is left at frame {frame:g}"
-            "{around:s}, of {before:s} before; nothing was changed",
-            tolerance=size_text(result.tolerance),
-            after=size_text(result.after),
-            frame=result.after_frame,
-            around=between(result.around),
-            before=size_text(result.before),
-        ),
-    )
+    tolerance, after, before = map(size_of, (result.tolerance, result.after, result.before))
+    values = tolerance, after, result.after_frame, between(result.around), before
+    return AnimationError(Finding("RELAX_NOT_REACHED", result.name, arguments=values))
 
 
 def _relaxed(
@@ -328,7 +319,7 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
         if not any((np.abs(keys.frames - frame) <= SAME_FRAME).any() for keys in found):
             paths = sorted(prefix + name for name in names)
             either = reduce(lambda others, path: rpt_("{:s} or {:s}", others, path), paths) if paths else ""
-            raise AnimationError(item.name, rpt_("no key at this frame"), either, frame)
+            raise AnimationError(Finding("NO_KEY_AT_FRAME", item.name, either, frame))
     return found
 
 
@@ -349,9 +340,9 @@ def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[floa
     return moved, turned
 
 
-def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
+def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
     """Write the numbers into the keys, and play again the tracks that were played; return notes for the user."""
-    notes: list[str] = []
+    notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
     for mover, own in zip(movers, np.split(numbers, ends), strict=True):
@@ -365,7 +356,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[str]:
         played = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.is_played]
         (users,) = users_of_channels([channels])
         report = rebake(users or [datablock], channels, played, Options())
-        notes += [*map(str, report.errors), *report.notes]
+        notes += [*report.errors, *report.notes]
         evaluate_anew(channels.action)
     return notes
 

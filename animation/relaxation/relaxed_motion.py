@@ -15,7 +15,7 @@ from ...interp import evaluate_many, retiming, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import bone_path
 from ..edit.track_keys import TrackKeys, keys_of
-from ..errors import KEYED_APART, NOT_TCB, AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
@@ -27,7 +27,6 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks
-from ..translation import rpt_
 from .wanted_conditions import TOLERANCE, KeepsApart, StaysAbove, StaysAt, TurnsWithin, Wanted
 
 _LONGEST_TURN = 0.3
@@ -62,9 +61,9 @@ class Mover:
         self.track = track = keys.track
         reason = blocking_reason(track)
         if reason:
-            raise track.error(reason)
+            raise AnimationError(reason)
         if not track.enabled:
-            raise track.error(rpt_(NOT_TCB))
+            raise track.error("NOT_TCB")
         self.prefix, self.name = owner_and_kind(track)
         self.settings = track.settings
         self.function = function_of(track)
@@ -74,7 +73,7 @@ class Mover:
             index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
-            raise track.error(rpt_(KEYED_APART))
+            raise track.error("KEYED_APART")
         self.slots = [
             (index, row)
             for index, own in sorted(self.originals.items())
@@ -169,7 +168,7 @@ def owner_and_kind(track: Track) -> tuple[str, str]:
         return prefix, last
     if track.is_rotation and last.startswith("rotation"):
         return prefix, "rotation"
-    raise track.error(rpt_("only keys of location and rotation can be relaxed"))
+    raise track.error("RELAX_ONLY_TRANSFORMS")
 
 
 def _bone_of(datablock: Any, prefix: str) -> str:
@@ -300,7 +299,7 @@ class Motion:
             size = np.linalg.norm(normal, axis=1, keepdims=True)
             if not size.all():
                 frame = float(self.frames[np.argmin(size)])
-                raise AnimationError(wanted.plane.name, rpt_("its scale is zero, so it has no plane"), frame=frame)
+                raise AnimationError(Finding("RELAX_NO_PLANE", wanted.plane.name, frame=frame))
             normal /= size
             above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
             return above

@@ -7,59 +7,63 @@ from typing import Any
 
 import bpy
 
-from ..translation import rpt_
+from ..errors import Finding
 
 _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """An object is animated by more than F-curves and parents; the text is for the user."""
+    """An object is animated by more than F-curves and parents; the `finding` says by what."""
+
+    def __init__(self, code: str, *arguments: Any) -> None:
+        self.finding = Finding(code, arguments=arguments)
+        super().__init__(self.finding)
 
 
 def check_constraints(owner: bpy.types.Object | bpy.types.PoseBone) -> None:
     """Raise UnknownMotionError where constraints act on the object or bone."""
     if any(not constraint.mute for constraint in owner.constraints):
-        raise UnknownMotionError(rpt_("{:s} has constraints", owner.name))
+        raise UnknownMotionError("HAS_CONSTRAINTS", owner.name)
 
 
 def check_body(item: bpy.types.Object) -> None:
     """Raise UnknownMotionError where physics move the object."""
     if item.rigid_body is not None:
-        raise UnknownMotionError(rpt_("{:s} is a rigid body", item.name))
+        raise UnknownMotionError("RIGID_BODY", item.name)
 
 
 def check_bone_parent(item: Any) -> None:
     """Raise UnknownMotionError where an object is not parented to an object or simply to a bone."""
     parent, kind = item.parent, item.parent_type
     if kind != "BONE" or parent.type != "ARMATURE":
-        raise UnknownMotionError(rpt_("{:s} is parented by {:s}", item.name, kind.lower()))
+        raise UnknownMotionError("PARENTED_BY", item.name, kind.lower())
     bone = parent.pose.bones.get(item.parent_bone)
     if bone is not None and bone.bone.use_relative_parent:
-        raise UnknownMotionError(rpt_("{:s} is parented relative to {:s}", item.name, bone.name))
+        raise UnknownMotionError("PARENTED_RELATIVE", item.name, bone.name)
 
 
 def check_kinematics(item: Any) -> None:
     """Raise UnknownMotionError where a bone of the armature has inverse kinematics, which move others too."""
     every = (constraint for bone in item.pose.bones for constraint in bone.constraints)
     if any(not constraint.mute and constraint.type in _IK for constraint in every):
-        raise UnknownMotionError(rpt_("{:s} has inverse kinematics", item.name))
+        raise UnknownMotionError("HAS_IK", item.name)
 
 
 def check_inheritance(bone: bpy.types.PoseBone) -> None:
     """Raise UnknownMotionError where the bone inherits only a part of its parent's transform."""
     settings = bone.bone
     if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
-        raise UnknownMotionError(rpt_("{:s} inherits only a part of its parent's transform", bone.name))
+        raise UnknownMotionError("INHERITS_PART", bone.name)
 
 
 def check_animation(item: Any, path: str) -> None:
     """Raise UnknownMotionError where NLA tracks or drivers move the object, or the bone with that path."""
     animation = item.animation_data
     if len(animation.nla_tracks):
-        raise UnknownMotionError(rpt_("{:s} has NLA tracks", item.name))
+        raise UnknownMotionError("HAS_NLA", item.name)
     for driver in animation.drivers:
         if not driver.mute and (driver.data_path.startswith(path) if path else _is_transform(driver.data_path)):
-            raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
+            raise UnknownMotionError("HAS_DRIVERS", item.name)
 
 
 def _is_transform(path: str) -> bool:

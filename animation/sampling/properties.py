@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import name_of
-from ..errors import PLAYED_NOT_FINITE, AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
 from ..store.own_keys import key_frames
 from ..store.tracks import find_tracks
-from ..translation import n_, rpt_
+from ..translation import rpt_
 from .depsgraph import stepped
 from .transforms import Frames, plays
 
@@ -65,7 +65,7 @@ class PropertySampler:
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
                 frame = float(self.frames[np.argmin(finite)])
-                raise AnimationError(name_of(owner), rpt_(PLAYED_NOT_FINITE), path, frame)
+                raise AnimationError(Finding("PLAYED_NOT_FINITE", name_of(owner), path, frame))
         return result
 
     def _stepped(self, owner: bpy.types.ID, paths: Sequence[str]) -> dict[str, Values]:
@@ -154,9 +154,8 @@ def sampled_frames(
     else:
         low, high = frame_range
     if (high - low) / step > _MOST:
-        text = n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range")
-        reason = rpt_(text, (high - low) / step, low, high)
-        raise AnimationError(name_of(owners[0]) if owners else scene.name, reason)
+        name = name_of(owners[0]) if owners else scene.name
+        raise AnimationError(Finding("TOO_MANY_FRAMES", name, arguments=((high - low) / step, low, high)))
     steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     frames = np.unique(np.concatenate((steps, keys, [low, high])))
     among: Frames = frames[(frames >= low) & (frames <= high)]

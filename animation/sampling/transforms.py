@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ..datablocks import bone_path
-from ..errors import AnimationError, LayeredActionError
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..store.tracks import EULER_ORDERS
 from .beyond_fcurves import (
@@ -163,9 +163,9 @@ class TransformSampler:
         check_animation(item, path)
         try:
             channels = channels_of(item)
-        except LayeredActionError as refusal:
-            raise UnknownMotionError(str(refusal)) from refusal
-        except AnimationError:
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise UnknownMotionError("QUOTED", *refusal.findings) from refusal
             return {}
         self._reading.add(channels.action.session_uid)
         if item.session_uid not in self._curves:

@@ -10,11 +10,10 @@ from functools import partial
 import bpy
 
 from ..datablocks import action_strips, animation_data, name_of, strips_of
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, strip_channels
 from ..fcurves.editable import check_editable, check_not_linked
 from ..records import record
-from ..translation import rpt_
 from .table.custom_property import read_table, table_stamp
 
 
@@ -24,7 +23,7 @@ class EditableSets:
 
     sets: list[Channels]
     """Each set of F-curves once."""
-    refused: list[AnimationError]
+    refused: list[Finding]
     """Strips whose actions can't be edited."""
     left: list[str]
     """Names of strips' actions that are left alone: plain ones beside an action that the datablock has itself."""
@@ -53,14 +52,14 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
     animation = animation_data(datablock)
     own_action = None if animation is None else animation.action
     found: dict[tuple[int, int], Channels] = {}
-    refused: list[AnimationError] = []
+    refused: list[Finding] = []
     left: dict[str, None] = {}
     if own_action is not None:
         try:
             channels = check_editable(datablock)
             found[channels.identity] = channels
         except AnimationError as refusal:
-            refused.append(refusal)
+            refused += refusal.findings
     takes_all = takes_plain and (own_action is None or (animation is not None and animation.use_tweak_mode))
     for strip in strips:
         try:
@@ -71,10 +70,10 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
                 left[channels.action.name] = None
         except AnimationError as refusal:
             if strip.action != own_action and (takes_all or table_stamp(strip.action)):
-                refused.append(refusal)
-    refused = list({str(refusal): refusal for refusal in refused}.values())
+                refused += refusal.findings
+    refused = list(dict.fromkeys(refused))
     if not found and refused:
-        raise AnimationError.of_all(refused)
+        raise AnimationError(*refused)
     return EditableSets(list(found.values()), refused, list(left))
 
 
@@ -94,8 +93,7 @@ def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Chann
     check_not_linked(datablock)
     channels = strip_channels(datablock, strip)
     if channels.action.library is not None:
-        reason = rpt_('its NLA strip\'s action "{:s}" is linked; make the action local first', channels.action.name)
-        raise AnimationError(name_of(datablock), reason)
+        raise AnimationError(Finding("STRIP_ACTION_LINKED", name_of(datablock), arguments=(channels.action.name,)))
     return channels
 
 

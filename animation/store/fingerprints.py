@@ -16,10 +16,9 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import EDITED_OUTSIDE
+from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, SIDES, Joined, Keyframes, read_anew, read_joined
-from ..translation import rpt_
 from .table.custom_property import Extrapolation, Fingerprint
 from .tracks import Track, blocking_reason
 
@@ -65,14 +64,14 @@ def edited_outside(tracks: Sequence[Track]) -> list[bool]:
     return edited
 
 
-def blocking_reasons(tracks: Sequence[Track]) -> list[str]:
-    """Return why each track can't be changed or baked now; empty where it can.
+def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
+    """Return why each track can't be changed or baked now; None where it can.
 
     Edits outside come first: a channel without keys, for example, is the edit.
     """
     edited = edited_outside(tracks)
     return [
-        rpt_(EDITED_OUTSIDE) if is_edited else blocking_reason(track)
+        track.finding("EDITED_OUTSIDE") if is_edited else blocking_reason(track)
         for track, is_edited in zip(tracks, edited, strict=True)
     ]
 

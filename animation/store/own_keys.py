@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interp.keys import HIGHEST, LOWEST
-from ..errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
+from ..errors import Finding
 from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
@@ -35,7 +35,7 @@ from ..fcurves.keyframes import (
     rows_of_parts,
 )
 from ..records import record
-from ..translation import n_, rpt_
+from ..translation import n_
 from .own_curves import own_channels, read_own_curves
 from .restored_keys import (
     UNSEEN,
@@ -356,16 +356,17 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     return every
 
 
-def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> AnimationError | None:
-    """Return an error that names the first key with a frame, a value or a handle that is not finite; None: no key."""
+def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None:
+    """Return a finding that names the first key with a frame, a value or a handle that is not finite; None: no key."""
     for each in own.values():
         keys = each.keys
         if not np.isfinite(keys.frames).all():
-            return track.error(rpt_(FRAME_NOT_FINITE))
-        for places, reason in ((keys.co, VALUE_NOT_FINITE), (keys.handle_left, _HANDLE), (keys.handle_right, _HANDLE)):
+            return track.finding("FRAME_NOT_FINITE")
+        sides = (keys.handle_left, keys.handle_right)
+        for places, code in ((keys.co, "VALUE_NOT_FINITE"), *((side, "HANDLE_NOT_FINITE") for side in sides)):
             finite = np.isfinite(places).all(axis=1)
             if not finite.all():
-                return track.error(rpt_(reason), float(keys.frames[np.argmin(finite)]))
+                return track.finding(code, frame=float(keys.frames[np.argmin(finite)]))
     return None
 
 

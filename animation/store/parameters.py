@@ -11,7 +11,6 @@ import numpy.typing as npt
 from ...interp.keys import WORDS
 from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import Float32Array
-from ..translation import rpt_, translated
 from .own_keys import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
@@ -100,16 +99,14 @@ def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Ar
             infinite = ~np.isfinite(numbers.astype(np.float32))
         if infinite.any():
             key = int(np.argmax(infinite))
-            reason = rpt_("{:s} {:g} is not a finite number in float32", name, numbers[key])
-            raise track.error(reason, float(frames[key]))
+            raise track.error("PARAMETER_NOT_FINITE", name, float(numbers[key]), frame=float(frames[key]))
         return
     if name not in LIMITS:
         known = ", ".join((*LIMITS, VELOCITY))
-        raise track.error(rpt_("{!r} is none of {:s}", name, known), float(frames[0]))
+        raise track.error("PARAMETER_UNKNOWN", name, known, frame=float(frames[0]))
     low, high = LIMITS[name]
     outside = ~((numbers >= low) & (numbers <= high))
     if outside.any():
         key = int(np.argmax(outside))
-        word = translated(WORDS[name])
-        reason = rpt_("{:s} {:g} does not lie in {:g} to {:g}", word, numbers[key], low, high)
-        raise track.error(reason, float(frames[key]))
+        numbers_in_words = WORDS[name], float(numbers[key]), low, high
+        raise track.error("PARAMETER_OUT_OF_RANGE", *numbers_in_words, frame=float(frames[key]))

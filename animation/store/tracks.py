@@ -19,11 +19,10 @@ from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import animation_data, name_of
-from ..errors import LOCKED, TABLE_LOST, AnimationError, note_on
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import KEY_TYPE, KeyBlock, read_joined
-from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
 from .table.custom_property import NO_TABLE, Bake, Channel, State, Table, known_table, read_table, remembered_tables
@@ -196,13 +195,13 @@ class Track:
             return baked.extrapolation
         return self.channels[index].extrapolation if index in self.channels else "CONSTANT"
 
-    def error(self, reason: str, frame: float | None = None) -> AnimationError:
-        """Return an error that names the track."""
-        return AnimationError(self.name, reason, self.path, frame)
+    def finding(self, code: str, *arguments: Any, frame: float | None = None) -> Finding:
+        """Return a finding that names the track."""
+        return Finding(code, self.name, self.path, frame, arguments)
 
-    def note(self, text: str, frame: float | None = None) -> str:
-        """Return a note that names the track."""
-        return note_on(self.name, text, self.path, frame)
+    def error(self, code: str, *arguments: Any, frame: float | None = None) -> AnimationError:
+        """Return an error that names the track."""
+        return AnimationError(self.finding(code, *arguments, frame=frame))
 
 
 def default_settings(track: Track) -> Settings:
@@ -382,7 +381,7 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
             is_its = known is not None and known.table is table and known.slot == track.slot
             track.state = known.state if known and is_its else table.state(channels.slot_handle, track.path)
         except ValueError as error:
-            track.table = replace(table, error=str(error))
+            track.table = replace(table, error=Finding("TABLE_DAMAGED", arguments=(str(error),)))
     if len(session.rows):
         _follow_keys([track for track in tracks if track.state is None and not track.table.error])
 
@@ -513,9 +512,8 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
     return None
 
 
-def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[str]:
+def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
     """Return notes on those `users` of the F-curves that have another rotation mode than the tracks are read in."""
-    text = n_('shares the action in another rotation mode; "{:s}" decides')
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
@@ -524,16 +522,13 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
             other = _track(user, name_of(user), track.path)
             played = track.in_use or (other is not None and other.in_use)
             if other is not None and played and is_of_another_mode(other, track):
-                notes.append(other.note(rpt_(text, track.name)))
+                notes.append(other.finding("SHARED_MODE", track.name))
     return notes
 
 
 def is_of_another_mode(track: Track, other: Track) -> bool:
     """Return whether the same F-curves of rotations mean something else for another datablock."""
     return (track.in_use, track.order) != (other.in_use, other.order)
-
-
-NOT_IN_USE = n_("unused, as the rotation mode is different")
 
 
 def looks_baked(track: Track) -> bool:
@@ -552,23 +547,23 @@ def looks_baked(track: Track) -> bool:
     return identity.are_named(keys) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))
 
 
-def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
-    """Return why the track can't be baked now; empty where it can, or would but for F-curves `without_keys`."""
+def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | None:
+    """Return why the track can't be baked now; None where it can, or would but for F-curves `without_keys`."""
     if track.table.error:
-        return track.table.error
+        return track.table.error.on(track.name, track.path)
     if not track.in_use:
-        return rpt_(NOT_IN_USE)
+        return track.finding("NOT_IN_USE")
     if track.locked:
-        return rpt_(TABLE_LOST if not track.enabled and looks_baked(track) else LOCKED)
+        return track.finding("TABLE_LOST" if not track.enabled and looks_baked(track) else "LOCKED")
     if track.driven:
-        return rpt_("driven: the driver decides its value, not the keys")
+        return track.finding("DRIVEN")
     if any(map(_MUTE, track.curves_and_groups)):
-        return rpt_("muted; unmute its channels first")
+        return track.finding("MUTED")
     for index, fcurve in track.channels.items():
         if len(fcurve.keyframe_points):
             continue
         if len(fcurve.sampled_points):
-            return rpt_("a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)")
+            return track.finding("SAMPLED_CURVE")
         if not without_keys:
-            return rpt_("its component {:d} has an F-curve without keys; key it or delete it", index)
-    return ""
+            return track.finding("CHANNEL_WITHOUT_KEYS", index)
+    return None

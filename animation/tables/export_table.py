@@ -15,17 +15,11 @@ import numpy.typing as npt
 from ...formats.headings import Form, Unit
 from ...formats.table import Property, Table
 from ...interp import rotations
-from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
 from ..bake.sample_limit import check_table
 from ..datablocks import name_of, of_object
-from ..errors import (
-    NO_FLOAT_KEYS,
-    VALUE_NOT_FINITE,
-    AnimationError,
-    LayeredActionError,
-)
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
@@ -34,7 +28,6 @@ from ..sampling.properties import PropertySampler, Values
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, find_tracks, tracks_shown
-from ..translation import rpt_
 
 Content = Literal["KEYS", "MOTION"]
 Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]
@@ -132,9 +125,9 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
             continue
         try:
             channels = channels_of(datablock)
-        except LayeredActionError:
-            raise
-        except AnimationError:
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise
             continue
         for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
             if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
@@ -147,25 +140,23 @@ def _keys(
     kept = [(track, path, read_own_keys(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
-        raise AnimationError(name_of(item), rpt_(NO_FLOAT_KEYS), nothing_to_do=True)
+        raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
     properties = []
     for track, path, originals in kept:
         if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):
-            text = rpt_("not all of its keys are Bezier, which a table does not hold: where it is read they are")
-            report.notes.append(track.note(text))
+            report.notes.append(track.finding("TABLE_NOT_BEZIER"))
         values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
         for column, original in enumerate(originals.values()):
             own = original.keys
             if not np.isfinite(own.co).all():
                 bad = ~np.isfinite(own.co).all(axis=1)
-                raise track.error(rpt_(VALUE_NOT_FINITE), float(own.frames[np.argmax(bad)]))
+                raise track.error("VALUE_NOT_FINITE", frame=float(own.frames[np.argmax(bad)]))
             rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
             # The union has only one frame for keys that are closer than rounding.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
             values[rows, column] = own.values
         if track.kind == "QUATERNION" and _changes_sign(values):
-            text = rpt_("its quaternions change sign from key to key: where the table is read it turns the shorter way")
-            report.notes.append(track.note(text))
+            report.notes.append(track.finding("TABLE_SIGNS"))
         properties.append(_property(track, path, tuple(originals), values, frames, how))
     return Table(how.unit, how.times(frames), tuple(properties))
 
@@ -190,7 +181,7 @@ def _motion(
         if math.isfinite(point.co.x)
     ]
     if not ends:
-        raise AnimationError(name_of(item), rpt_(NO_FLOAT_KEYS), nothing_to_do=True)
+        raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
     low, high = how.frame_range or (min(ends), max(ends))
     steps = (high - low) / how.step * (1.0 + 1e-12)
     samples = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
@@ -253,12 +244,12 @@ def _converted(
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():
-        raise track.error(rpt_("its channels are keyed at different frames: write them as they are, or the motion"))
+        raise track.error("TABLE_KEYED_APART")
     raw = np.tile([track.component(index) for index in range(len(track.rest))], (int(there.sum()), 1))
     raw[:, list(components)] = values[there]
     zero = ~raw.any(axis=1)
     if track.kind == "QUATERNION" and zero.any():
-        raise track.error(rpt_(ZERO_QUATERNION), float(frames[there][np.argmax(zero)]))
+        raise track.error("ZERO_QUATERNION", frame=float(frames[there][np.argmax(zero)]))
     quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
     owner = _owner(path)
     if how.rotation == "QUATERNION":

@@ -12,14 +12,13 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.table import Property, Table, TableError
+from ...formats.table import Property, Table
 from ...interp import rotations
-from ...interp.rotations.orientations import ZERO_QUATERNION
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import EDITED_OUTSIDE, AnimationError, note_on
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
@@ -40,8 +39,7 @@ from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
 from ..store.fingerprints import edited_outside
 from ..store.paths import split
-from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks, rotation_property
-from ..translation import n_, rpt_, translated
+from ..store.tracks import EULER_ORDERS, Properties, Track, blocking_reason, find_tracks, rotation_property
 
 _SHEARED = 1e-4
 """Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
@@ -76,6 +74,10 @@ class TableKeys:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+_UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "COLUMN_NOTHING_ROTATES")
+"""Codes of errors on columns that name no property."""
 
 
 @record(eq=False)
@@ -156,10 +158,11 @@ def _read_keyed(
         try:
             found = list(_keyed(owners[datablock], path, one, table, how, report))
             known = True
-        except _UnknownError as unknown:
-            if not how.known_only:
+        except AnimationError as refusal:
+            (reason,) = refusal.findings
+            if not (how.known_only and reason.code in _UNKNOWN):
                 raise
-            report.notes.append(rpt_("left out: {:s}", str(unknown)))
+            report.notes.append(replace(reason, code="COLUMN_LEFT_OUT", arguments=(reason.on(""),)))
             continue
         if found:
             keyed.setdefault(datablock, []).extend(found)
@@ -169,10 +172,8 @@ def _read_keyed(
         _check_said_once(each)
     if not keyed:
         if known:
-            raise AnimationError(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
-        raise AnimationError(
-            name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True
-        )
+            raise AnimationError(Finding("COLUMNS_EMPTY", name_of(item)))
+        raise AnimationError(Finding("COLUMNS_UNKNOWN", name_of(item)))
     return keyed
 
 
@@ -181,12 +182,8 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
     for each in keyed:
         places = {(each.track.path, index) for index in each.components}
         if places & said:
-            raise each.track.error(rpt_("the table tells it twice: in columns of its own, and by a matrix that scales"))
+            raise each.track.error("COLUMNS_TWICE")
         said |= places
-
-
-class _UnknownError(AnimationError):
-    """An error for a property that does not exist."""
 
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
@@ -223,12 +220,11 @@ def _keyed(
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
-            raise _at(datablock, path, table, rows, zero, rpt_(ZERO_QUATERNION))
+            raise _at(datablock, path, table, rows, zero, Finding("ZERO_QUATERNION"))
         unrolled = rotations.unroll_signs(values)
         negated = int((unrolled != values).any(axis=1).sum())
         if negated:
-            text = n_("{:s}: {:,} of {:,} quaternions are negated, so that it turns the shorter way from row to row")
-            report.notes.append(rpt_(text, path, negated, len(values)))
+            report.notes.append(Finding("ROWS_NEGATED", owned.name, path, arguments=(negated, len(values))))
         yield _rotation(owned, owner, unrolled, frames, how, "QUATERNION")
     else:
         mode = _mode(datablock, owner)
@@ -237,9 +233,7 @@ def _keyed(
             yield _turned(owned, owner, order, values, frames, mode)
             return
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
-            report.notes.append(
-                rpt_("{:s}: turns of more than half a turn are taken the shorter way in mode {:s}", path, mode)
-            )
+            report.notes.append(Finding("ROWS_SHORTER", owned.name, path, arguments=(mode,)))
         yield _rotation(owned, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order)
 
 
@@ -247,9 +241,9 @@ def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterat
     """Yield the keys of a property, for each group of components with the same empty cells; raise AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
-            raise track.error(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
+            raise track.error("COLUMN_BEYOND", len(track.rest), index)
     if one.is_single and len(track.rest) > 1:
-        raise track.error(rpt_("it has {:d} components: name one, as in {:s}[0]", len(track.rest), one.path))
+        raise track.error("COLUMN_WITHOUT_COMPONENT", len(track.rest), one.path)
     there = ~np.isnan(one.values)
     alike: dict[bytes, list[int]] = {}
     for column in range(len(one.components)):
@@ -269,27 +263,27 @@ def _check_size(
 ) -> None:
     large = np.abs(values).max(axis=1) > LARGEST
     if large.any():
-        raise _at(named, path, table, rows, large, rpt_("the value is more than float32 holds"))
+        raise _at(named, path, table, rows, large, Finding("CELL_TOO_LARGE"))
 
 
 def _known(owned: Properties, path: str) -> Track:
     track = owned.track(path)
     if track is None:
-        raise _UnknownError(owned.name, _reason_unknown(owned.datablock, path), path)
+        raise AnimationError(_reason_unknown(owned.datablock, path).on(owned.name, path))
     if not _is_own(owned.datablock, path):
-        raise _UnknownError(owned.name, rpt_("it is no property of its own that can be animated"), path)
+        raise AnimationError(Finding("COLUMN_NOT_ANIMATABLE", owned.name, path))
     return track
 
 
-def _reason_unknown(datablock: bpy.types.ID, path: str) -> str:
+def _reason_unknown(datablock: bpy.types.ID, path: str) -> Finding:
     owner = split(path)[0].removesuffix(".")
     try:
         is_empty = bool(owner) and datablock.path_resolve(owner) is None
     except ValueError:
         is_empty = False
     if is_empty:
-        return rpt_("its {:s} is empty, so there is no such property", owner)
-    return rpt_("it has no float property of this name")
+        return Finding("COLUMN_OWNER_EMPTY", arguments=(owner,))
+    return Finding("COLUMN_UNKNOWN")
 
 
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
@@ -309,14 +303,11 @@ def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArra
     lines = np.flatnonzero(rows)
     if beyond.any():
         frame = exact[np.argmax(beyond)]
-        raise _at(
-            named, path, table, lines, beyond, rpt_("frame {:g} is beyond Blender's last, {:g}", frame, LAST_FRAME)
-        )
+        raise _at(named, path, table, lines, beyond, Finding("ROW_BEYOND", arguments=(float(frame), LAST_FRAME)))
     frames = exact.astype(np.float32)
     near = np.append(np.diff(frames) <= APART, False)
     if near.any():
-        fault = rpt_("the next row is nearer than Blender tells keys apart, {:g} frames; leave rows out", APART)
-        raise _at(named, path, table, lines, near, fault)
+        raise _at(named, path, table, lines, near, Finding("ROWS_TOO_NEAR", arguments=(APART,)))
     return frames
 
 
@@ -326,11 +317,12 @@ def _at(
     table: Table,
     rows: npt.NDArray[np.intp],
     bad: BoolArray,
-    fault: str,
+    fault: Finding,
 ) -> AnimationError:
     """Return the refusal for the first bad row."""
     name = named.name if isinstance(named, Track) else name_of(named)
-    return AnimationError(name, translated(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
+    line = table.line_of(int(rows[np.argmax(bad)]))
+    return AnimationError(Finding("ROW", name, path, arguments=(line, fault)))
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
@@ -340,7 +332,7 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
     except ValueError:
         thing = None
     if not hasattr(thing, "rotation_mode"):
-        raise _UnknownError(name_of(datablock), rpt_("there is nothing of this name that rotates"), f"{owner}rotation")
+        raise AnimationError(Finding("COLUMN_NOTHING_ROTATES", name_of(datablock), f"{owner}rotation"))
     return str(thing.rotation_mode)
 
 
@@ -384,20 +376,11 @@ def _matrices(
     flat = ~(scale > 0.0).all(axis=1)
     path = f"{owner}matrix"
     if flat.any():
-        raise _at(
-            owned.datablock, path, table, rows, flat, rpt_("the matrix has an axis of length 0, so it says no rotation")
-        )
+        raise _at(owned.datablock, path, table, rows, flat, Finding("MATRIX_FLAT"))
     unit = axes / scale[:, np.newaxis, :]
     sheared = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2)) > _SHEARED
     if sheared.any():
-        raise _at(
-            owned.datablock,
-            path,
-            table,
-            rows,
-            sheared,
-            rpt_("the matrix is sheared, which location, rotation, scale are not"),
-        )
+        raise _at(owned.datablock, path, table, rows, sheared, Finding("MATRIX_SHEARED"))
     sign = np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)
     quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
     scale = scale * sign[:, np.newaxis]
@@ -420,17 +403,17 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
     # Tracks of another rotation mode may be locked or driven as well.
     reason = blocking_reason(replace(track, in_use=True), without_keys=True)
     if not reason and edited_outside([track])[0]:
-        reason = rpt_(EDITED_OUTSIDE)
+        reason = track.finding("EDITED_OUTSIDE")
     if reason:
-        raise track.error(reason)
+        raise AnimationError(reason)
     for index in keyed.components:
         if (track.path, index) in driven:
-            raise track.error(rpt_("a driver decides its component {:d}, which keys would not move", index))
+            raise track.error("COMPONENT_DRIVEN", index)
     has = [
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
     if has and not how.replace:
-        raise track.error(rpt_("it has keys already; Replace Keys (command: --replace) takes them away"))
+        raise track.error("HAS_KEYS")
 
 
 def _write(
@@ -443,8 +426,7 @@ def _write(
     enabled = {path for path, (first, *_) in by_path.items() if first.track.enabled}
     if enabled:
         report.notes += remove_tracks(datablock, enabled).notes
-        gone = rpt_("its TCB parameters were those of keys that are gone")
-        report.notes += [note_on(name_of(datablock), gone, path) for path in by_path if path in enabled]
+        report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in by_path if path in enabled]
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
         channels = editable_channels(datablock, report.notes)
@@ -455,7 +437,7 @@ def _write(
                 owner = path.rpartition(".")[0]
                 thing: Any = datablock.path_resolve(owner) if owner else datablock
                 thing.rotation_mode = each.mode
-                report.notes.append(each.track.note(rpt_("it rotates in mode {:s} now", each.mode)))
+                report.notes.append(each.track.finding("ROTATES_IN_MODE", each.mode))
             new = 0
             for index, values in zip(each.components, each.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
@@ -463,14 +445,13 @@ def _write(
                 key_curve(fcurve, each.frames, values)
                 new = max(new, _keep_interpolation(fcurve, before, each.frames))
             if new:
-                text = rpt_("its keys were not all Bezier: of the table's, {:d} at other frames than these are", new)
-                report.notes.append(each.track.note(text))
+                report.notes.append(each.track.finding("KEYS_WERE_NOT_BEZIER", new))
         report.tracks += 1
         report.keys += len(union([each.frames for each in parts]))
         if tell is not None:
             tell()
     tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
-    report.notes += [track.note(rpt_(NOT_IN_USE)) for track in tracks if not track.in_use]
+    report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
     if how.use_tcb:
         enable_tracks(channels, tracks)
     evaluate_anew(channels.action)

@@ -17,12 +17,13 @@ import numpy as np
 from ...formats.headings import Unit
 from ...formats.table import Property, Table
 from ...interp import retiming
+from ...interp.messages import Text
 from ..arguments import LARGEST, Count, FrameRange, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..bake.sample_limit import check_table
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import editable_channels
@@ -36,7 +37,7 @@ from ..store.paths import split
 from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..store.velocity_properties import is_bones, is_derived, property_name
-from ..translation import n_, rpt_
+from ..translation import n_
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
 QUANTITIES: tuple[Quantity, ...] = ("VELOCITY", "ACCELERATION", "SPEED")
@@ -161,7 +162,7 @@ def write_velocities(
         frames = _frames(how, *each.ends)
         for kind, values in _measured(each, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > LARGEST:
-                raise each.track.error(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
+                raise each.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
             written.append((each.track, kind, frames, values))
     channels = editable_channels(datablock, report.notes)
     _remove(datablock, channels, [each.track for each in moving])
@@ -170,8 +171,7 @@ def write_velocities(
         report.samples += values.size
     report.tracks = len(moving)
     if datablock.override_library is not None:
-        forgotten = rpt_("a library override: Blender forgets its custom properties on loading; then write them again")
-        report.notes.append(f'"{name_of(datablock)}": {forgotten}')
+        report.notes.append(Finding("VELOCITY_FORGOTTEN", name_of(datablock)))
     evaluate_anew(channels.action)
     return report
 
@@ -211,21 +211,17 @@ def velocity_table(
     how = how or Velocities()
     report = Report()
     found: list[tuple[bpy.types.ID, _Moving]] = []
-    refusals = []
+    refusals: list[Finding] = []
     for datablock, prefixes in selected.items():
         try:
             found += [(datablock, each) for each in _moving(datablock, prefixes, how, report)]
             report.add(Report.on([datablock]))
         except AnimationError as refusal:
-            if not refusal.nothing_to_do:
+            if not all(finding.has_nothing_to_do for finding in refusal.findings):
                 raise
-            refusals.append(refusal)
+            refusals += refusal.findings
     if not found or not how.quantities:
-        raise (
-            AnimationError.of_all(refusals)
-            if refusals
-            else AnimationError("", rpt_("nothing was asked for"), nothing_to_do=True)
-        )
+        raise AnimationError(*(refusals or [Finding("NOTHING_ASKED")]))
     ends = [each.ends for _, each in found]
     first, last = min(start for start, _ in ends), max(end for _, end in ends)
     count = sum(len(each.track.rest) for _, each in found) * _count(how, first, last)
@@ -257,15 +253,15 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         reason = blocking_reason(track)
         originals = {} if reason else read_own_keys(track)
         if reason or not originals:
-            report.errors.append(track.error(reason or rpt_("it has no keys")))
+            report.errors.append(reason or track.finding("NO_KEYS"))
             continue
         with scratch_curves.kept():
             splines = track_splines(track, track.settings, originals, how.defaults)
             found.append(_Moving(track, splines, function_of(track)))
     if not found:
         if report.errors:
-            raise AnimationError.of_all(report.errors)
-        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+            raise AnimationError(*report.errors)
+        raise AnimationError(Finding("NO_TCB_TRACK", name_of(datablock)))
     count = sum(len(each.track.rest) * _count(how, *each.ends) for each in found)
     check_table(name_of(datablock), count, how.sample_limit)
     return found
@@ -299,7 +295,7 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
         order = _ORDER[quantity]
         highest = min(spline.spline.derivatives for spline in each.splines)
         if order > highest:
-            report.notes.append(track.note(rpt_("its method has no {:s}: left out", rpt_(_WORDS[quantity.lower()]))))
+            report.notes.append(track.finding("VELOCITY_MISSING", Text(_WORDS[quantity.lower()])))
             continue
         values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
         for spline in each.splines:
@@ -379,7 +375,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Repor
     channels = editable_channels(datablock)
     paths = list(_written(channels, prefixes))
     if not paths:
-        raise AnimationError(name_of(datablock), rpt_("it has no velocities that were written"), nothing_to_do=True)
+        raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     for path in dict.fromkeys(paths):
         _remove_curves(channels, path)
         owner, name = split(path)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 
 from ...animation.translation import rpt_
@@ -76,6 +77,15 @@ def at_least_one(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
     return value
+
+
+def angle_and_percent(text: str) -> tuple[float, float]:
+    """Parse an angle in degrees and a percentage; return radians and a share."""
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not ANGLE,PERCENT, such as 1,1", text))
+    angle, percent = map(distance, parts)
+    return math.radians(angle), percent / 100.0
 
 
 def frame_range(verb: argparse.ArgumentParser, ends: Sequence[float] | None) -> tuple[float, float] | None:

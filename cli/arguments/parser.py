@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import glob
 import json
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...animation import Options
+from ...animation.edit.enable import MAX_CHANGE
 from ...animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import SAMPLE_LIMIT, shown
@@ -27,7 +30,7 @@ from .exchange import (
     add_import_options,
     exchange_options,
 )
-from .numbers import above_two, at_least_one, distance, frame_range, frames, number, positive, within
+from .numbers import above_two, angle_and_percent, at_least_one, distance, frame_range, frames, number, positive, within
 from .rotations import ROTATIONS_EXAMPLES, add_rotations_options, rotations_options
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
@@ -75,6 +78,8 @@ class Job:
     options: Options
     keep_look: bool
     """Keep the motion, as nearly as parameters can, of what becomes TCB."""
+    max_change: tuple[float, float]
+    """An angle, and a share of a track's range: a larger change of motion is visible."""
     enables: bool
     """Bake all that has keys, which becomes TCB."""
     discards_edits: bool
@@ -83,6 +88,8 @@ class Job:
     """Leave a file as it is if something in it is refused."""
     copies_skipped: bool
     """Copy a file in which there is nothing to do to its target."""
+    is_dry: bool
+    """Do everything but write."""
     as_json: bool
     processes: int
     """Most processes that work at a time."""
@@ -90,6 +97,8 @@ class Job:
     skip_done: bool
     is_worker: bool
     """Another process started this one, and sends it numbers of files."""
+    blender: str
+    """What starts Blender for other processes; empty: the running program."""
     exchange: dict[str, Any]
     """Options of imports, exports and `rotations`."""
     check: dict[str, Any]
@@ -115,6 +124,7 @@ class Job:
             "command": self.verb,
             "objects": self.patterns,
             "keep_look": self.keep_look,
+            "max_change": self.max_change,
             "enables": self.enables,
             "discards_edits": self.discards_edits,
             "strict": self.is_strict,
@@ -135,7 +145,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     parser, verbs = _parsers(program)
     given = parser.parse_args(arguments)
     verb = verbs[given.verb]
-    files = [Path(name) for name in given.files]
+    files = _files(verb, given)
     patterns = getattr(given, "objects", None) or []
     options = _options(verb, given)
     common: dict[str, Any] = {
@@ -144,23 +154,28 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "patterns": patterns,
         "options": options,
         "keep_look": getattr(given, "keep_look", False),
+        "max_change": getattr(given, "max_change", MAX_CHANGE),
         "enables": getattr(given, "enable", False),
         "discards_edits": getattr(given, "discard_edits", False),
         "is_strict": getattr(given, "strict", False),
+        "is_dry": getattr(given, "dry_run", False),
         "copies_skipped": getattr(given, "copy_skipped", False),
         "as_json": given.json,
         "processes": min(given.jobs, len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
+        "blender": given.blender or "",
         "exchange": {**exchange_options(given), **table_options(verb, given), **rotations_options(verb, given)},
         "check": check_options(verb, given),
         "reduction": _reduction(verb, given) if given.verb == "reduce" else {},
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
-    if given.verb in ("info", "check") or (given.verb == "rotations" and not given.repair):
+    if given.verb in ("info", "check") or (given.verb == "rotations" and not (given.repair or given.key_whole)):
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
     result = RESULTS.get(given.verb) or table_result(given)
+    if given.relative_to is not None and given.output is None:
+        verb.error(rpt_("--relative-to is for --output: it keeps subfolders in that folder"))
     if given.output is None and result:
         verb.error(rpt_("say where the result goes: --output DIR or FILE{:s}", result))
     if given.output is None and not given.in_place:
@@ -173,9 +188,13 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     if given.in_place and given.make_folder:
         verb.error(rpt_("--make-folder is for --output, and --in-place leaves a file where it is"))
     into_folder = given.output is not None and (
-        len(files) > 1 or given.make_folder or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
+        len(files) > 1
+        or given.make_folder
+        or given.relative_to is not None
+        or given.output.endswith(("/", os.sep))
+        or os.path.isdir(given.output)
     )
-    targets = _targets(verb, files, given.output, into_folder, result)
+    targets = _targets(verb, files, given.output, into_folder, result, given.relative_to)
     return Job(targets=targets, in_place=given.in_place, makes_folder=into_folder, skip_done=given.skip_done, **common)
 
 
@@ -194,11 +213,17 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
 
 
 def _targets(
-    verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool, result: str | None
+    verb: argparse.ArgumentParser,
+    files: list[Path],
+    output: str | None,
+    into_folder: bool,
+    result: str | None,
+    relative_to: str | None,
 ) -> list[Path]:
     """Return each file's target: no other file's and, unless the files are replaced, none of them.
 
-    `result`: the suffix of the target's name where it is another than the file's.
+    `result`: the suffix of the target's name where it is another than the file's; `relative_to`: the folder whose
+    subfolders are kept in the output.
     """
     kind = result or ".blend"
     if output is None:
@@ -214,8 +239,9 @@ def _targets(
                 len(files),
             )
             verb.error(text)
-        names = [file.stem + result if result else file.name for file in files]
-        targets = [Path(os.path.realpath(Path(output, name))) for name in names]
+        places = [Path(file.name) if relative_to is None else _within(verb, file, relative_to) for file in files]
+        places = [place.with_suffix(result) if result else place for place in places]
+        targets = [Path(os.path.realpath(Path(output, place))) for place in places]
     elif output.lower().endswith(kind):
         targets = [Path(os.path.realpath(output))]
     else:
@@ -233,11 +259,45 @@ def _targets(
     return targets
 
 
+def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
+    """Return the path of a file below the folder."""
+    try:
+        return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
+    except ValueError:
+        verb.error(rpt_("{} lies outside --relative-to {:s}", file, folder))
+
+
+def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
+    """Return the files that are named, listed or matched by patterns, each once; a worker gets them from its parent."""
+    if given.worker:
+        return [Path(name) for name in json.loads(sys.stdin.readline())]
+    names = list(given.files)
+    if given.files_from is not None:
+        try:
+            listed = sys.stdin.read() if given.files_from == "-" else Path(given.files_from).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            verb.error(rpt_("--files-from {:s} can't be read: {:s}", given.files_from, str(error)))
+        names += [line for line in listed.splitlines() if line.strip()]
+    elif not names:
+        verb.error(rpt_("name a FILE, or give --files-from"))
+    found: list[str] = []
+    for name in names:
+        # Shells of Windows leave patterns to the program.
+        if glob.has_magic(name) and not os.path.lexists(name):
+            matching = sorted(glob.glob(name, recursive=True))
+            if not matching:
+                verb.error(rpt_("no file matches {:s}", name))
+            found += matching
+        else:
+            found.append(name)
+    return [Path(name) for name in dict.fromkeys(found)]
+
+
 def _epilog() -> str:
     text = rpt_(
-        "exit status: 0 if all went well; 1 if a file failed; 2 if the command makes no sense; "
-        "3 if all files are done, but something in one was refused, and is as it was, or is lost, as the file is "
-        "damaged"
+        "exit status: 0 if all files are done or skipped; 1 if a file failed; 2 if the command makes no sense; "
+        "3 if all files are done, but one with faults: something was refused, changes visibly, lacks a library, or is "
+        "lost, as the file is damaged"
     )
     return f"{text}\n"
 
@@ -407,7 +467,12 @@ def _reduction(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
-    verb.add_argument("files", nargs="+", metavar="FILE", help=rpt_(kind))
+    verb.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
+    verb.add_argument(
+        "--files-from",
+        metavar="FILE",
+        help=rpt_("also the files that this text file lists, one a line; -: standard input"),
+    )
     verb.add_argument(
         "--json", action="store_true", help=rpt_("print one JSON object a file, each on a line of its own")
     )
@@ -419,6 +484,13 @@ def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
         help=rpt_(
             "process up to this many files at once, in parallel processes where that saves time (default: 1); "
             "results come as they are ready"
+        ),
+    )
+    verb.add_argument(
+        "--blender",
+        metavar="PATH",
+        help=rpt_(
+            "what starts Blender for --jobs, where that is a script of your own (default: the program that runs)"
         ),
     )
     verb.add_argument(
@@ -455,6 +527,16 @@ def _add_keep_look(verb: argparse.ArgumentParser) -> None:
         dest="keep_look",
         help=rpt_("what becomes TCB has parameters 0, so its motion changes"),
     )
+    verb.add_argument(
+        "--max-change",
+        type=angle_and_percent,
+        default=MAX_CHANGE,
+        metavar="ANGLE,PERCENT",
+        help=rpt_(
+            "a larger change of the motion is visible, and a fault: degrees of rotations, percent of the range of "
+            "other tracks (default: 1,1)"
+        ),
+    )
 
 
 def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
@@ -468,11 +550,22 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         verb.set_defaults(in_place=False)
     else:
         verb.add_argument("--in-place", action="store_true", help=rpt_("replace each FILE by its result"))
+    verb.add_argument(
+        "--relative-to",
+        metavar="DIR",
+        help=rpt_("keep in --output the subfolders that the FILEs have in this folder"),
+    )
+    if where == _TO_FILE and result in (None, ".blend"):
+        verb.add_argument(
+            "--dry-run",
+            action="store_true",
+            help=rpt_("write nothing, and report what would change of each track"),
+        )
     if not result:
         verb.add_argument(
             "--strict",
             action="store_true",
-            help=rpt_("write no result where anything in the file is refused, or changes its look visibly"),
+            help=rpt_("write no result where a file would be done with faults"),
         )
         verb.add_argument(
             "--copy-skipped",

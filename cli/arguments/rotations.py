@@ -22,6 +22,13 @@ def add_rotations_options(verb: argparse.ArgumentParser) -> None:
         help=rpt_("give keys at which rotations flip or jump equivalent numbers; without this they are listed only"),
     )
     verb.add_argument(
+        "--key-whole",
+        action="store_true",
+        help=rpt_(
+            "first key rotations in all their channels where one has a key, as handles need it; the motion stays"
+        ),
+    )
+    verb.add_argument(
         "--turns",
         choices=("KEEP", "SHORTEST"),
         default="KEEP",
@@ -36,6 +43,6 @@ def rotations_options(verb: argparse.ArgumentParser, given: argparse.Namespace) 
     """Return the options of `rotations`; none for another verb. Raises SystemExit."""
     if given.verb != "rotations":
         return {}
-    if not given.repair and (given.output is not None or given.in_place):
-        verb.error(rpt_("--output and --in-place are for --repair: without it nothing is written"))
-    return {"repair": given.repair, "turns": given.turns}
+    if not (given.repair or given.key_whole) and (given.output is not None or given.in_place):
+        verb.error(rpt_("--output and --in-place are for --repair and --key-whole: without these nothing is written"))
+    return {"repair": given.repair, "key_whole": given.key_whole, "turns": given.turns}

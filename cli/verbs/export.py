@@ -8,28 +8,30 @@ from typing import Any
 import bpy
 
 from ...animation import AnimationError, Report
-from ...animation.translation import translated
+from ...animation.errors import Finding
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...formats import three_ds
+from ...interp.messages import Text
 from ..arguments.parser import Job
-from ..blend_files import UnusableError, check_target, open_file
+from ..blend_files import check_target, open_file
 from ..choosing import named
-from ..log import save_result
+from ..log import save_result, write_skipped
 from ..outcome import Outcome, Ticker
 from .import_files import conversion_for
 
 
 def export_file(job: Job, number: int, outcome: Outcome) -> None:
-    """Read the file and write its scene, or the objects asked for, as a 3D Studio file. Raises UnusableError."""
+    """Read the file and write its scene, or the objects asked for, as a 3D Studio file. Raises AnimationError."""
     target = job.targets[number]
     check_target(target, job.makes_folder)
-    source = open_file(outcome.file, outcome.notes, writes=False)
+    source = open_file(outcome.file, outcome.report, writes=False)
     scene: Any = bpy.context.scene
     objects = list(scene.objects)
     if job.patterns:
-        asked = {obj for pattern in job.patterns for obj in named(pattern, outcome)}
+        asked = named(job.patterns, outcome)
         objects = [obj for obj in objects if obj in asked]
-    if outcome.errors:
+    if outcome.nothing_to_do:
+        write_skipped(job, number, outcome, source)
         return
     given = job.exchange
     conversion = conversion_for(given, scene, 1.0 / given["scale"])
@@ -37,9 +39,9 @@ def export_file(job: Job, number: int, outcome: Outcome) -> None:
         options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
         made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
         content = three_ds.write(made)
-    except (AnimationError, three_ds.ThreeDSError) as error:
-        raise UnusableError(translated(error)) from error
-    outcome.notes += [*report.lines(), *report.notes]
+    except three_ds.ThreeDSError as error:
+        raise AnimationError(Finding("FILE_NOT_3DS", arguments=(Text(error.text, *error.values),))) from error
     counts = report.made
-    outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])
+    notes = [*report.lines(), *report.notes]
+    outcome.report.add(Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"], notes=notes))
     save_result(job, number, outcome, source, content)

@@ -4,43 +4,52 @@
 from __future__ import annotations
 
 import math
+import zlib
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ... import animation
+from ...animation import Finding
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
+from ...animation.fcurves.keyframes import read
 from ...animation.store.editable_sets import editable_sets
 from ...animation.store.fingerprints import blocking_reasons
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.tracks import Track, find_tracks
-from ...animation.translation import rpt_
 from ..arguments.parser import Job
-from ..choosing import named, only_in_strips, reason_without_channels, sets_of
+from ..blend_files import missing_libraries
+from ..choosing import named, only_in_strips, reasons_without_channels, sets_of, tracks_of
 from ..outcome import Outcome
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:
     """Add a row to the outcome for each animated datablock of the objects asked for, or of the whole file."""
+    report = outcome.report
+    # Here a missing library is part of the answer.
+    report.errors.clear()
+    report.notes += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
+    animated = []
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not only_in_strips(datablock):
             continue  # it has drivers, or had an action
         sets = sets_of(datablock)
         if not sets:
-            outcome.notes.append(reason_without_channels(datablock))
+            report.notes += reasons_without_channels(datablock)
             continue
         uneditable = _why_not_editable(datablock)
-        outcome.report.datablocks += 1
+        report.datablocks += 1
+        report.objects += isinstance(datablock, bpy.types.Object)
         for channels in sets:
             found = find_tracks(datablock, channels)
             tracks = [row for track in found if (row := _row(track, uneditable, outcome)) is not None]
-            outcome.datablocks.append(
+            animated.append(
                 {
                     "name": name_of(datablock),
                     "type": datablock.id_type,
@@ -49,27 +58,66 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
                     "tracks": tracks,
                 }
             )
-    if not outcome.datablocks and not outcome.errors:
-        outcome.notes.append(rpt_("nothing in it is animated"))
+    outcome.results = {"missing_libraries": missing_libraries(), "animated": animated}
+    if not animated and not report.errors and not outcome.nothing_to_do:
+        report.notes.append(Finding("NOT_ANIMATED"))
+
+
+_Seen = dict[tuple[str, str], tuple[str, int, int, int]]
+"""Of each track, by its datablock's name and its path: its state, its keys, its samples and a checksum of all keys."""
+
+
+def snapshot() -> _Seen:
+    """Return what the open file's tracks are, to be compared after they were worked on."""
+    seen: _Seen = {}
+    for datablock in animation.of_file():
+        for track in tracks_of(datablock):
+            try:
+                own = read_own_keys(track)
+                kind = STATES[state(track)]
+            except animation.AnimationError:
+                continue
+            keys = len(union([channel.keys.frames for channel in own.values()]))
+            shown = [read(fcurve) for fcurve in track.channels.values()]
+            samples = max(0, sum(map(len, shown)) - sum(len(channel.keys) for channel in own.values()))
+            content = b"".join(places.tobytes() for each in shown for places in (each.co, each.handle_right))
+            seen[track.name, track.path] = kind, keys, samples, zlib.crc32(content)
+    return seen
+
+
+def changes_since(before: _Seen) -> list[dict[str, Any]]:
+    """Return the tracks that are not as they were, with their state, keys and samples before and now."""
+    after, none = snapshot(), (None, None, None, None)
+    return [
+        {
+            "object": place[0],
+            "track": place[1],
+            **{
+                name: [before.get(place, none)[part], after.get(place, none)[part]]
+                for part, name in enumerate(("state", "keys", "samples"))
+            },
+        }
+        for place in dict.fromkeys((*before, *after))
+        if before.get(place) != after.get(place)
+    ]
 
 
 def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
     if not job.patterns:
         return dict.fromkeys(animation.of_file())
-    objects = [obj for pattern in job.patterns for obj in named(pattern, outcome)]
-    return dict.fromkeys(part for obj in objects for part in animation.of_object(obj))
+    return dict.fromkeys(part for obj in named(job.patterns, outcome) for part in animation.of_object(obj))
 
 
-def _why_not_editable(datablock: bpy.types.ID) -> str:
-    """Return why no track of the datablock can be changed; empty where some can."""
+def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
+    """Return why no track of the datablock can be changed; None where some can."""
     try:
         editable_sets(datablock)
     except animation.AnimationError as refusal:
-        return refusal.reason
-    return ""
+        return refusal.findings[0]
+    return None
 
 
-def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | None:
+def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str, Any] | None:
     """Return the row of a track; None, and an error, where its saved settings can't be read."""
     try:
         kept = read_own_keys(track)
@@ -79,7 +127,7 @@ def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | No
         settings = track.settings
         condition = STATES[state(track)]
     except animation.AnimationError as refusal:
-        outcome.errors.append(str(refusal))
+        outcome.report.errors += refusal.findings
         return None
     own = sum(len(channel.keys) for channel in kept.values())
     generated = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own)
@@ -93,7 +141,7 @@ def _row(track: Track, uneditable: str, outcome: Outcome) -> dict[str, Any] | No
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
-        "blocked": blocking_reasons([track])[0] or uneditable or None,
+        "blocked": reason.to_dict() if (reason := blocking_reasons([track])[0] or uneditable) else None,
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import bpy
 
 from ... import animation
@@ -25,28 +22,10 @@ def reduce_all(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> an
     report = animation.Report(
         datablocks=len(results),
         tracks=sum(each.tracks for each in results),
-        keys=sum(each.diamonds for each in results),
+        keys=sum(each.keys for each in results),
     )
-    report.errors += [each for each in refused if not each.nothing_to_do]
-    report.errors += [animation.AnimationError(each.name, each.summary) for each in results if not each.reached]
-    report.notes += [note for each in results for note in ((str(each),) if each.reached else ()) + tuple(each.notes)]
-    outcome.findings["reduced"] = [_as_json(each) for each in results]
+    report.errors += [each for each in refused if not each.has_nothing_to_do]
+    report.errors += [each.finding for each in results if not each.reached]
+    report.notes += [note for each in results for note in ([each.finding] if each.reached else []) + each.notes]
+    outcome.results["reduced"] = [each.to_dict() for each in results]
     return report
-
-
-def _as_json(result: animation.Reduction) -> dict[str, Any]:
-    numbers = ("keys_before", "keys", "diamonds_before", "diamonds", "error", "error_at", "mean")
-    more = ("evaluated", "still", "still_at", "noise", "noise_at", "unfiltered", "unfiltered_at")
-    return {
-        "datablock": result.name,
-        "action": result.action,
-        "original": result.original,
-        "wanted": result.wanted,
-        "reached": result.reached,
-        **{name: getattr(result, name) for name in numbers},
-        "angle": math.degrees(result.angle),
-        "angle_at": result.angle_at,
-        **{name: getattr(result, name) for name in more},
-        "noise_angle": math.degrees(result.noise_angle),
-        "unfiltered_angle": math.degrees(result.unfiltered_angle),
-    }

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import bpy
 
 from ... import animation
-from ...animation.translation import listed, rpt_
+from ...animation import Finding
 from ..arguments.parser import Job
 from ..choosing import named
 from ..outcome import Outcome
@@ -16,29 +14,50 @@ from ..outcome import Outcome
 
 def list_rotations(job: Job, outcome: Outcome) -> None:
     """Add the faults to the outcome."""
-    faults = []
+    faults = _find_faults(job, outcome)
+    outcome.report.tracks = len({(fault.action, fault.datablock, fault.track) for fault in faults})
+
+
+def _find_faults(job: Job, outcome: Outcome) -> list[animation.RotationFault]:
+    faults: list[animation.RotationFault] = []
     for datablock in _chosen(job, outcome):
         try:
             faults += animation.find_rotation_faults(datablock, turns=job.exchange["turns"])
         except animation.AnimationError as refusal:
-            outcome.notes.append(str(refusal))
-    outcome.report.tracks = len({(fault.action, fault.datablock, fault.track) for fault in faults})
-    outcome.findings["faults"] = [{**dataclasses.asdict(fault), "text": str(fault)} for fault in faults]
+            outcome.report.notes += refusal.findings
+    outcome.results["faults"] = [fault.to_dict() for fault in faults]
+    return faults
 
 
 def repair_rotations(job: Job, outcome: Outcome) -> animation.Report:
-    """Add the faults as they were to the outcome, and repair them."""
-    list_rotations(job, outcome)
-    outcome.notes.clear()
-    return animation.fix_rotations_many(_chosen(job, outcome), turns=job.exchange["turns"])
+    """Add the faults as they were to the outcome, and repair them; key all channels before, if asked to."""
+    report = _keyed_whole(job, outcome) if job.exchange["key_whole"] else animation.Report()
+    _find_faults(job, outcome)
+    outcome.report.notes.clear()
+    if job.exchange["repair"]:
+        report.add(animation.fix_rotations_many(_chosen(job, outcome), turns=job.exchange["turns"]))
+    return report
+
+
+def _keyed_whole(job: Job, outcome: Outcome) -> animation.Report:
+    """Key the rotations of the objects asked for, or of all the file's own datablocks, in all their channels."""
+    every = _chosen(job, outcome) if job.patterns else animation.of_file()
+    report = animation.Report()
+    for datablock in [datablock for datablock in every if datablock.library is None]:
+        try:
+            done = animation.key_whole(datablock)
+        except animation.AnimationError as refusal:
+            report.errors += [finding for finding in refusal.findings if job.patterns]
+        else:
+            report.add(done if done.tracks else animation.Report(errors=done.errors, notes=done.notes))
+    return report
 
 
 def _chosen(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     """Return the datablocks of the objects asked for, or else the file's own actions, played or not."""
     if job.patterns:
-        objects = [obj for pattern in job.patterns for obj in named(pattern, outcome)]
+        objects = named(job.patterns, outcome)
         return list(dict.fromkeys(part for obj in objects for part in animation.of_object(obj)))
-    linked = [f'"{action.name}"' for action in bpy.data.actions if action.library is not None]
-    if linked:
-        outcome.notes.append(rpt_("linked, so left to their own files: {:s}", listed(linked)))
+    linked = [action for action in bpy.data.actions if action.library is not None]
+    outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", action.name) for action in linked]
     return [action for action in bpy.data.actions if action.library is None]

@@ -8,82 +8,77 @@ from typing import Any
 
 import bpy
 
-from ...animation import AnimationError, Report
+from ...animation import AnimationError, Finding, Report
 from ...animation.datablocks import bone_path
 from ...animation.steps import IMPORT_STEPS
 from ...animation.tables.export_table import TableContent, export_table
 from ...animation.tables.import_table import TableKeys, import_table
 from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
-from ...animation.translation import rpt_, translated
+from ...animation.translation import translated
 from ...formats import table
 from ...formats.headings import Unit
+from ...interp.messages import Text
 from ..arguments.parser import Job
-from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file
+from ..blend_files import Source, check_no_library, check_target, open_file, unusable
 from ..choosing import choose, named
-from ..log import save_result
+from ..log import save_result, write_skipped
 from ..outcome import Outcome, Ticker
 
 
 def import_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Key an object of the file by the table, and write the file. Raises UnusableError."""
+    """Key an object of the file by the table, and write the file. Raises AnimationError."""
     target, given = job.targets[number], job.exchange
     check_target(target, job.makes_folder)
-    source = open_file(outcome.file, outcome.notes, writes=True)
+    source = open_file(outcome.file, outcome.report, writes=True)
     check_no_library(target)
     path = Path(given["table"])
     try:
         read = table.read(path.read_bytes())
     except OSError as error:
-        raise UnusableError(rpt_("{} can't be read: {}", path, error.strerror)) from error
+        raise unusable("TABLE_NOT_READ", path, error.strerror) from error
     except table.TableError as error:
-        raise UnusableError(rpt_("{}: {:s}", path, translated(error))) from error
-    obj = _only_object(job, outcome)
+        raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
+    obj = _only_object(job, number, outcome, source)
     if obj is None:
         return
     how = TableKeys(
         given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
     )
-    try:
-        ticker = Ticker(outcome.file, IMPORT_STEPS)
-        outcome.report = import_table(obj, read, how, _bone(obj, given["bone"]), ticker)
-    except AnimationError as refusal:
-        raise UnusableError(str(refusal)) from refusal
-    outcome.notes += [*outcome.report.notes, *filter(None, [source.converted])]
+    ticker = Ticker(outcome.file, IMPORT_STEPS)
+    outcome.report.add(import_table(obj, read, how, _bone(obj, given["bone"]), ticker))
+    outcome.report.notes += [source.converted] if source.converted else []
     save_result(job, number, outcome, source)
 
 
 def export_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the keys or the motion of an object of the file as a table. Raises UnusableError."""
+    """Write the keys or the motion of an object of the file as a table. Raises AnimationError."""
     given = job.exchange
     check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.notes, writes=False)
-    obj = _only_object(job, outcome)
+    source = open_file(outcome.file, outcome.report, writes=False)
+    obj = _only_object(job, number, outcome, source)
     if obj is None:
         return
     unit: Unit = "SECOND" if given["seconds"] else "FRAME"
     frames = given["range"]
     how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
     try:
-        made, outcome.report = export_table(obj, how, _bone(obj, given["bone"]))
-    except (AnimationError, ValueError) as error:
-        raise UnusableError(translated(error)) from error
-    outcome.notes += outcome.report.notes
+        made, report = export_table(obj, how, _bone(obj, given["bone"]))
+    except ValueError as error:
+        raise unusable("OPTIONS", translated(error)) from error
+    outcome.report.add(report)
     _save_table(job, number, outcome, source, made)
 
 
 def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the velocities of the file's TCB tracks as a table. Raises UnusableError."""
+    """Write the velocities of the file's TCB tracks as a table. Raises AnimationError."""
     check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.notes, writes=False)
+    source = open_file(outcome.file, outcome.report, writes=False)
     datablocks = choose(job, outcome)
-    if outcome.errors:
+    if outcome.nothing_to_do:
+        write_skipped(job, number, outcome, source)
         return
-    try:
-        made, outcome.report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
-    except AnimationError as refusal:
-        raise UnusableError(str(refusal)) from refusal
-    outcome.errors += map(str, outcome.report.errors)
-    outcome.notes += outcome.report.notes
+    made, report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
+    outcome.report.add(report)
     _save_table(job, number, outcome, source, made)
 
 
@@ -94,7 +89,7 @@ def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
         try:
             report.add(write_velocities(datablock, None, _velocities(job)))
         except AnimationError as refusal:
-            report.errors.append(refusal)
+            report.errors += refusal.findings
     return report
 
 
@@ -108,29 +103,26 @@ def _velocities(job: Job) -> Velocities:
     return Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate(), frames)
 
 
-def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
-    """Return the one object that is asked for, or that there is; else add an error."""
-    if job.patterns:
-        found = list(dict.fromkeys(obj for pattern in job.patterns for obj in named(pattern, outcome)))
-    else:
-        found = list(bpy.data.objects)
-    if outcome.errors:
+def _only_object(job: Job, number: int, outcome: Outcome, source: Source) -> bpy.types.Object | None:
+    """Return the one object that is asked for, or that there is; else add an error, or skip the file."""
+    found = list(named(job.patterns, outcome) if job.patterns else bpy.data.objects)
+    if outcome.nothing_to_do:
+        write_skipped(job, number, outcome, source)
         return None
     if len(found) != 1:
-        names = ", ".join(f'"{obj.name}"' for obj in found[:5])
-        text = rpt_("a table is about one object, and there are {:d}: say which by --objects: {:s}", len(found), names)
-        outcome.errors.append(text)
+        names = tuple(obj.name for obj in found)
+        outcome.report.errors.append(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
         return None
     return found[0]
 
 
 def _bone(obj: bpy.types.Object, name: str) -> str:
-    """Return the path of the bone of that name. Raises UnusableError."""
+    """Return the path of the bone of that name. Raises AnimationError."""
     if not name:
         return ""
     bone = obj.pose.bones.get(name) if obj.pose is not None else None
     if bone is None:
-        raise UnusableError(rpt_('"{:s}" has no bone "{:s}"', obj.name, name))
+        raise AnimationError(Finding("NO_BONE", obj.name, arguments=(name,)))
     return bone_path(bone)
 
 

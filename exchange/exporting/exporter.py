@@ -13,11 +13,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation import AnimationError
+from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...animation.steps import Progress, Steps, run_steps
-from ...animation.translation import n_, rpt_
+from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
@@ -112,7 +112,7 @@ def export_steps(
     items = {node.obj for node in sampled} - {None}
     limit = SampleLimit(options.sample_limit)
     for obj in sorted(items, key=lambda obj: str(obj.name)):
-        limit.take(len(frames_of(scene)), partial(AnimationError, obj.name))
+        limit.take(len(frames_of(scene)), obj.name)
     with looked_at(
         {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}, scene
     ):
@@ -130,9 +130,7 @@ def export_steps(
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
     segment = np.rint(options.conversion.in_file([scene.frame_start, scene.frame_end]))
     if np.abs(segment).max() > LAST_FRAME:
-        report.notes.append(
-            rpt_("the scene's frames go beyond the file's last, {:,}: it plays as far as that", LAST_FRAME)
-        )
+        report.notes.append(Finding("FRAMES_BEYOND_FILE", arguments=(LAST_FRAME,)))
     start, end = np.clip(segment, -LAST_FRAME, LAST_FRAME).astype(int).tolist()
     header = three_ds.Header(_REVISION, _made_in(gathered), end)
     keyframer = three_ds.Keyframer(tuple(nodes), header, (start, end), start)
@@ -149,7 +147,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for node in gathered:
         if node.construction not in (None, chosen):
-            node.add_note(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
+            node.add_note("OTHER_CONSTRUCTION")
     return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
@@ -195,11 +193,9 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
     if scales or turns or any(path.startswith(lost) for path, _ in curves_of(parent)):
         if "rotation" in lost:
-            node.add_note(
-                rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name)
-            )
+            node.add_note("PARENT_LOSES_SCALE_AND_ROTATION", parent.name)
         else:
-            node.add_note(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
+            node.add_note("PARENT_LOSES_SCALE", parent.name)
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
@@ -220,11 +216,11 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     else:
         node.colored = world.node_tree, path
     if background is not None and path is None and not is_keyed and node.source is None:
-        node.add_note(rpt_("its nodes make the color of its background: the ambient light has its viewport color"))
+        node.add_note("NODES_MAKE_COLOR")
     if world.node_tree is not None:
         left = ", ".join(sorted({path for path, _ in curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
-            node.add_note(rpt_("its nodes are animated, which is left: {:s}", left))
+            node.add_note("NODES_ANIMATED", left)
     return [node]
 
 
@@ -262,14 +258,14 @@ def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report:
     kind = _kind(obj)
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         kind_of_light = obj.data.type.lower()
-        add_note(rpt_("a {:s} light, which the file has not: written as one that shines all round", kind_of_light))
+        add_note("LIGHT_TYPE", kind_of_light)
     if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
-        add_note(rpt_("{:s}s have no place in the file: written as a dummy", obj.type.lower()))
+        add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         shown = obj.instance_collection.name
-        add_note(rpt_('shows the collection "{:s}", which is left: written as a dummy', shown))
+        add_note("COLLECTION_AS_DUMMY", shown)
     if obj.type in GEOMETRY and _changes_shape(obj):
-        add_note(rpt_("its shape changes, which the file can't say: written as it is at the first frame"))
+        add_note("SHAPE_CHANGES")
     parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
@@ -292,9 +288,9 @@ def _depth(obj: bpy.types.Object) -> int:
     return depth
 
 
-def _reason_to_sample(node: Gathered, scene: bpy.types.Scene) -> str:
+def _reason_to_sample(node: Gathered, scene: bpy.types.Scene) -> Finding | None:
     if node.obj is None or node.kind == "AMBIENT":
-        return ""
+        return None
     return reason_to_sample(node.obj, node.parent, scene, node.kind in three_ds.TARGET_KINDS)
 
 

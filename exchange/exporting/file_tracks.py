@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ...animation.arguments import LARGEST
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
@@ -29,9 +28,7 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNo
     values = np.clip(np.nan_to_num(keys.values), -LARGEST, LARGEST)
     changed = (values != keys.values).any(axis=1)
     if changed.any():
-        singular = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
-        plural = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
-        add_note(counted(int(changed.sum()), singular, plural))
+        add_note("VALUE_NOT_IN_FILE", int(changed.sum()))
     return _track(kind, frames, values.astype(np.float32), keys)
 
 
@@ -95,10 +92,8 @@ def _file_frames(frames: Float64Array, conversion: Conversion, add_note: AddNote
     ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
     moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
     if moved.any():
-        singular = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
-        plural = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
-        add_note(counted(int(moved.sum()), singular, plural, frames[np.argmax(moved)]))
+        add_note("FRAME_NOT_WHOLE", int(moved.sum()), float(frames[np.argmax(moved)]))
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
-        add_note(rpt_("keys nearer to each other than a frame: they share one in the file"))
+        add_note("KEYS_SHARE_FILE_FRAME")
     return whole.astype(np.int32)

@@ -10,9 +10,9 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of, driven_components, plays_strips
-from ...animation.translation import rpt_
 from ...interp import rotations
 from .played_frames import frames_of
 
@@ -29,26 +29,26 @@ _NO_DELTAS = {
 """The delta transforms of an object that has none."""
 
 
-def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> str:
-    """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
+def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> Finding | None:
+    """Return why the object's own channels do not give its motion relative to `parent`; None where they do.
 
     `parent`: what it hangs from in the file.
     """
     data = obj.animation_data
     for constraint in obj.constraints:
         if not (aims and constraint.type in _TURNING) and _is_enabled(constraint):
-            return rpt_('has the constraint "{:s}"', constraint.name)
+            return Finding("HAS_CONSTRAINT", arguments=(constraint.name,))
     if obj.parent != parent or (parent is not None and obj.parent_type != "OBJECT"):
-        return rpt_("hangs from what is not in the file")
+        return Finding("PARENT_NOT_IN_FILE")
     if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
-        return rpt_("has drivers")
+        return Finding("DRIVERS")
     if plays_strips(obj):
-        return rpt_("has NLA strips")
+        return Finding("NLA_STRIPS")
     if _has_deltas(obj, scene):
-        return rpt_("has delta transforms")
+        return Finding("DELTAS")
     if parent is not None and inverse_of(obj) is None:
-        return rpt_("has a parent inverse that shears")
-    return ""
+        return Finding("PARENT_INVERSE_SHEARS")
+    return None
 
 
 def _is_enabled(constraint: bpy.types.Constraint) -> bool:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
 from ..clean_keys import AddNote
 
@@ -26,5 +25,5 @@ class Names:
         self._taken.add(short)
         shown = short.decode("latin-1")
         if shown != name:
-            add_note(rpt_('is "{:s}" in the file, whose names have {:d} characters of Latin-1', shown, NAME_LENGTH))
+            add_note("SHORT_NAME", shown, NAME_LENGTH)
         return short

@@ -12,10 +12,9 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.errors import AnimationError
+from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
-from ...animation.translation import rpt_
 from ...formats import three_ds
 from ...interp import rotations
 from ...interp.splines.tcb import Construction
@@ -99,14 +98,14 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
     try:
         kept = recall(gathered.obj)
     except DamagedStateError:
-        gathered.add_note(rpt_("what it keeps of its imported file (3ds) is damaged: it is written anew"))
+        gathered.add_note("IMPORT_STATE_DAMAGED")
         return
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
     node, before, choices = kept
     frame = Frame(before, gathered.parent_is_aimed, gathered.kind in three_ds.TARGET_KINDS)
     planned = Planned(node_name(node), node, None, "", frame)
-    add_keys(planned, node.tracks, choices, lambda _what: None)
+    add_keys(planned, node.tracks, choices, lambda *_code, **_track: None)
     gathered.source, gathered.planned = node, planned
 
 
@@ -127,9 +126,9 @@ class Writer:
         self.matrices = matrices
         self.limit = limit
 
-    def write(self, gathered: Gathered, reason: str) -> None:
+    def write(self, gathered: Gathered, reason: Finding | None) -> None:
         if reason:
-            gathered.add_note(rpt_("{:s}: its motion is written as samples", reason))
+            gathered.add_note("MOTION_SAMPLED", reason)
         kind = gathered.kind
         if gathered.obj is None:
             self._sight(gathered)
@@ -165,13 +164,13 @@ class Writer:
         elif source is None or read is not None or len(now) > 1 or (now.values != _DEFAULTS.get(kind)).any():
             gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.add_note))
 
-    def _place(self, gathered: Gathered, reason: str) -> None:
+    def _place(self, gathered: Gathered, reason: Finding | None) -> None:
         obj, add_note = gathered.obj, gathered.add_note
         frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in three_ds.TARGET_KINDS)
         if reason:
             places, turns, scales, shears = self.matrices.local(obj, gathered.parent)
             if shears:
-                add_note(rpt_("it is sheared, which the file can't say: it is written without"))
+                add_note("SHEARED")
             frames = self.matrices.frames
             location, scale = sampled(frames, places), sampled(frames, scales)
             self._add(gathered, "POSITION", "", location, frame.positions_in_file(location.values))
@@ -242,7 +241,7 @@ class Writer:
         if now == [(round(frame), name) for frame, name in gathered.planned.markers]:
             gathered.tracks.append(read)
         else:
-            gathered.add_note(rpt_("morph track: its markers were changed, so it is left out"))
+            gathered.add_note("MARKERS_CHANGED")
 
     def _view(self, gathered: Gathered) -> None:
         camera, add_note = gathered.obj.data, gathered.add_note
@@ -252,12 +251,12 @@ class Writer:
         elif tracks.moves("lens"):
             frames, lens = tracks.played("lens")
             fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
-            add_note(rpt_("its lens moves: the field of view is written as {:d} samples of it", len(fov)))
+            add_note("LENS_SAMPLED", len(fov))
         else:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
         if camera.type != "PERSP":
             kind = camera.type.lower()
-            add_note(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
+            add_note("VIEW_AS_PERSPECTIVE", kind)
         self._add(gathered, "FOV", "fov", fov, fov.values)
 
     def _roll(self, gathered: Gathered) -> None:
@@ -293,7 +292,7 @@ class Writer:
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.played("spot_blend", "spot_size")
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
-            add_note(rpt_("its blend or size moves: the hotspot is written as {:d} samples of them", len(hotspot)))
+            add_note("HOTSPOT_SAMPLED", len(hotspot))
         else:
             inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
             hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))
@@ -321,7 +320,7 @@ def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimi
     span = span_of_keys([fcurve])
     if go_on([fcurve], span, scene):
         span = span.with_frames_of(scene)
-        limit.take(span.number, lambda reason: AnimationError(obj.name, reason, "hide_render"))
+        limit.take(span.number, obj.name, "hide_render")
         frames = span.frames()
         # Anything below 1 is off for Blender.
         values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from ...animation import AnimationError
 from ...animation.bake.plans.splines import TrackSpline, track_splines
 from ...animation.checks.track_state import state
 from ...animation.datablocks import name_of
-from ...animation.errors import LayeredActionError
+from ...animation.errors import Finding
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import PropertySampler, curves_of, is_driven, plays_strips
@@ -23,7 +23,6 @@ from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.table.settings import Settings
 from ...animation.store.tracks import Track, blocking_reason, find_tracks, rotation_property
-from ...animation.translation import counted, iface_, n_, rpt_
 from ...interp import evaluate_many, rotations
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
@@ -33,14 +32,13 @@ from ..rotation_keys import ModeKeys
 from .played_frames import SAME, go_on, span_of_keys
 from .segments import joined_keys
 
-_REFUSED = n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB")
 _NOT_PLAYED = {
-    "TCB": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
-    "OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
-    "EDITED_OUTSIDE": n_("edited outside since its bake: written as a bake would play it, not as Blender does"),
-    "OTHER_MODE": n_("baked for another rotation mode: written as one in its own would play, not as Blender does"),
+    "TCB": "WRITTEN_UNBAKED",
+    "OUT_OF_DATE": "WRITTEN_OUT_OF_DATE",
+    "EDITED_OUTSIDE": "WRITTEN_EDITED_OUTSIDE",
+    "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
-"""Of states of tracks, what is to be said of keys that are written nevertheless."""
+"""Of states of tracks, the codes of notes on keys that are written nevertheless."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,27 +74,17 @@ class SampleLimit:
         self.most = most
         self.taken = 0
 
-    def take(self, count: int, refusal: Callable[[str], AnimationError]) -> None:
-        """Take that many samples. Raises the refusal with the reason where there would be too many."""
+    def take(self, count: int, name: str, path: str = "") -> None:
+        """Take that many samples for a track; raise AnimationError where there would be too many."""
         self.taken += count
-        if self.taken <= self.most:
-            return
-        reason = rpt_(
-            "with its {:,} samples the file would have more than the limit of {:,}: shorten its motion or the scene's "
-            "frame range, make it TCB without constraints, or raise the sample limit",
-            count,
-            self.most,
-        )
-        raise refusal(reason)
+        if self.taken > self.most:
+            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self.most)))
 
-    def check(self, frames: float, refusal: Callable[[str], AnimationError]) -> None:
-        """Raise the refusal with the reason where motion would be evaluated at too many frames to find its keys."""
-        if frames > max(self.most, _LOOKED_AT):
-            text = n_(
-                "between its first and its last key there are {:,.0f} frames, more than the limit of {:,} samples: "
-                "shorten its motion, or raise the sample limit"
-            )
-            raise refusal(rpt_(text, frames, max(self.most, _LOOKED_AT)))
+    def check(self, frames: float, name: str, path: str = "") -> None:
+        """Raise AnimationError where a track's motion would be evaluated at too many frames to find its keys."""
+        most = max(self.most, _LOOKED_AT)
+        if frames > most:
+            raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), most)))
 
 
 class Tracks:
@@ -113,7 +101,7 @@ class Tracks:
     ) -> None:
         """Find the tracks of the datablock, which is the object, its data, or no object's.
 
-        Raises LayeredActionError where that animates it.
+        Raises AnimationError where an action with several layers animates it.
         """
         self.datablock = datablock
         self.obj = obj
@@ -123,9 +111,9 @@ class Tracks:
         self.conversion = conversion
         try:
             found = find_tracks(datablock, channels_of(datablock))
-        except LayeredActionError:
-            raise
-        except AnimationError:
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise
             found = []
         self._tracks = {track.path: track for track in found if track.in_use and _played_fcurves(track)}
         self._own: dict[str, dict[int, OwnKeys]] = {}
@@ -135,10 +123,10 @@ class Tracks:
         reason = self._decided_by(path)
         if reason and self.obj is not None:
             frames, values = self.played(path)
-            add_note(rpt_("{:s}: {:s}: written as {:d} samples", path, reason, len(frames)))
+            add_note("WRITTEN_AS_SAMPLES", reason, len(frames), track=path)
             return sampled(frames, values)
         if reason:
-            add_note(rpt_("{:s}: {:s}, which is left", path, reason))
+            add_note("REASON_LEFT", reason, track=path)
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
@@ -162,7 +150,7 @@ class Tracks:
         splines = self._splines(track, add_note)
         if splines and track.settings.method == METHOD.name:
             if track.settings.ends != "3DS":
-                add_note(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
+                add_note("ENDS_NOT_IN_FILE", track=track.path)
             spline = splines[0]
             return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
         frames = self._sampled_frames(track, splines, add_note)
@@ -186,12 +174,12 @@ class Tracks:
         """Return the whole frames at which these numbers of an object's data move, and their values, one a column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
-        reason = next(filter(None, map(self._decided_by, paths)), "")
+        reason = next(filter(None, map(self._decided_by, paths)), None)
         if reason and not self.samples_others:
-            raise AnimationError(name_of(self.datablock), rpt_(_REFUSED, reason), paths[0])
+            raise AnimationError(Finding("NOT_WRITTEN", name_of(self.datablock), paths[0], arguments=(reason,)))
         if reason or go_on(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.number, lambda reason: AnimationError(name_of(self.datablock), reason, paths[0]))
+        self.limit.take(span.number, name_of(self.datablock), paths[0])
         frames = span.frames()
         assert self.obj is not None
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
@@ -207,11 +195,11 @@ class Tracks:
         """Return whether anything animates the property."""
         return self.is_keyed(path) or bool(self._decided_by(path))
 
-    def _decided_by(self, path: str) -> str:
-        """Return what beside F-curves decides the property; empty where nothing does."""
+    def _decided_by(self, path: str) -> Finding | None:
+        """Return what beside F-curves decides the property; None where nothing does."""
         if plays_strips(self.datablock):
-            return rpt_("has NLA strips")
-        return rpt_("driven") if is_driven(self.datablock, path) else ""
+            return Finding("NLA_STRIPS")
+        return Finding("IS_DRIVEN") if is_driven(self.datablock, path) else None
 
     def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
@@ -221,30 +209,28 @@ class Tracks:
         goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
         if goes_on:
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.number, track.error)
-        reason = _reason_to_sample(track) or rpt_("its components have keys, or splines that end, at different frames")
-        text = n_("{:s}: written as {:d} samples")
-        if goes_on:
-            text = n_("{:s}: written as {:d} samples, also of the scene's frames outside its keys, where it goes on")
-        add_note(_of(track, rpt_(text, reason, span.number)))
+        self.limit.take(span.number, track.name, track.path)
+        reason = _reason_to_sample(track) or Finding("COMPONENTS_APART")
+        code = "WRITTEN_AS_SAMPLES_OUTSIDE" if goes_on else "WRITTEN_AS_SAMPLES"
+        add_note(code, reason, span.number, track=track.path)
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components; none where something else plays it."""
         reason = _reason_to_sample(track)
         if reason and not self.samples_others:
-            raise track.error(rpt_(_REFUSED, reason))
+            raise track.error("NOT_WRITTEN", reason)
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.
-        reason = "" if track.locked else blocking_reason(track)
+        reason = None if track.locked else blocking_reason(track)
         if reason:
-            raise track.error(reason)
+            raise AnimationError(reason)
         for fcurve in track.channels.values():
             others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
             if others:
                 names = ", ".join(others)
-                add_note(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
+                add_note("MODIFIERS_LEFT", names, track=track.path)
                 break
         else:
             self._note_what_goes_on(track, add_note)
@@ -254,9 +240,7 @@ class Tracks:
         """Note that a TCB track goes on outside its keys otherwise than by its cycle."""
         fcurves = list(_played_fcurves(track).values())
         if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
-            add_note(
-                _of(track, rpt_("goes on outside its keys, by its extrapolation or modifiers, where the file holds it"))
-            )
+            add_note("GOES_ON_OUTSIDE", track=track.path)
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, whatever plays it."""
@@ -269,21 +253,13 @@ class Tracks:
         if len(spline.runs) == 1:
             return None
         first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
-        self.limit.check(last - first, track.error)
+        self.limit.check(last - first, track.name, track.path)
         found = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
-        self.limit.take(found.added + found.samples, track.error)
+        self.limit.take(found.added + found.samples, track.name, track.path)
         if found.filled:
-            singular = n_(
-                "{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames"
-            )
-            plural = n_(
-                "{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"
-            )
-            add_note(_of(track, counted(found.filled, singular, plural, found.added)))
+            add_note("SEGMENT_FILLED", found.filled, found.added, track=track.path)
         if found.sampled:
-            singular = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
-            plural = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
-            add_note(_of(track, counted(found.sampled, singular, plural, found.samples)))
+            add_note("SPLINE_SAMPLED", found.sampled, found.samples, track=track.path)
         return found.keys
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: Float64Array) -> Float64Array:
@@ -315,27 +291,23 @@ def _is_in_world(track: Track) -> bool:
 def _note_state(track: Track, add_note: AddNote) -> None:
     """Note keys that the file plays otherwise than Blender, which does not play what they and TCB say."""
     several = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
-    text = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
-    if text is not None:
-        add_note(_of(track, rpt_(text)))
+    code = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
+    if code is not None:
+        add_note(code, track=track.path)
 
 
-def _of(track: Track, text: str) -> str:
-    return rpt_("{:s}: {:s}", track.path, text)
-
-
-def _reason_to_sample(track: Track) -> str:
-    """Return why keys of the file can't play the track; empty where they can."""
+def _reason_to_sample(track: Track) -> Finding | None:
+    """Return why keys of the file can't play the track; None where they can."""
     if not track.enabled:
-        return rpt_("not TCB")
+        return Finding("IS_NOT_TCB")
     if not _is_played_by_splines(track):
         if track.driven:
-            return rpt_("driven")
+            return Finding("IS_DRIVEN")
         if _is_in_world(track):
-            return rpt_("baked in world space")
-        return rpt_("muted in part") if function_of(track) is None else rpt_("retimed by a frame function")
+            return Finding("IN_WORLD_SPACE")
+        return Finding("MUTED_IN_PART" if function_of(track) is None else "RETIMED")
     method = track.settings.method
-    return "" if method == METHOD.name else rpt_("the file knows no {:s}", iface_(METHODS[method].label))
+    return None if method == METHOD.name else Finding("METHOD_NOT_IN_FILE", arguments=(METHODS[method].label,))
 
 
 def sampled(frames: Float64Array, values: Float64Array) -> Keys:

@@ -16,6 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...animation.errors import Finding
 from ...animation.store.table.settings import Settings
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
@@ -39,7 +40,7 @@ class Applied:
         self.counts: Counter[str] = Counter()
         self.cyclic: dict[bpy.types.ID, tuple[float, float]] = {}
         """The datablocks with a track that cycles; the frames of their first and last keys."""
-        self.notes: list[str] = []
+        self.notes: list[Finding] = []
 
     def hold(self) -> None:
         """Count a track of one key without parameters: the property gets its value, and no key."""
@@ -212,8 +213,7 @@ def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -
     if others:
         paths = sorted({driver.data_path for driver in others})
         decided = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
-        text = rpt_("a driver decides its {:s}, so what the file has of it is left", decided)
-        note(applied.notes, datablock.name, text)
+        note(applied.notes, datablock.name, "DRIVER_DECIDES", decided)
         return False
     for driver in found:
         drivers.remove(driver)

@@ -14,17 +14,15 @@ import numpy as np
 
 from ...animation import Options, Report
 from ...animation.bake.pipeline import bake_steps
-from ...animation.bake.sample_limit import approximately
 from ...animation.datablocks import name_of
-from ...animation.errors import Note, TooManySamplesError, note_on
+from ...animation.errors import Finding
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.number_text import size_text
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
-from ...animation.translation import listed, n_, rpt_, translated
 from ...formats import three_ds
+from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
 from ..left_out import count_in_file, count_in_scene, left_of_file
@@ -110,13 +108,13 @@ def import_steps(
     try:
         for name, scene in scenes.items():
             done = Exchanged(
-                damage=[translated(warning) for warning in scene.warnings if warning.lost],
-                notes=[translated(warning) for warning in scene.warnings if not warning.lost],
+                damage=[Finding("FILE_DAMAGED", arguments=(_text(each),)) for each in scene.warnings if each.lost],
+                notes=[Finding("FILE_WARNING", arguments=(_text(each),)) for each in scene.warnings if not each.lost],
             )
             yield from _import(scene, into, made, options, done)
             if len(scenes) > 1:
-                done.damage = [rpt_("{:s}: {:s}", name, text) for text in done.damage]
-                done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
+                done.damage = [Finding("OF_FILE", arguments=(name, each)) for each in done.damage]
+                done.notes = [Finding("OF_FILE", arguments=(name, each)) for each in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
             ends = np.array([segment_of(scene) for scene in scenes.values()])
@@ -154,7 +152,7 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
     # What these steps count is part of what was counted.
     done = yield from _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"))
     sampled = set(map(_track_of, far))
-    baked.notes = [note for note in baked.notes if not (isinstance(note, Note) and (note.name, note.track) in sampled)]
+    baked.notes = [note for note in baked.notes if (note.object, note.track) not in sampled]
     baked.notes += done.notes
     sampled -= set(map(_track_of, done.handles))
     far = [each for each in far if _track_of(each) in sampled]
@@ -163,9 +161,8 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
     baked.rotation_error = math.radians(max(turns, default=0.0))
     baked.samples += done.samples
     baked.errors += done.errors
-    text = n_("baked as samples, as handles would be off by up to {:s}")
     baked.notes += [
-        note_on(each["datablock"], rpt_(text, size_text(math.radians(each["error"]), is_angle=True)), each["track"])
+        Finding("SAMPLES_FOR_HANDLES", each["datablock"], each["track"], arguments=((each["error"], "°"),))
         for each in far
     ]
 
@@ -200,22 +197,16 @@ def _baked_to_the_end(
 def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> Steps[Report]:
     """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
-    refused = [refusal for refusal in done.errors if isinstance(refusal, TooManySamplesError)]
+    refused = [error for error in done.errors if error.code == "TOO_MANY_SAMPLES"]
     if not refused:
         return done
     by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_AT_ONCE)
-    by_handles.notes.insert(0, _played_by_handles(refused, how.sample_limit))
+    by_handles.notes[:0] = [replace(error, code="HANDLES_FOR_SAMPLES") for error in refused]
     return by_handles
 
 
-def _played_by_handles(refused: Sequence[TooManySamplesError], limit: int) -> str:
-    names = listed([f'"{refusal.name}"' for refusal in refused])
-    return rpt_(
-        "{:s}: played by handles, as about {:s} samples exceed the limit of {:,}. Raise the sample limit to bake them.",
-        names,
-        approximately(refused[0].count),
-        limit,
-    )
+def _text(warning: three_ds.ReadWarning) -> Text:
+    return Text(warning.text, *warning.values)
 
 
 def _import(
@@ -262,10 +253,12 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
     for index, one in enumerate(planned):
         if one.kind == "WORLD":
             items[index] = into.world
-        reason = "" if items[index] is None else reason_left(items[index])
-        if items[index] is None or reason:
-            items[index] = None
-            note(report.notes, one.name, rpt_("left: {:s}", reason) if reason else rpt_("left: no object of this name"))
+        reason = None if items[index] is None else reason_left(items[index])
+        if reason:
+            note(report.notes, one.name, "NODE_LEFT", reason)
+        elif items[index] is None:
+            note(report.notes, one.name, "NODE_WITHOUT_OBJECT")
+        items[index] = None if reason else items[index]
     for one, item in zip(planned, items.copy(), strict=True):
         if item is None:
             continue
@@ -279,7 +272,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
         report.matched[one.name] = item.name
         action = item.animation_data.action if item.animation_data else None
         if action is not None:
-            note(report.notes, one.name, rpt_('its action was "{:s}", which the file keeps', action.name))
+            note(report.notes, one.name, "ACTION_REPLACED", action.name)
             action.use_fake_user = True
         if one.target is not None and items[one.target] is None:
             items[one.target] = made.new("EMPTY", planned[one.target].name, None)
@@ -291,7 +284,7 @@ def _place_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchange
     if into.world is None:
         into.world = world
     else:
-        report.notes.append(rpt_('the ambient light is the world "{:s}", not used: the scene has one', world.name))
+        report.notes.append(Finding("WORLD_NOT_USED", arguments=(world.name,)))
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:

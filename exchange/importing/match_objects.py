@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.number_text import size_text
+from ...animation.errors import Finding, size_of
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
 from .apply_plan import AIM, ROLL_CONSTRAINT
@@ -31,7 +31,7 @@ _AS_NAMED: tuple[Callable[[str], str], ...] = (str, _bare, lambda name: _bare(na
 """Forms in which names are compared, the exact one first; an exporter cuts names, and Blender numbers them."""
 
 
-def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[str]) -> list[Any]:
+def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[Finding]) -> list[Any]:
     """Return for each planned object the scene's of its name, or None; none is returned twice."""
     free = sorted(objects, key=lambda obj: str(obj.name))
     items: list[Any] = [None] * len(planned)
@@ -43,7 +43,7 @@ def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: lis
             if len(found) > 1:
                 others = ", ".join(f'"{obj.name}"' for obj in found[1:4])
                 taken = found[0].name
-                note(notes, wanted.name, rpt_('is "{:s}" of several objects that it could be: {:s}', taken, others))
+                note(notes, wanted.name, "ONE_OF_SEVERAL", taken, others)
             if found:
                 items[index] = found[0]
                 free.remove(found[0])
@@ -63,30 +63,30 @@ def _fits(planned: Planned, obj: bpy.types.Object) -> bool:
     return obj.type not in ("CAMERA", "LIGHT")
 
 
-def reason_left(obj: bpy.types.Object) -> str:
-    """Return why an object, or a world, can't be animated; empty where it can."""
+def reason_left(obj: bpy.types.Object) -> Finding | None:
+    """Return why an object, or a world, can't be animated; None where it can."""
     shown = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
     if obj.library is not None or shown.library is not None:
-        return rpt_("it is linked")
+        return Finding("IS_LINKED")
     if obj.animation_data is not None and obj.animation_data.use_tweak_mode:
-        return rpt_("an NLA strip of it is in tweak mode")
-    return ""
+        return Finding("IS_TWEAKED")
+    return None
 
 
-def note_differences(planned: Planned, obj: Any, parent: bpy.types.Object | None, notes: list[str]) -> None:
+def note_differences(planned: Planned, obj: Any, parent: bpy.types.Object | None, notes: list[Finding]) -> None:
     """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
     add_note = partial(note, notes, planned.name)
     own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:
         names = ", ".join(own)
-        add_note(rpt_("has constraints of its own, which stay: {:s}", names))
+        add_note("OWN_CONSTRAINTS", names)
     if obj.parent != parent:
         here, there = (rpt_("nothing") if other is None else f'"{other.name}"' for other in (obj.parent, parent))
-        add_note(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
+        add_note("OTHER_PARENT", here, there)
     if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
         return
     points = np.empty(3 * len(planned.points), dtype=np.float32)
     obj.data.vertices.foreach_get("co", points)
     apart = np.abs(points.reshape(-1, 3) - planned.points).max()
     if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
-        add_note(rpt_("its vertices lie up to {:s} from where the file has them around its pivot", size_text(apart)))
+        add_note("VERTICES_APART", size_of(float(apart)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from ...animation.errors import Finding
 from ...animation.steps import Steps
 from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
@@ -68,7 +69,7 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
     return None if animation is None else animation.action
 
 
-def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> Steps[list[Any]]:
+def make_objects(planned: Sequence[Planned], made: Made, notes: list[Finding]) -> Steps[list[Any]]:
     """Make an object for each planned one, not yet placed; for an ambient light a world.
 
     Yields after each how much of an import is done, and all: until they are placed, none.
@@ -84,7 +85,7 @@ def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> St
     return items
 
 
-def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: Made, notes: list[str]) -> Any:
+def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: Made, notes: list[Finding]) -> Any:
     name = planned.node.name.decode("latin-1")
     if planned.kind == "MESH" and isinstance(planned.content, Mesh) and planned.points is not None:
         pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()

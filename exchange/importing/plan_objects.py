@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
 from ..clean_keys import AddNote, Keys, are_told_apart, turn_keys, vector_keys
@@ -46,27 +47,6 @@ _WANTED = {
     "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
     "LIGHT_TARGET": {"POSITION"},
     "AMBIENT": {"COLOR"},
-}
-_NOT_TAKEN = {
-    "OBJECT": n_("left: nothing of an object takes it"),
-    "CAMERA": n_("left: nothing of a camera takes it"),
-    "CAMERA_TARGET": n_("left: nothing of a camera target takes it"),
-    "LIGHT": n_("left: nothing of a light takes it"),
-    "SPOTLIGHT": n_("left: nothing of a spotlight takes it"),
-    "LIGHT_TARGET": n_("left: nothing of a light target takes it"),
-    "AMBIENT": n_("left: nothing of an ambient light takes it"),
-}
-_ABOUT = {
-    "POSITION": n_("position track: {:s}"),
-    "ROTATION": n_("rotation track: {:s}"),
-    "SCALE": n_("scale track: {:s}"),
-    "FOV": n_("fov track: {:s}"),
-    "ROLL": n_("roll track: {:s}"),
-    "COLOR": n_("color track: {:s}"),
-    "MORPH": n_("morph track: {:s}"),
-    "HOTSPOT": n_("hotspot track: {:s}"),
-    "FALLOFF": n_("falloff track: {:s}"),
-    "HIDE": n_("hide track: {:s}"),
 }
 
 
@@ -106,7 +86,7 @@ def node_name(node: Node) -> str:
     return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
 
-def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str]) -> list[Planned]:
+def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[Planned]:
     """Plan everything that the file has, nodes first and in their order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
@@ -129,17 +109,17 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
         if node.kind in TARGET_KINDS and not aimed:
             if "roll" in planned.keys:
-                add_note(rpt_("it has no target: it looks along -Z, without its roll"))
+                add_note("NO_TARGET_NO_ROLL")
             else:
-                add_note(rpt_("it has no target: it looks along -Z"))
+                add_note("NO_TARGET")
         result.append(planned)
     _add_points(result, notes)
     return result
 
 
-def note(notes: list[str], name: str, what: str) -> None:
-    """Add a note on an object."""
-    notes.append(rpt_('"{:s}": {:s}', name, what))
+def note(notes: list[Finding], name: str, code: str, *arguments: Any, track: str = "") -> None:
+    """Add a note on an object, or a track of it."""
+    notes.append(Finding(code, name, track, arguments=arguments))
 
 
 def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
@@ -156,7 +136,7 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
     return nodes, parents
 
 
-def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[str]) -> None:
+def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
     """Reparent children of an ambient light, which has no position, to that light's parent."""
     for index, node in enumerate(nodes):
         path, at = [], index
@@ -167,11 +147,10 @@ def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list
             parents[each] = parents[at]
         if path and node.kind != "AMBIENT":
             above = parents[index]
-            text = rpt_("hangs from the ambient light, which has no place: it is taken to have no parent")
-            if above is not None:
-                shown = node_name(nodes[above])
-                text = rpt_('hangs from the ambient light, which has no place: it is taken to hang from "{:s}"', shown)
-            note(notes, node_name(node), text)
+            if above is None:
+                note(notes, node_name(node), "UNDER_AMBIENT")
+            else:
+                note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[above]))
 
 
 def _standing(obj: Object) -> Iterator[Node]:
@@ -234,13 +213,10 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_no
         done.add(track.kind)
         note_track = partial(_note_track, add_note, track.kind)
         if track.kind not in _WANTED[node.kind]:
-            note_track(rpt_(_NOT_TAKEN[node.kind]))
+            note_track(f"{node.kind}_LACKS_TRACK")
             continue
         if track.flags & _UNLINKS:
-            text = rpt_(
-                "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
-            )
-            note_track(text)
+            note_track("UNLINKED_AXES")
         _add_track(planned, track, choices, note_track)
     if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
@@ -257,13 +233,13 @@ def _add_track(planned: Planned, track: Track, choices: Choices, note_track: Add
     elif track.kind == "HIDE":
         planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
         if track.cycle != "SINGLE":
-            note_track(rpt_("its cycle is left: it ends with its last key"))
+            note_track("CYCLE_LEFT")
     elif track.kind == "MORPH":
         frames = frame.conversion.frames(track.frames)
         names = [name.decode("latin-1") for name in track.names]
         planned.markers = list(zip(frames.tolist(), names, strict=True))
         count = len(track.frames)
-        note_track(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
+        note_track("MORPH_AS_MARKERS", count)
     else:
         keys = vector_keys(track, frame.conversion, note_track)
         if keys is not None and track.kind == "POSITION":
@@ -278,13 +254,11 @@ def _note_limits(track: Track, note_track: AddNote) -> None:
     low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
     outside = (track.values < low) | (track.values > high)
     if outside.any():
-        singular = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
-        plural = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
-        note_track(counted(int(outside.sum()), singular, plural, low, high))
+        note_track("ANGLE_OUT_OF_RANGE", int(outside.sum()), low, high)
 
 
-def _note_track(add_note: AddNote, kind: str, what: str) -> None:
-    add_note(rpt_(_ABOUT[kind], what))
+def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> None:
+    add_note(code, *arguments, track=f"{kind.lower()} track")
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
@@ -295,7 +269,7 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
         planned.rotation = keys_in_some_mode(turns, choices, _drop_note)
 
 
-def _drop_note(_what: str) -> None:
+def _drop_note(*_code: object, **_track: object) -> None:
     """Drop a note: one key needs none."""
 
 
@@ -312,7 +286,7 @@ def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: A
     return Keys(scene_frames[apart], values, np.zeros((5, len(values))))
 
 
-def _add_points(planned: list[Planned], notes: list[str]) -> None:
+def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
     """Add the meshes' vertices in their objects' spaces."""
     for mesh_object in planned:
         if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):

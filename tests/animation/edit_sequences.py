@@ -403,7 +403,7 @@ class EditSequence(Edits):
             self._note(str(refusal))
             return False
         for note in [] if report is None else [*report.refused, *report.notes]:
-            self._note(note)
+            self._note(str(note))
         return True
 
     def _note(self, note: str) -> None:
@@ -650,7 +650,7 @@ class EditSequence(Edits):
         for _ in self._each_pair():
             action = self.live.animation_data.action
             for note in self.stage.messages.notes_of(action):
-                self._note(note)
+                self._note(str(note))
             for path in self.paths:
                 self._check_track(path, self._track(path), bool(action.tcb_live))
         found = self.result.differences

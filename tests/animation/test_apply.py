@@ -178,7 +178,7 @@ def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str
     damaged(animation, thing, damage)
     before = snapshot(thing)
     report = animation.apply(thing)
-    assert any("damaged" in note for note in report.notes)
+    assert any("damaged" in str(note) for note in report.notes)
     check_is_kept(before, thing)
 
 
@@ -207,14 +207,14 @@ def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) 
     function(thing, [(0, 0), (30, 20)])
     report = animation.enable(thing)
     report = animation.apply(thing)
-    assert any("its frame function stays" in note for note in report.notes)
+    assert any("its frame function stays" in str(note) for note in report.notes)
 
 
 def test_live_is_off_then(animation) -> None:
     thing = mixed("XYZ")
     animation.bake(thing)
     thing.animation_data.action.tcb_live = True
-    assert any("Live is now off" in note for note in animation.apply(thing).notes)
+    assert any("Live is now off" in str(note) for note in animation.apply(thing).notes)
     assert not thing.animation_data.action.tcb_live
 
 

@@ -282,9 +282,7 @@ def test_it_is_refused_and_the_other_tracks_are_done(animation, item, way: str, 
     edit(item, way)
     edited, before = edited_paths(way), everything(item)
     report = getattr(animation, verb)(item)
-    assert {error.track: error.reason for error in report.errors} == dict.fromkeys(
-        edited, animation.errors.EDITED_OUTSIDE
-    )
+    assert {error.track: error.code for error in report.errors} == dict.fromkeys(edited, "EDITED_OUTSIDE")
     assert of_tracks(before, *edited) == of_tracks(everything(item), *edited)
     others = [path for path in (LOCATION, ROTATION, GRIP) if path not in edited]
     assert report.tracks == len(others)
@@ -353,7 +351,7 @@ def test_our_own_tools_refuse_it(animation, item, change: Edit, tool) -> None:
     before, stored = everything(item), table(item)
     with pytest.raises(animation.AnimationError) as error:
         tool(animation, item)
-    assert animation.errors.EDITED_OUTSIDE in str(error.value)
+    assert error.value.has("EDITED_OUTSIDE")
     assert (everything(item), table(item)) == (before, stored)
 
 
@@ -506,7 +504,7 @@ def test_live_leaves_it_alone_and_says_so(animation, item, bakes, way: str) -> N
     assert of_tracks(before, *edited) == of_tracks(everything(item), *edited)
     assert table(item) == stored
     lines = update.standing_of(watches, action)
-    assert sorted(lines) == sorted(f'"Rig", {path}: {animation.errors.EDITED_OUTSIDE}' for path in edited)
+    assert sorted((each.track, each.code) for each in lines) == sorted((path, "EDITED_OUTSIDE") for path in edited)
 
 
 def test_live_says_so_of_a_file_that_it_sees_first(animation, item, bakes) -> None:
@@ -515,9 +513,8 @@ def test_live_says_so_of_a_file_that_it_sees_first(animation, item, bakes) -> No
     watches: dict[Any, Any] = {}
     action = item.animation_data.action
     animation.live.update.refresh_all(watches, action, live_options(animation))
-    assert animation.live.update.standing_of(watches, action) == [
-        f'"Rig", {LOCATION}: {animation.errors.EDITED_OUTSIDE}'
-    ]
+    (note,) = animation.live.update.standing_of(watches, action)
+    assert (note.track, note.code) == (LOCATION, "EDITED_OUTSIDE")
     assert bakes == []
 
 

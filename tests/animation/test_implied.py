@@ -51,7 +51,7 @@ def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> li
 
 
 def said(animation, obj: bpy.types.Object) -> list[str]:
-    return list(messages_of(animation).notes_of(obj.animation_data.action))
+    return list(map(str, messages_of(animation).notes_of(obj.animation_data.action)))
 
 
 def insert(obj: bpy.types.Object, frame: float) -> None:
@@ -588,7 +588,7 @@ def test_a_chosen_handle_type_is_kept_by_restore_and_told_by_a_bake(animation, b
     (error,) = animation.bake(ball, output="HANDLES").handles
     assert error["error"] < 1e-5
     report = animation.bake(ball)
-    assert any("handle types" in note and "location" in note for note in report.notes)
+    assert any("handle types" in str(note) and "location" in str(note) for note in report.notes)
     animation.bake(ball, output="HANDLES")
     assert handle_types(ball, 1) == ("FREE", "VECTOR")
     animation.restore(ball)

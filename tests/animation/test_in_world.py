@@ -142,7 +142,7 @@ def test_a_bake_of_it_that_its_parent_prevents_is_refused_and_leaves_its_keys(an
     before = snapshot(hand)
     body.scale = (1, 2, 1)
     report = animation.bake(hand)
-    assert [(error.track, "unequally scaled" in error.reason) for error in report.errors] == [
+    assert [(error.track, "unequally scaled" in error.message) for error in report.errors] == [
         ("rotation_quaternion", True)
     ]
     now = [each for each in snapshot(hand) if each["path"][0] == "rotation_quaternion"]

@@ -122,7 +122,7 @@ def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
     action.tcb_live = True
     assert not action.tcb_live
     (line,) = tcb_animation.ui.live.messages.notes_of(action)
-    assert is_said(line)
+    assert is_said(str(line))
     assert (action_bits(action), table_of(item)) == (before, {})
 
 
@@ -136,7 +136,7 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
     curve(item, "location").keyframe_points[1].co.y = 7.0
     before, rows = action_bits(action), table_of(item)
     tcb_animation.ui.live.handlers.flush_all()
-    assert [is_said(line) for line in tcb_animation.ui.live.messages.notes_of(action)] == [True]
+    assert [is_said(str(line)) for line in tcb_animation.ui.live.messages.notes_of(action)] == [True]
     assert (action_bits(action), table_of(item)) == (before, rows)
 
 

@@ -17,7 +17,7 @@ UNUSED = "unused, as the rotation mode is different"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
-    return messages_of(animation).notes_of(item.animation_data.action)
+    return list(map(str, messages_of(animation).notes_of(item.animation_data.action)))
 
 
 def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
@@ -131,7 +131,7 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     second_user(item, of_bone, "ZYX")
     notes = animation.bake(item).notes
     line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
-    assert [note for note in notes if "rotation mode" in note] == [line]
+    assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 
 def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> None:

@@ -397,7 +397,7 @@ def test_a_lock_of_the_animator_refuses_a_bake(animation, lock) -> None:
     lock(item)
     before = contents(item, "rotation_euler")
     report = animation.bake(item, prefixes=["location", "rotation_euler"])
-    assert [(error.track, error.reason) for error in report.errors] == [("rotation_euler", animation.errors.LOCKED)]
+    assert [(error.track, error.code) for error in report.errors] == [("rotation_euler", "LOCKED")]
     assert contents(item, "rotation_euler") == before
     assert states(animation, item)["location"] == "BAKED"
 
@@ -409,7 +409,7 @@ def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, wa
     lock_group(item)
     before = contents(item, "rotation_euler", "scale")
     report = getattr(animation, way)(item)
-    assert [(error.track, error.reason) for error in report.errors] == [("rotation_euler", animation.errors.LOCKED)]
+    assert [(error.track, error.code) for error in report.errors] == [("rotation_euler", "LOCKED")]
     assert contents(item, "rotation_euler", "scale") == before
     assert locks(item)["Mixed"]
     assert states(animation, item)["rotation_euler"] == "BAKED"
@@ -543,7 +543,7 @@ def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, u
     assert not any(fcurve.lock for fcurve in fcurves(item))
     assert set(states(animation, item).values()) == {"BAKED"}
     report = update.refresh(watches, action, options)
-    assert report.notes == ["3 baked tracks were locked again. Free Bake unlocks them for editing"]
+    assert list(map(str, report.notes)) == ["3 baked tracks were locked again. Free Bake unlocks them for editing"]
     assert contents(item, "") == before
     assert locks(item) == {"Places": True, "Mixed": True}
     assert update.refresh(watches, action, options).notes == []
@@ -578,7 +578,7 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
     unlock_all(item)
     edit(item)
     report = animation.live.update.refresh(watches, action)
-    assert report.notes == ["2 baked tracks were locked again. Free Bake unlocks them for editing"]
+    assert list(map(str, report.notes)) == ["2 baked tracks were locked again. Free Bake unlocks them for editing"]
     assert not any(fcurve.lock for fcurve in fcurves(item) if fcurve.data_path == "location")
     assert locks(item) == {"Places": False, "Mixed": True}
 

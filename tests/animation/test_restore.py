@@ -93,4 +93,5 @@ def test_the_second_time_there_is_nothing_to_do(animation, verb: str, message: s
     getattr(animation, verb)(thing)
     with pytest.raises(animation.AnimationError, match=message) as refusal:
         getattr(animation, verb)(thing)
-    assert refusal.value.nothing_to_do
+    (finding,) = refusal.value.findings
+    assert finding.has_nothing_to_do

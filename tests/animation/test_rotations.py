@@ -200,8 +200,8 @@ def test_a_bake_meets_keys_that_name_another_way_round_without_turning_there(ani
 def test_handles_turn_the_keys_whose_angles_name_another_way_round(animation, mode: str) -> None:
     thing, keys = named_another_way_round(animation, mode)
     report = animation.bake(thing, output="HANDLES")
-    assert not any("another way" in note for note in report.notes)
-    assert len([note for note in report.notes if "to the short way" in note]) == 1
+    assert not any("another way" in str(note) for note in report.notes)
+    assert len([note for note in report.notes if "to the short way" in str(note)]) == 1
     (error,) = [each["error"] for each in report.handles]
     for n in range(81):
         row = channels_at(thing, rotation_path(mode), 4 if mode == "AXIS_ANGLE" else 3, n / 2)
@@ -212,8 +212,10 @@ def test_handles_turn_the_keys_whose_angles_name_another_way_round(animation, mo
 def test_handles_name_the_keys_to_which_keyed_angles_name_another_way_round(animation, mode: str) -> None:
     thing, _ = named_another_way_round(animation, mode)
     animation.choose(thing, "rotation", path="AS_KEYED")
-    (note,) = [note for note in animation.bake(thing, output="HANDLES").notes if "another way" in note]
-    assert note.startswith('"Thing", rotation_euler: its Euler angles name another way round than the rotation takes')
+    (note,) = [note for note in animation.bake(thing, output="HANDLES").notes if "another way" in str(note)]
+    assert str(note).startswith(
+        '"Thing", rotation_euler: its Euler angles name another way round than the rotation takes'
+    )
 
 
 def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:

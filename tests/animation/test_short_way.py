@@ -78,7 +78,7 @@ def test_the_keys_that_were_turned_are_reported(animation, scene) -> None:
     animation.enable(thing)
     animation.choose(thing, "rotation", path="SHORTEST")
     report = animation.bake(thing, output="HANDLES")
-    assert report.notes == [
+    assert list(map(str, report.notes)) == [
         '"Thing", rotation_euler: turned 2 keys to the short way. Choose Turns: As Keyed for the keyed turns'
     ]
 

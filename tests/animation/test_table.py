@@ -721,7 +721,7 @@ def test_remove_always_takes_a_damaged_table_away(
     ball = bpy.data.objects["Ball"]
     damaged(animation, ball, damage, stamp_anew)
     report = animation.remove(ball)
-    assert any("damaged" in note for note in report.notes)
+    assert any("damaged" in str(note) for note in report.notes)
     assert not has_table(ball)
     assert [co(fcurve)[:, 0].tolist() for fcurve in fcurves(ball)] == [[0, 10, 25, 40]] * 3
     assert not any(fcurve.lock for fcurve in fcurves(ball))

@@ -167,7 +167,7 @@ def test_remove_leaves_the_function_of_the_object_and_says_so_with_the_last_trac
     animation.enable(item)
     animation.retime(item, "REVERSE")
     animation.bake(item)
-    note = '"Ball": its frame function stays. Remove it in the Timing panel (script: remove_retiming)'
+    note = animation.Finding("TIMING_STAYS", "Ball")
     assert note not in animation.remove(item, ["location"]).notes
     assert note in animation.remove(item).notes
     made = curve(item, "tcb_frame")

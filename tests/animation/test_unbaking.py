@@ -81,7 +81,7 @@ def test_rotations_by_tcb_come_back(animation, scene, mode):
     result = animation.reduce(other, angle=math.radians(0.5))
     assert frames_of(other, path) == frames
     assert result.angle < math.radians(0.5)
-    assert not any("not TCB" in note for note in result.notes)
+    assert not any("not TCB" in str(note) for note in result.notes)
 
 
 def test_an_angle_beyond_the_one_asked_for_is_told(animation, scene):

@@ -157,7 +157,7 @@ def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving
     assert all(state["group"] == "TCB Velocities" for state in kept)
     report = animation.bake(moving, step=0.25)
     assert report.tracks == 1
-    assert not any("tcb_location" in note for note in report.notes)
+    assert not any("tcb_location" in str(note) for note in report.notes)
     assert written(moving) == kept
     animation.restore(moving)
     assert written(moving) == kept
@@ -331,9 +331,9 @@ def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
     path = str(tmp_path / "library.blend")
     bpy.data.libraries.write(path, {moving})
     name = moving.name
-    assert not any("override" in note for note in write(moving).notes)
+    assert not any("override" in str(note) for note in write(moving).notes)
     bpy.data.objects.remove(moving)
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = [name]
     item = wanted.objects[0].override_create()
-    assert any("forgets its custom properties on loading" in note for note in write(item).notes)
+    assert any("forgets its custom properties on loading" in str(note) for note in write(item).notes)

@@ -185,10 +185,20 @@ def test_an_output_that_is_no_file_is_refused(tcb, walk, tmp_path):
     assert refused(tcb("bake", walk, "--output", tmp_path / "out"), "not a file")
 
 
-def test_objects_that_match_nothing_are_refused_and_near_names_told(tcb, walk):
+def test_a_file_in_which_no_object_matches_is_skipped_and_near_names_are_told(tcb, walk):
     before = walk.read_bytes()
-    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hip"), '"Hip"', '"Hips"')
+    ran = tcb("bake", walk, "--in-place", "--objects", "Hip", "--objects", "Hat*", "--json")
+    assert (ran.status, ran.errors, ran.lines[0]["status"]) == (0, [], "skipped")
+    hip, hat = ran.lines[0]["notes"]
+    assert (hip["code"], hip["arguments"][0], hip["arguments"][1][0]) == ("NO_OBJECT_MATCHES", "Hip", "Hips")
+    assert (hat["code"], hat["arguments"][0]) == ("NO_OBJECT_MATCHES", "Hat*")
     assert walk.read_bytes() == before
+
+
+def test_one_pattern_of_two_without_a_match_is_a_note(tcb, walk):
+    ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--objects", "Hat*", "--json")
+    assert (ran.status, ran.errors, ran.lines[0]["status"]) == (0, [], "done")
+    assert [note["code"] for note in ran.lines[0]["notes"]] == ["NO_OBJECT_MATCHES"]
 
 
 def test_an_object_without_keys_is_refused_when_asked_for_by_name(tcb, walk):
@@ -225,7 +235,7 @@ def test_a_locked_track_beside_one_that_is_baked_is_an_error_too(tcb, cli, tmp_p
     both = thing("Both", "location", "rotation_quaternion")
     curve(both, "location").lock = True
     file = save(tmp_path / "both.blend")
-    ran = tcb("bake", file, "--in-place", "--enable")
+    ran = tcb("bake", file, "--in-place", "--enable", "--max-change", "10,1")
     assert refused(ran, '"Both"', "location", "locked", status=FAULTS)
 
 
@@ -244,13 +254,13 @@ def test_a_track_at_fault_is_left_and_the_others_of_its_object_baked(tcb, cli, t
     both = thing("Both", "location", "rotation_quaternion")
     curve(both, "location", 1).keyframe_points[2].co.y = float("nan")
     file = save(tmp_path / "both.blend")
-    ran = tcb("bake", file, "--in-place", "--enable", "--json")
+    ran = tcb("bake", file, "--in-place", "--enable", "--max-change", "10,1", "--json")
     assert refused(ran, '"Both"', "location", "frame 25", status=FAULTS)
     assert ran.lines[0]["status"] == "faults"
     load(file)
     assert [key_count("Both", path) for path in ("location", "rotation_quaternion")] == [4, 40]
     (line,) = tcb("info", file, "--json").lines
-    assert {track["track"]: track["state"] for track in line["datablocks"][0]["tracks"]} == {
+    assert {track["track"]: track["state"] for track in line["animated"][0]["tracks"]} == {
         "location": "not TCB",
         "rotation_quaternion": "baked",
     }
@@ -347,7 +357,7 @@ def test_a_linked_object_is_left_to_its_own_file(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
     ran = tcb("bake", file, "--in-place", "--enable")
     assert (ran.status, ran.errors) == (0, [])
-    assert ['linked, so left to their own files: "Hips"' in note for note in ran.notes] == [True]
+    assert ['"Hips": linked, so left to its own file' in note for note in ran.notes] == [True]
     assert state(file, "Prop") == "baked"
 
 
@@ -355,8 +365,8 @@ def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
     assert refused(tcb("bake", file, "--in-place", "--objects", "Hips"), '"Hips"', "linked")
     (line,) = tcb("info", file, "--json").lines
-    blocked = {track["blocked"] for each in line["datablocks"] if each["linked"] for track in each["tracks"]}
-    assert blocked == {"it is linked; make a library override of it, or open its own file"}
+    blocked = {track["blocked"]["code"] for each in line["animated"] if each["linked"] for track in each["tracks"]}
+    assert blocked == {"LINKED"}
 
 
 @pytest.mark.parametrize("options", [(), ("--objects", "Hips")])
@@ -373,13 +383,20 @@ def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
     assert len(curve(baked, "location").keyframe_points) == 40
 
 
-def test_a_missing_library_is_told(tcb, walk, tmp_path):
+def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
     walk.unlink()
-    ran = tcb("bake", file, "--in-place", "--enable")
-    assert ran.status == 0
-    assert any("walk.blend is missing" in note for note in ran.notes)
+    before = file.read_bytes()
+    strict = tcb("bake", file, "--in-place", "--enable", "--strict", "--json")
+    assert (strict.status, strict.lines[0]["status"]) == (1, "failed")
+    assert [error["code"] for error in strict.lines[0]["errors"]] == ["LIBRARY_MISSING"]
+    assert file.read_bytes() == before
+    ran = tcb("bake", file, "--in-place", "--enable", "--json")
+    assert (ran.status, ran.lines[0]["status"]) == (FAULTS, "faults")
     assert state(file, "Prop") == "baked"
+    known = tcb("info", file, "--json")
+    assert (known.status, known.lines[0]["missing_libraries"]) == (0, ["//walk.blend"])
+    assert "missing library //walk.blend" in tcb("info", file).out
 
 
 def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):
@@ -412,9 +429,12 @@ def test_strict_writes_nothing_where_a_look_changes_visibly(tcb, cli, tmp_path):
             point.interpolation = "LINEAR"
     file = save(tmp_path / "lines.blend")
     ran = tcb("bake", file, "--enable", "--strict", "--output", tmp_path / "baked.blend", "--json")
-    assert refused(ran, "the look of 1 track changes visibly")
-    assert ran.lines[0]["look"]["changed"] == 1
-    assert ran.lines[0]["look"]["value_change"] > 0.1
+    assert refused(ran, '"Lines", location', "all its keys were linear")
+    assert ran.lines[0]["looks_changed"] == 1
+    assert ran.lines[0]["value_change"] > 0.1
     assert not (tmp_path / "baked.blend").exists()
     ran = tcb("bake", file, "--enable", "--output", tmp_path / "baked.blend", "--json")
-    assert (ran.status, ran.lines[0]["status"]) == (0, "done")
+    assert (ran.status, ran.lines[0]["status"]) == (FAULTS, "faults")
+    wide = ("--max-change", "1,100")
+    ran = tcb("bake", file, "--enable", "--strict", "--output", tmp_path / "wide.blend", *wide, "--json")
+    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["looks_changed"]) == (0, "done", 0)

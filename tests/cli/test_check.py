@@ -29,7 +29,8 @@ def test_a_violation_is_an_error_that_names_object_track_frames_and_keys(tcb, sh
     ran = tcb("check", shot)
     assert ran.status == 1
     (error,) = ran.errors
-    assert '"Eye", clip_start and clip_end, frames 29.75 to 30.25: clip start 0.1 is not below clip end 0.05' in error
+    place = '"Eye", clip_start and clip_end, frame 30'
+    assert f"{place}: clip start 0.1 is not below clip end 0.05, frames 29.75 to 30.25" in error
     assert error.endswith("(at the key 30)")
     assert "1 violated: 3 objects" in ran.out
 
@@ -77,7 +78,8 @@ def test_a_joint_or_object_that_is_not_there_is_not_said_to_hold(tcb, shot):
     ran = tcb("check", shot, "--objects", "Lid", "--joint", "Cap")
     assert ran.status == 1
     assert "Not checked: 1; what was checked holds: 1 object" in ran.out
-    assert "Not checked: 1 of 1" in tcb("check", shot, "--objects", "Cap").out
+    skipped = tcb("check", shot, "--objects", "Cap", "--json")
+    assert (skipped.status, skipped.lines[0]["status"]) == (0, "skipped")
     assert "1 joint apart: 1 object" in tcb("check", shot, "--objects", "Lid", "--joint", "Lid").out
 
 
@@ -110,4 +112,4 @@ def test_each_scenes_own_range_counts(tcb, shot):
     bpy.context.scene.frame_end = 300
     save(shot)
     (line,) = tcb("check", shot, "--json", "--objects", "Box").lines
-    assert line["counts"]["samples"] == 299 * 4 + 1
+    assert line["samples"] == 299 * 4 + 1

@@ -28,7 +28,7 @@ def test_json_has_the_same_values_in_every_language(tcb, speak, plain_walk):
     speak()
     (after,) = tcb("info", walk, "--json").lines
     del before["seconds"], after["seconds"]
-    assert before["datablocks"][0]["tracks"][0]["state"] == "not TCB"
+    assert before["animated"][0]["tracks"][0]["state"] == "not TCB"
     assert after == before
 
 

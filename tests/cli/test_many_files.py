@@ -60,7 +60,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(cli, tcb, walk, tmp
         ran = tcb("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
         assert ran.status == 1
         said[jobs] = {
-            name: (line["status"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
+            name: (line["status"], line["errors"], line["samples"], line["output"] and Path(line["output"]).name)
             for name, line in results(ran.out).items()
         }
         assert names_in(tmp_path / jobs) == [file.name for file in files[:4]]
@@ -108,7 +108,7 @@ def test_totals_of_curves_count_their_generated_keys(tcb, walk, tmp_path):
     options = ("--output", tmp_path / "baked", "--output-mode", "CURVES")
     files = copies(walk, 2)
     totals = [line.split() for line in tcb("bake", *files, *options).out.splitlines()[-2:]]
-    each = [line["curves"]["keys"] for line in tcb("bake", *files, *options, "--json").lines]
+    each = [line["curve_keys"] for line in tcb("bake", *files, *options, "--json").lines]
     assert dict(zip(*totals, strict=True))["generated"] == f"{sum(each):,}"
     assert min(each) > 0
 
@@ -116,7 +116,7 @@ def test_totals_of_curves_count_their_generated_keys(tcb, walk, tmp_path):
 def test_info_of_several_at_once_is_that_of_each(tcb, helped, walk):
     files = copies(walk, 3)
     lines = results(tcb("info", *files, "--json", "--jobs", "2").out)
-    assert [len(lines[file.name]["datablocks"]) for file in files] == [2, 2, 2]
+    assert [len(lines[file.name]["animated"]) for file in files] == [2, 2, 2]
 
 
 def test_a_name_that_is_no_text_reaches_the_workers(tcb, helped, walk, tmp_path):
@@ -140,12 +140,12 @@ def test_a_name_that_is_no_text_reaches_the_workers(tcb, helped, walk, tmp_path)
 def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk, capfd, script, reason):
     files = copies(walk, 2)
     arguments = ["bake", *map(str, files), "--in-place", "--jobs", "2", "--json"]
-    script = f"import sys; print('\\x1e{{}}', flush=True); sys.stdin.readline(); {script}"
+    script = f"import sys; print('\\x1e{{}}', flush=True); sys.stdin.readline(); sys.stdin.readline(); {script}"
     assert cli.main(arguments, start=(sys.executable, "-c", script)) == 1
     lines = results(capfd.readouterr().out)
     assert [lines[file.name]["status"] for file in files] == ["done", "failed"]
-    assert reason in lines[files[1].name]["errors"][0]
-    assert f"{sys.executable} -c " in lines[files[1].name]["errors"][0]
+    assert reason in lines[files[1].name]["errors"][0]["message"]
+    assert f"{sys.executable} -c " in lines[files[1].name]["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk
     lines = results(process.communicate(timeout=60)[0])
     failed = [name for name, line in lines.items() if line["status"] != "done"]
     assert (process.returncode, len(failed), len(lines)) == (1, 1, 6)
-    assert "signal 9" in lines[failed[0]]["errors"][0]
+    assert "signal 9" in lines[failed[0]]["errors"][0]["message"]
     assert names_in(files[0].parent) == [file.name for file in files]
     for file in files:
         assert file.read_bytes() == before if file.name == failed[0] else state(file) == "baked"

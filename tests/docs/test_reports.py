@@ -18,7 +18,7 @@ def documented(heading: str) -> set[str]:
     """The names in the first column of the table under that heading."""
     part = re.split(r"^#+ ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     (chapter,) = [each for each in part if each.startswith(f"{heading}\n")]
-    cells = re.findall(r"^\| (`.*?) \|", chapter, re.MULTILINE)
+    cells = re.findall(r"^\| (`.*?) \|", chapter.split("\n| code |")[0], re.MULTILINE)
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 
 
@@ -46,30 +46,43 @@ def tcb(tcb_animation, scene, tmp_path, monkeypatch, capfd):
 
 def test_of_a_script_it_has_the_fields_of_a_report(tcb_animation):
     report = importlib.import_module(f"{tcb_animation.__name__}.animation.report")
-    assert documented("Of a script") == {field.name for field in dataclasses.fields(report.Report)}
+    assert documented("A report") == {field.name for field in dataclasses.fields(report.Report)}
     assert documented("Each track that handles play") == set(report.HandleError.__annotations__)
+
+
+def test_of_a_finding_it_has_what_is_printed(tcb):
+    printed = tcb("restore", "walk.blend", "--in-place")
+    assert documented("Each finding") == set(printed["notes"][0])
+    assert printed["notes"][0]["code"] == "NOTHING_TO_RESTORE"
+
+
+def test_codes_that_it_names_exist(tcb_animation):
+    messages = importlib.import_module(f"{tcb_animation.__name__}.animation.messages").MESSAGES
+    named = set(re.findall(r"`([A-Z]+_[A-Z_]+|LOCKED|MUTED|DRIVEN|LINKED)`", PAGE.read_text(encoding="utf-8")))
+    assert named - messages.keys() == {"AXIS_ANGLE", "DE_CASTELJAU", "AS_KEYED"}
 
 
 def test_of_every_verb_it_has_what_is_printed(tcb):
     printed = tcb("restore", "walk.blend", "--in-place")
-    assert documented("Every verb") == set(printed)
-    assert documented("The counts") == set(printed["counts"])
+    assert documented("Every verb") | documented("A report") == set(printed)
+    assert printed["version"] == 1
 
 
-def test_of_bezier_keys_it_has_what_is_printed(tcb):
-    curves = tcb("bake", "walk.blend", "--enable", "--output", "curves.blend", "--output-mode", "CURVES")["curves"]
-    handles = tcb("bake", "walk.blend", "--enable", "--output", "handles.blend", "--output-mode", "HANDLES")["handles"]
-    assert documented("Where keys are Bezier") == set(handles)
-    assert set(handles) - set(curves) == {"tracks"}
-    assert documented("Each track that handles play") == set(handles["tracks"][0])
+def test_of_a_dry_run_it_has_what_is_printed(tcb):
+    printed = tcb("bake", "walk.blend", "--enable", "--output", "baked.blend", "--dry-run")
+    assert documented("With `--dry-run`") == set(printed["changes"][0])
+    assert not Path("baked.blend").exists()
 
 
-def test_of_a_look_it_has_what_is_printed(tcb):
-    assert documented("Where a look is kept") == set(tcb("enable", "walk.blend", "--in-place")["look"])
+def test_of_what_is_reduced_it_has_what_is_printed(tcb):
+    printed = tcb("reduce", "walk.blend", "--output", "few.blend")
+    assert documented("Where keys are reduced") == set(printed["reduced"][0])
 
 
 def test_of_info_it_has_what_is_printed(tcb):
-    datablock = tcb("info", "walk.blend")["datablocks"][0]
+    printed = tcb("info", "walk.blend")
+    assert printed["missing_libraries"] == []
+    datablock = printed["animated"][0]
     assert documented("Each datablock") == set(datablock)
     assert documented("Each track") == set(datablock["tracks"][0])
 

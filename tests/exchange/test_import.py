@@ -417,13 +417,14 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
 ) -> None:
     """And what they say of other tracks stays; in any language."""
     importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
-    note_on = importlib.import_module(f"{tcb_animation.__name__}.animation.errors").note_on
+    finding = tcb_animation.animation.Finding
     bake = importer.bake_steps
 
     def with_notes(datablocks, options, *rest, **more):
         report = yield from bake(datablocks, options, *rest, **more)
         if options.output == "HANDLES":
-            report.notes += [note_on("Box", f"of {track}", track, 10.0) for track in ("rotation_euler", "location")]
+            paths = ("rotation_euler", "location")
+            report.notes += [finding("QUOTED", "Box", path, 10.0, (f"of {path}",)) for path in paths]
         return report
 
     monkeypatch.setattr(importer, "bake_steps", with_notes)

@@ -37,7 +37,7 @@ GERMAN = {
     "frame {:g}": "Bild {:g}",
     "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
     "the frame range {:g} to {:g} is empty": "zwischen {:g} und {:g} liegt kein Bild",
-    "{place:s}, by {change:s}": "um {change:s}: {place:s}",
+    "handles approximate it: maximum error {:size} at frame {:g}": "bei Bild {1:g} um {0:size} daneben",
     "as Euler angles by {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
     "Logarithmic": "Logarithmisch",
     "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do": (
@@ -201,7 +201,7 @@ def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(i
     animation.enable(ball)
     animation.choose(ball, "location", method="LAGRANGE")
     animation.retime(ball, "REVERSE")
-    assert any("Lagrange durch 12 Keys schwingt" in note for note in animation.bake(ball).notes)
+    assert any("Lagrange durch 12 Keys schwingt" in str(note) for note in animation.bake(ball).notes)
 
 
 def test_an_error_of_pythons_is_told_as_it_is(in_german):
@@ -210,9 +210,8 @@ def test_an_error_of_pythons_is_told_as_it_is(in_german):
 
 
 def test_another_language_has_its_own_order(in_german):
-    report = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation.report").Report
-    changed = report(rotation_change=0.5, rotation_change_at="Ball: rotation")
-    assert changed.farthest_off == ["um 28.6°: Ball: rotation"]
+    finding = importlib.import_module(f"{in_german.__package__}.errors").Finding
+    assert finding("HANDLES_APPROXIMATE", arguments=((0.5, "°"), 3.0)).message == "bei Bild 3 um 0.5° daneben"
 
 
 SAY_IN_GERMAN = """

@@ -19,26 +19,16 @@ import bpy
 
 from ...animation.datablocks import action_time, name_of
 from ...animation.edit.selected_keys import baked_tracks_selected
-from ...animation.errors import AnimationError, FreeNote
+from ...animation.errors import AnimationError, Finding
 from ...animation.fcurves.channels import channels_of
 from ...animation.store.table.custom_property import has_baked_tracks, read_table
-from ...animation.translation import counted, listed, n_, rpt_
+from ...animation.translation import rpt_
 from .. import selection
 from ..redraw import redraw_editors
 from .editing import is_editing
 from .messages import READING, forget_free_notes, keep_notes
 from .scenes import shown_scenes
 
-_KEYED = n_("{:s}: baked tracks take no keys. Free Bake to edit")
-_POSED = n_("{:s}: baked, so the new pose will not stay. Free Bake to edit")
-_NOT_MOVED = (
-    n_("{:,} baked track did not move. Free Bake to edit"),
-    n_("{:,} baked tracks did not move. Free Bake to edit"),
-)
-_NOT_CHANGED = (
-    n_("{:,} baked track did not change. Free Bake to edit"),
-    n_("{:,} baked tracks did not change. Free Bake to edit"),
-)
 _POSE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 _SAME_POSE = 1e-6
 """Largest difference between a property and its curve, relative to values above 1."""
@@ -134,9 +124,9 @@ def explain() -> None:
     if not any(map(has_baked_tracks, bpy.data.actions)):
         return
     if keys and transformed and last.startswith("TRANSFORM_OT_"):
-        _explain_keys(_baked_in_editors(), _NOT_MOVED)
+        _explain_keys(_baked_in_editors(), "DID_NOT_MOVE")
     elif keys and last.startswith(("ACTION_OT_", "GRAPH_OT_")) and not any(part in last for part in _LEAVE_KEYS):
-        _explain_keys(_baked_in_editors(), _NOT_CHANGED)
+        _explain_keys(_baked_in_editors(), "DID_NOT_CHANGE")
     if last.startswith("ANIM_OT_keyframe_insert"):
         for context in _windows():
             explain_keying(context)
@@ -149,12 +139,12 @@ def explain_keying(context: bpy.types.Context) -> None:
     selected = _selected(context)
     names = [name for item in selected for name in _names(*item)]
     if names:
-        _explain({action for _, action, _, _ in selected}, rpt_(_KEYED, listed(names)))
+        _explain({action for _, action, _, _ in selected}, Finding("KEYED_WHILE_BAKED", arguments=(tuple(names),)))
 
 
 def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
     """Explain that selected keys in the context's editor are locked."""
-    _explain_keys(_tracks_shown(context), _NOT_MOVED if is_moved else _NOT_CHANGED)
+    _explain_keys(_tracks_shown(context), "DID_NOT_MOVE" if is_moved else "DID_NOT_CHANGE")
 
 
 def explain_drag(context: bpy.types.Context) -> None:
@@ -167,7 +157,7 @@ def explain_drag(context: bpy.types.Context) -> None:
 def _explain_dragged(tracks: _Tracks) -> None:
     """Explain that keys did not move, unless the drag selects keys by a box, or moves other keys until its end."""
     if not is_editing():
-        _explain_keys(tracks, _NOT_MOVED)
+        _explain_keys(tracks, "DID_NOT_MOVE")
 
 
 def text() -> str:
@@ -180,15 +170,16 @@ def is_fresh() -> bool:
     return time.monotonic() < _state.until
 
 
-def _explain_keys(tracks: _Tracks, texts: tuple[str, str]) -> None:
+def _explain_keys(tracks: _Tracks, code: str) -> None:
     if tracks:
-        _explain(set(tracks.values()), counted(len(tracks), *texts))
+        _explain(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
 
 
-def _explain(actions: Iterable[bpy.types.Action], message: str) -> None:
-    """Keep the message for the panels, and show it in the editors for the time to read it."""
+def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
+    """Keep the note for the panels, and show it in the editors for the time to read it."""
     for action in actions:
-        keep_notes(action, [FreeNote(message)])
+        keep_notes(action, [note])
+    message = str(note)
     _state.text, _state.until = message, time.monotonic() + READING
     _show_in_status_bars(message)
     if not bpy.app.timers.is_registered(_end_message):
@@ -281,7 +272,7 @@ def _explain_poses() -> None:
                     names[_name(datablock, start)] = action
     before, _state.pose = _state.pose, frozenset(pose)
     if names and _state.pose != before:
-        _explain(set(names.values()), rpt_(_POSED, listed(list(names))))
+        _explain(set(names.values()), Finding("POSED_WHILE_BAKED", arguments=(tuple(names),)))
 
 
 def _differing(

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple, TypeVar
 import bpy
 from bpy.props import BoolProperty
 
-from ...animation import AnimationError, Options, Report
+from ...animation import Options, Report
 from ...animation.bake.pipeline import bake
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
+from ...animation.errors import Finding
 from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
 from ...animation.live.update import (
     check_remaining,
@@ -137,7 +138,7 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
             except Exception as error:
                 # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
-                done = Report(errors=[AnimationError(action.name, rpt_("Live failed: {:s}", translated(error)))])
+                done = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
                 keep_notes(action, done.refused)
             if done.tracks or done.notes:
                 keep_notes(action, done.notes)
@@ -452,7 +453,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     forget_notes(action)
     if is_live(action) and layered_reason(action):
         switch_off(action)
-        keep_notes(action, map(str, layered_refusals(action)))
+        keep_notes(action, layered_refusals(action))
     elif is_live(action) and action.is_editable:
         _make_tcb(action)
         play_restored(action)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 import bpy
 
-from ...animation.errors import FreeNote
+from ...animation.errors import Finding
 from ...animation.live.update import standing_of
+from ...animation.messages import ASK_TO_FREE
 from ...animation.store.table.custom_property import has_baked_tracks
 from .watched import watches
 
@@ -18,9 +19,9 @@ READING = 5.0
 _MOST_NOTES = 100
 """Most notes of an action."""
 
-_notes: dict[int, list[str]] = {}
+_notes: dict[int, list[Finding]] = {}
 """Notes on updates, the latest first, by the action's `session_uid`."""
-_seen: dict[str, float] = {}
+_seen: dict[Finding, float] = {}
 """Time at which each of these notes was first drawn."""
 
 
@@ -29,34 +30,34 @@ def has_notes(action: bpy.types.Action) -> bool:
     return bool(_notes.get(action.session_uid))
 
 
-def notes_of(action: bpy.types.Action) -> list[str]:
+def notes_of(action: bpy.types.Action) -> list[Finding]:
     """Return what updates of the action can't do, and the notes that were not read yet."""
     notes = _notes.get(action.session_uid, [])
     if not has_baked_tracks(action):
-        notes = [line for line in notes if not isinstance(line, FreeNote)]
+        notes = [note for note in notes if note.code not in ASK_TO_FREE]
     return list(dict.fromkeys((*standing_of(watches, action), *notes)))
 
 
-def note_seen(lines: Iterable[str], since: float | None = None) -> None:
-    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them.
+def note_seen(notes: Iterable[Finding], since: float | None = None) -> None:
+    """Record that notes of `notes_of` were drawn: after the time to read them, the next update may replace them.
 
     `since`: when they were, by `time.monotonic`; None: now. The earliest time counts.
     """
     at = time.monotonic() if since is None else since
-    for line in lines:
-        _seen[line] = min(_seen.get(line, at), at)
+    for note in notes:
+        _seen[note] = min(_seen.get(note, at), at)
 
 
-def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
+def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
     before = _notes.get(action.session_uid, [])
-    unread = [line for line in before if now - _seen.get(line, now) < READING]
+    unread = [note for note in before if now - _seen.get(note, now) < READING]
     standing = standing_of(watches, action)
-    new = [line for line in dict.fromkeys(notes) if line not in standing]
-    for line in (*before, *new):
-        if line not in unread or line in new:
-            _seen.pop(line, None)
+    new = [note for note in dict.fromkeys(notes) if note not in standing]
+    for note in (*before, *new):
+        if note not in unread or note in new:
+            _seen.pop(note, None)
     _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
 
 
@@ -67,7 +68,8 @@ def forget_notes(action: bpy.types.Action) -> None:
 
 def forget_free_notes(action: bpy.types.Action) -> None:
     """Forget the action's notes to which Free Bake is the answer."""
-    _notes[action.session_uid] = [line for line in _notes.get(action.session_uid, ()) if not isinstance(line, FreeNote)]
+    notes = _notes.get(action.session_uid, ())
+    _notes[action.session_uid] = [note for note in notes if note.code not in ASK_TO_FREE]
 
 
 def forget_all_notes() -> None:

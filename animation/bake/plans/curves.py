@@ -13,12 +13,11 @@ from ....interp.fitting import Request
 from ....interp.fitting.curves import Fit
 from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
+from ...errors import Finding, size_of
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
-from ...number_text import size_text
 from ...records import record
 from ...store.tracks import Track
-from ...translation import rpt_
 from .component_keys import ComponentKeys, alike, goes_on, rests_at_ends, together
 from .protocol import Baked, Plan, Results, Scope
 from .rotation_channels import continuous_maps
@@ -52,7 +51,7 @@ class Curves(Plan):
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of the fitted curves."""
-        notes: list[str] = []
+        notes: list[Finding] = []
         error = 0.0
         every: list[ComponentKeys] = []
         for spline in self.splines:
@@ -193,16 +192,11 @@ def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> Co
     return replace(keys, frames=np.insert(keys.frames, at, frame), values=values, incoming=incoming, outgoing=outgoing)
 
 
-def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
+def _missed(track: Track, fit: Fit, spline: TrackSpline) -> Finding:
     """Return the note on the segment with the largest error."""
     key = int(np.argmax(fit.misses.max(axis=1)))
     error = float(fit.errors[key].max())
-    size = size_text(error, is_angle=track.is_rotation)
-    return rpt_(
-        "off by up to {:s} after frame {:g}: the tolerance needs keys that are too close to each other",
-        size,
-        float(spline.frames[key]),
-    )
+    return track.finding("CURVES_MISS", size_of(error, track.is_rotation), float(spline.frames[key]))
 
 
 @record()

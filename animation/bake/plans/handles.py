@@ -11,35 +11,18 @@ import numpy as np
 from ....interp.fitting import Request
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
-from ...errors import AnimationError
 from ...fcurves.cycles import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
-from ...number_text import size_text
 from ...records import record
 from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
-from ...translation import counted, n_, rpt_
 from .component_keys import rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
 from .tolerance import tolerance_of
-
-RETIMED = n_("handles cannot play timed motion. Bake it as samples or curves")
-_LEAVES = n_("handles cannot play a method that does not pass through the keys. Bake it as samples or curves")
-_RAGGED = n_(
-    "handles cannot play a rotation whose channels are keyed at different frames. Key all rotation channels, or bake it"
-)
-_CYCLES = n_("handles do not repeat its cycle, because its F-curves have other modifiers")
-
-_TURNED_ONE = n_("turned {:,} key to the short way. Choose Turns: As Keyed for the keyed turns")
-_TURNED = n_("turned {:,} keys to the short way. Choose Turns: As Keyed for the keyed turns")
-
-
-class UnplayableError(AnimationError):
-    """A track that handles can't play, whatever its keys: its own curves play until it is baked."""
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
@@ -53,9 +36,9 @@ def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
 def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     if not spline.spline.interpolating:
-        raise UnplayableError(scope.track.name, rpt_(_LEAVES), scope.track.path)
+        raise scope.track.error("HANDLES_LEAVE_KEYS")
     if scope.track.is_rotation and not is_keyed_whole(scope.track, scope.own):
-        raise scope.track.error(rpt_(_RAGGED))
+        raise scope.track.error("HANDLES_KEYED_APART")
     plays = ~spline.between
     plays[-1:] = False
     maps = maps_to_short_way(scope.track, spline) if scope.is_short else None
@@ -149,13 +132,14 @@ class OwnHandles(Plan):
         left, right = self._places(fitted, chosen, rows, maps)
         ends = self._repeats, rests_at_ends(self.spline)
         keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
-        notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
+        track = self.scope.track
+        notes = [track.finding("HANDLES_CYCLE")] if self.scope.cycle != "SINGLE" and not self._repeats else []
         turned = 0 if self.maps is None else int(np.count_nonzero(self.maps.terms.any(axis=1)))
         if turned:
-            notes.append(counted(turned, _TURNED_ONE, _TURNED))
+            notes.append(track.finding("TURNED_SHORT", turned))
         if fitted is None:
             return Baked(handles=[keys], notes=notes)
-        notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
+        notes += other_turns(track, self.spline.frames[fitted.jumps])
         errors = fitted.errors
         if chosen is not None:
             errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, errors)
@@ -252,9 +236,3 @@ def _bits_of(maps: Maps) -> EnumArray:
     coupled = negated.any(axis=1, keepdims=True)
     bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T
     return bits
-
-
-def approximate(track: Track, error: float, frame: float) -> str:
-    """Return a message with the maximum error of handles."""
-    size = size_text(error, is_angle=track.is_rotation)
-    return rpt_("handles approximate it: maximum error {:s} at frame {:g}", size, round(frame, 2))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...errors import AnimationError, Finding
 from ...fcurves.cycles import repeats
 from ...fcurves.frames import union
 from ...fcurves.keyframes import Float32Array
@@ -18,21 +19,15 @@ from ...store.table.options import Options
 from ...store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from ...translation import n_, rpt_, translated
 from .curves import plan_curves
 from .cycle_notes import cycle_notes
-from .handles import RETIMED, UnplayableError, plan_handles
+from .handles import plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
 from .sample_frames import APART, Sampling
 from .samples import plan_samples
 from .splines import TrackSpline, track_splines
-
-_KEYED_NEAR = n_(
-    "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there. Move them to one frame"
-)
-_CHOSEN = n_("its keys have handle types that you chose. They matter where handles play; this bake plays TCB there")
 
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
@@ -58,19 +53,19 @@ def plan_track(
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     is_short = track.is_rotation and settings.path == "SHORTEST"
     scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_short)
-    notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
+    notes = [track.finding("SPLINE", note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None and by_handles:
-        raise UnplayableError(track.name, rpt_(RETIMED), track.path)
+        raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
         return TrackPlan(track, settings, own, frames, plans, notes, function, largest)
     if settings.cycle != "SINGLE":
         notes += cycle_notes(scope, splines, settings.cycle)
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
-        notes.append(rpt_(_CHOSEN))
+        notes.append(track.finding("HANDLES_CHOSEN"))
     near = _first_near(frames) if track.is_rotation else None
     if near is not None:
-        notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
+        notes.append(track.finding("KEYED_NEAR", float(frames[near]), float(frames[near + 1])))
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, largest=largest)
 

@@ -20,6 +20,7 @@ from ....interp.fitting import Request
 from ....interp.fitting.curves import Fit
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
+from ...errors import Finding
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.frame_functions import FrameFunction
@@ -148,7 +149,7 @@ class Baked:
     channels: list[ChannelKeys] = field(default_factory=list)
     handles: list[HandleKeys] = field(default_factory=list)
     """In place of `channels` where handles play the track."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
     error: float = 0.0
     """The maximum error of curves or handles: of values, or an angle in radians."""
     error_frame: float = math.nan
@@ -218,7 +219,7 @@ class TrackPlan(Plan):
     key_frames: Float32Array
     """Frames of the animator's keys, all channels together."""
     plans: Sequence[Plan]
-    notes: Sequence[str] = ()
+    notes: Sequence[Finding] = ()
     function: FrameFunction | None = None
     """The frame function that the track is played by."""
     largest: float = 0.0

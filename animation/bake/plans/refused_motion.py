@@ -10,12 +10,11 @@ import numpy as np
 from ....interp import KeysError
 from ....interp.batch import Spline
 from ....interp.splines import METHODS
-from ...errors import FRAME_NOT_FINITE, VALUE_NOT_FINITE, AnimationError
+from ...errors import AnimationError
 from ...fcurves.frames import SAME_FRAME, are_apart
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from ...translation import rpt_, translated
 
 LARGEST = 1e37
 """TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
@@ -33,10 +32,10 @@ def check_frames(track: Track, frames: Float32Array) -> None:
     if are_apart(frames):
         return
     if not np.isfinite(frames).all():
-        raise track.error(rpt_(FRAME_NOT_FINITE))
+        raise track.error("FRAME_NOT_FINITE")
     same = np.flatnonzero(np.diff(frames) <= SAME_FRAME)
     if len(same):
-        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(frames[same[0]]))
+        raise track.error("TWO_KEYS_AT_FRAME", frame=float(frames[same[0]]))
 
 
 def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None:
@@ -46,25 +45,21 @@ def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None
     """
     large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > LARGEST)
     if large.any():
-        raise track.error(
-            rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
-        )
+        raise track.error("VALUE_TOO_LARGE", frame=float(frames[np.argmax(large)]))
 
 
 def check_finite(track: Track, frames: Float32Array, values: Float64Array) -> None:
     """Raise AnimationError where a value of a rotation is not finite."""
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
-        raise track.error(rpt_(VALUE_NOT_FINITE), float(frames[np.argmin(finite)]))
+        raise track.error("VALUE_NOT_FINITE", frame=float(frames[np.argmin(finite)]))
 
 
 def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) -> None:
     """Raise AnimationError where an angular velocity is too large to be visible."""
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if fast.any():
-        raise track.error(
-            rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
-        )
+        raise track.error("TOO_FAST", _FASTEST, frame=float(frames[np.argmax(fast)]))
 
 
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
@@ -75,9 +70,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
         size = np.abs(spline(places.ravel())).max(axis=1, initial=0.0)
     far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
     if far.any():
-        raise track.error(
-            rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
-        )
+        raise track.error("MOTION_TOO_FAR", frame=float(keys[np.argmax(far)]))
 
 
 def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
@@ -85,16 +78,8 @@ def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: F
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))
-        raise track.error(
-            rpt_(
-                "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
-                " set keys between, or choose Turns: Shortest (path SHORTEST)",
-                turn=np.degrees(turns[key]),
-                most=np.degrees(most),
-                method=translated(METHODS[settings.method].label),
-            ),
-            float(frames[key + 1]),
-        )
+        angles = float(np.degrees(turns[key])), float(np.degrees(most))
+        raise track.error("TURN_TOO_FAR", *angles, METHODS[settings.method].label, frame=float(frames[key + 1]))
 
 
 def error_of_keys(
@@ -103,4 +88,5 @@ def error_of_keys(
     """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
-    return track.error(translated(error.message), error.frame if error.key is None else float(frames[error.key]))
+    frame = error.frame if error.key is None else float(frames[error.key])
+    return track.error("SPLINE", error.message, frame=frame)

@@ -20,7 +20,6 @@ from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArr
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
-from ...translation import rpt_
 from .component_keys import ComponentKeys, alike, together
 from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, followed
@@ -55,9 +54,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     frames = np.union1d(keys, away_from(np.unique(np.concatenate((grid, before, after, passed))), keys))
     played = function(frames)
     if not np.isfinite(played).all():
-        raise scope.track.error(
-            rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
-        )
+        raise scope.track.error("TIMING_NOT_FINITE", frame=float(frames[np.argmin(np.isfinite(played))]))
     if not curves:
         return [RetimedSamples(scope, splines, [_places(scope, spline, frames, played) for spline in splines])]
     jumps, near = np.isin(frames, before), tolerance_of(scope, splines)
@@ -230,9 +227,7 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
     step = 1.0
     while True:
         if (high - low) / step > _MOST_ORIENTATIONS:
-            raise track.error(
-                rpt_("its frame function leads from frame {:g} to {:g} of it: too far to follow", low, high)
-            )
+            raise track.error("TIMING_TOO_FAR", low, high)
         grid = np.arange(low, high + step, step)
         at = np.unique(np.concatenate((played, spline.frames[:1], np.minimum(grid, high))))
         if step <= _FINEST or _is_followable(spline, at):

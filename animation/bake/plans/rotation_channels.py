@@ -10,10 +10,10 @@ import numpy as np
 from ....interp import rotations
 from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
+from ...errors import Finding
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
-from ...translation import rpt_
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
@@ -158,9 +158,8 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
     return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
 
 
-def other_turns(track: Track, frames: Float32Array) -> list[str]:
+def other_turns(track: Track, frames: Float32Array) -> list[Finding]:
     """Return the note on keys at which Euler angles jump; jumps of signs and axes need none."""
     if track.kind != "EULER" or not len(frames):
         return []
-    first = ", ".join(f"{frame:g}" for frame in frames[:3])
-    return [rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", first)]
+    return [track.finding("EULER_OTHER_WAY", tuple(frames.tolist()))]

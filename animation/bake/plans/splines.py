@@ -28,7 +28,6 @@ from ...store.parameters import parameter_rows, read_velocities
 from ...store.record_rows import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from ...translation import rpt_, translated
 from .refused_motion import (
     LARGEST,
     check_finite,
@@ -209,10 +208,9 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
-        label = translated(method.label)
         if track.is_rotation:
-            raise track.error(rpt_("{:s} is for values only", label))
-        raise track.error(rpt_("{:s} is for rotations only", label))
+            raise track.error("METHOD_FOR_VALUES", method.label)
+        raise track.error("METHOD_FOR_ROTATIONS", method.label)
     return made
 
 

@@ -80,5 +80,5 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
     """Return a velocity as parameters; raise AnimationError where its size is not that of the track."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
-        raise track.error(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
+        raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}

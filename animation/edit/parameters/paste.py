@@ -11,7 +11,6 @@ import numpy as np
 from ...records import record
 from ...store.parameters import Numbers
 from ...store.table.rows import PARAMETERS, velocity_of
-from ...translation import rpt_
 from ..track_keys import TrackKeys, goes_by_velocities
 from .set_parameters import set_parameters
 
@@ -61,7 +60,7 @@ def assign_to_keys(
 
 
 def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
-    """Give each key the parameters and velocity of the copied one; return why these are not all, or an empty text.
+    """Give each key the parameters and velocity of the copied one; return the code of a note on what is left, or "".
 
     Velocities that don't fit the track are left out. Raises AnimationError where the track can't be changed.
     """
@@ -72,10 +71,10 @@ def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, f
 
 
 def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
-    """Return the copied velocities that the keys get, and why these are not all."""
+    """Return the copied velocities that the keys get, and the code of why these are not all."""
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
-        return {}, rpt_("its method goes by no velocities: pasted without") if moving else ""
+        return {}, "PASTED_NO_VELOCITIES" if moving else ""
     velocities = keys.velocities()
     size = velocities.shape[1]
     fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
@@ -84,9 +83,9 @@ def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str,
         velocities[row, : len(given)] = given
     left = ""
     if any(key.is_angular != keys.track.is_rotation for key in moving):
-        left = rpt_("velocities of values and of rotations are not the same: pasted without")
+        left = "PASTED_OTHER_VELOCITIES"
     elif any(any(key.velocity[size:]) for key in moving):
-        left = rpt_("it has fewer components than the copied velocity: the first ones were pasted")
+        left = "PASTED_FIRST_COMPONENTS"
     if not fitting:
         return {}, left
     return {velocity_of(component): velocities[:, component] for component in range(size)}, left

@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ...translation import rpt_
+from ...errors import Finding
 
 
 def is_live(action: bpy.types.Action) -> bool:
@@ -18,12 +18,12 @@ def is_live(action: bpy.types.Action) -> bool:
     return bool(getattr(action, "tcb_live", False))
 
 
-def switch_off(action: Any) -> str:
-    """Switch Live off for the action; return a message, empty where it was off."""
+def switch_off(action: Any) -> list[Finding]:
+    """Switch Live off for the action; return a note, unless it was off."""
     was_live = is_live(action)
     if was_live:
         action.tcb_live = False
     if hasattr(action, "tcb_live"):
         # An action that was never live does not have the property; a stored value of 0 would be exported.
         action.property_unset("tcb_live")
-    return rpt_('Live is now off for the action "{:s}"', action.name) if was_live else ""
+    return [Finding("LIVE_OFF", arguments=(action.name,))] if was_live else []

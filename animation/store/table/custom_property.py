@@ -20,8 +20,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import Finding
 from ...records import record
-from ...translation import n_, rpt_
 from . import rows as rows_
 from .identity import Identities, multipliers
 from .options import NUMBERS, Options
@@ -231,7 +231,7 @@ class Table:
     """The arrays by the names under which they are stored."""
     paths: str = ""
     """The paths of the tracks, one a line."""
-    error: str = ""
+    error: Finding | None = None
     newer: bool = False
     """True where the error is that a newer version of the extension saved the table."""
 
@@ -333,7 +333,7 @@ class Table:
         try:
             settings, digest = Settings.from_codes(track["choices"].tolist()), int(track["digest"])
         except IndexError as error:
-            raise ValueError(rpt_(_DAMAGED, "choices")) from error
+            raise ValueError("choices") from error
         plays = int(track["plays"])
         if not plays:
             return State(identity, slot, path, replace(settings, digest=digest))
@@ -512,7 +512,6 @@ _EDITED = 1
 _MADE, _REPEATED, _SHARED, _MOVED = 1, 2, 4, 8
 """Flags of bakes; the places of a shared one are those of the bake before it."""
 _HANDLES, _APPROXIMATE, _BAKED = 1, 2, 3
-_DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away")
 
 
 _SUMMED = 1024
@@ -567,7 +566,7 @@ def read_table(action: Any) -> Table:
     try:
         table = _read(action[PROPERTY], before)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        return Table(error=rpt_(_DAMAGED, str(error)))
+        return Table(error=Finding("TABLE_DAMAGED", arguments=(str(error),)))
     if table is not before:
         session.remember(action.session_uid, table, table.rows)
     return table
@@ -594,8 +593,7 @@ def _read(stored: Any, before: Table | None) -> Table:
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
     if schema > SCHEMA:
-        reason = rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", schema, SCHEMA)
-        return Table(error=reason, newer=True)
+        return Table(error=Finding("TABLE_NEWER", arguments=(schema, SCHEMA)), newer=True)
     if schema < SCHEMA:
         raise ValueError("schema")
     words = {name: _words(stored, name, dtype) for name, dtype in _ARRAYS.items()}
@@ -767,7 +765,7 @@ def _options(numbers: npt.NDArray[np.float32]) -> Options:
     try:
         return Options.from_numbers(numbers.tolist())
     except (ValueError, OverflowError) as error:
-        raise ValueError(rpt_(_DAMAGED, "options")) from error
+        raise ValueError("options") from error
 
 
 def _arrays_of(states: Sequence[State]) -> dict[str, npt.NDArray[Any]]:

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Errors and notes are data: with codes, one a track; and reports with them travel to other processes and files."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import json
+import math
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.animation.curves import curve, key, new_object
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = ("animation", "exchange", "ui", "operators", "panels", "cli")
+MADE = re.compile(r"NOTHING_TO_[A-Z_]+|TURNS_(AS_KEYED|SHORTEST)|[A-Z_]+_LACKS_TRACK")
+"""Codes that are put together of the names of choices."""
+PLACES = [(1, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))]
+TURNS = [(1, (0, 0, 0)), (10, (0.5, 1, 2)), (25, (3, 0.1, 0.2)), (40, (0, 0, 8))]
+
+
+def faulty(name: str = "Thing") -> bpy.types.Object:
+    """An object with a locked track, one that is muted, one of which two keys share a frame, and turns that are far."""
+    item = new_object(name, "XYZ")
+    for path in ("location", "scale"):
+        key(item, path, PLACES)
+    key(item, "rotation_euler", TURNS)
+    for index in range(3):
+        curve(item, "scale", index).lock = True
+    return item
+
+
+def _enabled(animation: Any) -> bpy.types.Object:
+    item = faulty()
+    for index in range(3):
+        curve(item, "scale", index).lock = False
+    animation.enable(item)
+    for index in range(3):
+        curve(item, "scale", index).lock = True
+    return item
+
+
+def _table(animation: Any) -> Any:
+    item = new_object("Read", "XYZ")
+    key(item, "location", PLACES)
+    made, _ = animation.export_table(item, animation.TableContent())
+    other = new_object("Other", "XYZ")
+    key(other, "location", [(frame + 3, place) for frame, place in PLACES])
+    for point in curve(other, "location").keyframe_points:
+        point.interpolation = "SINE"
+    return animation.import_table(other, made, animation.TableKeys(replace=True))
+
+
+def _checks(animation: Any) -> Any:
+    item = faulty()
+    curve(item, "scale").lock = False
+    curve(item, "scale").keyframe_points[1].co.y = float("nan")
+    curve(item, "scale").update()
+    return animation.check(item, frame_range=(1, 40))
+
+
+def _rotations(animation: Any) -> Any:
+    item = faulty()
+    for index in range(3):
+        curve(item, "rotation_euler", index).lock = True
+    return animation.fix_rotations_many({item: None, faulty("Free"): None}, turns="SHORTEST")
+
+
+def _free(animation: Any) -> Any:
+    item = faulty()
+    for index in range(3):
+        curve(item, "scale", index).lock = False
+    animation.bake(item)
+    curve(item, "scale").lock = False
+    curve(item, "scale").keyframe_points[1].co.y += 1.0
+    return animation.free(item)
+
+
+def _reduced(animation: Any) -> Any:
+    item = new_object("Dense", "XYZ")
+    for path in ("location", "scale"):
+        key(item, path, [(frame, (math.sin(frame / 9), 0.01 * frame, 1)) for frame in range(1, 60)])
+    curve(item, "scale").lock = True
+    return animation.reduce(item, error=0.5)
+
+
+def _many(animation: Any, output: str) -> Any:
+    item = _enabled(animation)
+    return animation.bake_many([item, faulty("Other")], animation.Options(output=output))
+
+
+def _in_world(animation: Any) -> Any:
+    item, parent = _enabled(animation), new_object("Parent")
+    item.parent = parent
+    return animation.bake_in_world(item)
+
+
+def _velocities(animation: Any) -> Any:
+    return animation.write_velocities(_enabled(animation))
+
+
+def _velocity_table(animation: Any) -> Any:
+    return animation.velocity_table({_enabled(animation): None})[1]
+
+
+def _export_table(animation: Any) -> Any:
+    item = faulty()
+    for point in curve(item, "location").keyframe_points:
+        point.interpolation = "SINE"
+    return animation.export_table(item, animation.TableContent())[1]
+
+
+REPORTS: dict[str, Callable[[Any], Any]] = {
+    "enable": lambda animation: animation.enable(faulty(), keep_look=True),
+    "enable_many": lambda animation: animation.enable_many({faulty(): None, new_object("None"): None}, keep_look=True),
+    "bake": lambda animation: animation.bake(_enabled(animation)),
+    "bake_many as samples": lambda animation: _many(animation, "SAMPLES"),
+    "bake_many as handles": lambda animation: _many(animation, "HANDLES"),
+    "bake_in_world": _in_world,
+    "enable_and_bake": lambda animation: animation.enable_and_bake(
+        {(item := faulty()): None}, {item: None}, animation.Options(), keep_look=True
+    ),
+    "free": _free,
+    "key_whole": lambda animation: animation.key_whole(faulty()),
+    "fix_rotations_many": _rotations,
+    "import_table": _table,
+    "export_table": _export_table,
+    "write_velocities": _velocities,
+    "velocity_table": _velocity_table,
+    "check": _checks,
+    "reduce": _reduced,
+}
+EMPTY = {"key_whole"}
+"""These reports have no finding here."""
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_with_its_findings_travels(animation, name: str) -> None:
+    report = REPORTS[name](animation)
+    found = [*getattr(report, "errors", []), *report.notes]
+    assert bool(found) is (name not in EMPTY)
+    for other in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report), copy.copy(report)):
+        assert other == report
+        assert other.to_dict() == report.to_dict()
+    assert dataclasses.asdict(report).keys() >= {"notes"}
+    told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert [each["message"] for each in (*told.get("errors", []), *told["notes"])] == [each.message for each in found]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_finding_names_one_track_and_its_values(animation, name: str) -> None:
+    report = REPORTS[name](animation)
+    for finding in (*getattr(report, "errors", []), *report.notes):
+        assert finding.object
+        assert ", " not in finding.track
+        values = [each for value in finding.arguments for each in (value if isinstance(value, tuple) else (value,))]
+        assert all(isinstance(value, str | float | int | animation.Finding) for value in values)
+
+
+def test_a_refusal_travels_with_all_of_its_tracks(animation) -> None:
+    item = _enabled(animation)
+    for path in ("location", "rotation_euler"):
+        for index in range(3):
+            curve(item, path, index).lock = True
+    with pytest.raises(animation.AnimationError) as refused:
+        animation.bake(item)
+    error = pickle.loads(pickle.dumps(refused.value))
+    assert error.findings == copy.deepcopy(refused.value).findings == refused.value.findings
+    assert [(finding.code, finding.object, finding.track) for finding in error.findings] == [
+        ("LOCKED", "Thing", path) for path in ("location", "rotation_euler", "scale")
+    ] or {finding.track for finding in error.findings} == {"location", "rotation_euler", "scale"}
+    assert str(error) == str(refused.value)
+
+
+def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> None:
+    finding = animation.Finding
+    notes = [
+        finding("LOOK_CHANGED", "A", "location", 3.0, ((0.5, ""),)),
+        finding("LOOK_CHANGED", "B", "scale", 4.0, ((2.5, ""),)),
+        finding("MUTED", "C", "scale"),
+    ]
+    lines = animation.report.one_of_each(notes)
+    assert [*lines.values()] == [notes[:2], notes[2:]]
+    assert [*lines] == [
+        '"B", scale, frame 4: its motion changes by up to 2.5, which no parameters avoid (and 1 more so)',
+        '"C", scale: muted; unmute its channels first',
+    ]
+
+
+@pytest.mark.parametrize(("frames", "words"), [((3.0,), "key of frame 3:"), ((3.0, 4.5), "keys of frames 3, 4.5:")])
+def test_a_text_is_singular_for_one(animation, frames, words: str) -> None:
+    assert words in animation.Finding("FLIP", "Thing", "rotation_quaternion", arguments=(frames,)).message
+
+
+def _constants() -> set[str]:
+    """The texts in the sources that could be codes."""
+    files = [file for floor in FLOORS for file in (ROOT / floor).rglob("*.py") if file.name != "messages.py"]
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
+    return {str(node.value) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+
+
+def _codes_given() -> set[str]:
+    """The codes with which the sources make findings."""
+    given: set[str] = set()
+    for file in (file for floor in FLOORS for file in (ROOT / floor).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            if name in ("Finding", "finding", "error", "add_note", "note_track", "unusable", "UnknownMotionError"):
+                first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+                if isinstance(first, ast.Constant) and re.fullmatch(r"[A-Z][A-Z_0-9]+", str(first.value)):
+                    given.add(str(first.value))
+    return given
+
+
+def test_every_code_has_a_text_and_every_text_a_use(animation) -> None:
+    messages = animation.messages
+    assert _codes_given() <= messages.MESSAGES.keys()
+    used = _constants()
+    assert [code for code in messages.MESSAGES if code not in used and not MADE.fullmatch(code)] == []
+    assert messages.MESSAGES.keys() >= messages.NOTHING_TO_DO | messages.STANDING | messages.ASK_TO_FREE
