@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import io
 import json
 import os
 import pickle
@@ -23,7 +24,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..animation import Finding, Report
 from ..animation.translation import n_, rpt_
@@ -43,6 +44,10 @@ _SHORTEST_WAIT = 0.02
 """Seconds between two checks whether another worker is worth its start."""
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
 """Where it is 1, OpenBLAS works on small systems of equations in one thread, which is faster than in several."""
+
+_PACKAGE = __name__.rpartition(".cli.")[0]
+_FLOORS = (".animation.", ".cli.", ".interp.")
+"""Parts of the names of modules that follow the package's."""
 
 _Done = queue.SimpleQueue[tuple[int, Outcome]]
 """Numbers of files with their outcomes."""
@@ -91,6 +96,19 @@ def _received(done: _Done) -> Iterator[tuple[int, Outcome]]:
         yield done.get()
         while True:
             yield done.get_nowait()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Find our classes whatever the package is called: the worker may run another installation of the extension."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        _, floor, rest = next((parts for each in _FLOORS if (parts := module.partition(each))[1]), ("", "", ""))
+        return super().find_class(f"{_PACKAGE}{floor}{rest}" if floor else module, name)
+
+
+def _outcome(answer: str) -> Outcome:
+    outcome: Outcome = _Unpickler(io.BytesIO(base64.b64decode(answer))).load()
+    return outcome
 
 
 class _Files:
@@ -240,7 +258,7 @@ class _Worker:
                 answer = self._ask(number)
                 file = self.job.files[number]
                 if answer:
-                    self.done.put((number, pickle.loads(base64.b64decode(answer))))
+                    self.done.put((number, _outcome(answer)))
                     continue
                 report = Report(errors=[_end_of(self.process)])
                 if self.job.targets:

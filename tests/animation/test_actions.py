@@ -213,7 +213,7 @@ def test_the_table_of_a_removed_slot_goes_with_the_other_slots(animation, verb: 
     action.slots.remove(one.animation_data.action_slot)
     report = getattr(animation, verb)(two)
     assert report.tracks == 2
-    assert '"Two": the TCB data of 1 track of removed slots was removed' in report.notes
+    assert animation.Finding("SLOTS_REMOVED", "Two", arguments=(1,)) in report.notes
     assert not has_table(two)
 
 
@@ -323,7 +323,7 @@ def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
     report = animation.enable(item)
     assert report.tracks == 1
     name = strip.action.name
-    assert f'"Ball": the actions of its NLA strips stay plain beside its own action: {name}' in report.notes[0]
+    assert report.notes[0] == animation.Finding("STRIPS_STAY_PLAIN", "Ball", arguments=((name,),))
     animation.bake(item)
     assert action_bits(strip.action) == before
 

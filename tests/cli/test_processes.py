@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import json
+import base64
 import os
+import pickle
 import sys
 import time
 from collections.abc import Callable
@@ -15,9 +16,10 @@ import pytest
 from tests.cli.tool import children_of, needs_proc, wait_until
 
 WORKER = """
-import json, pathlib, sys
+import pathlib, sys
 pathlib.Path({started!r}).touch()
 print("\\x1e{{}}", flush=True)
+sys.stdin.readline()
 for line in sys.stdin:
     print("\\x1e" + {answer!r}, flush=True)
 """
@@ -90,7 +92,7 @@ def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
     def run(*seconds: float, until: dict[int, Callable[[], object]], worker: str = WORKER) -> list[int]:
         files = [f"{number}.blend" for number in range(len(seconds))]
         job = cli.run.parse(["info", *files, "--jobs", "2"], "tcb")
-        answer = json.dumps(cli.run.Outcome(Path("any.blend")).to_dict())
+        answer = base64.b64encode(pickle.dumps(cli.run.Outcome(Path("any.blend")))).decode()
         here = []
 
         def do(number: int) -> object:

@@ -166,7 +166,7 @@ def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation,
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == list(FRAMES)
     assert position.values[7] == pytest.approx(world(item.name, 7)[:3, 3], abs=1e-6)
-    assert '"Box": location: not TCB: written as 31 samples' in said()
+    assert '"Box", location: not TCB: written as 31 samples' in said()
     with pytest.raises(RuntimeError, match='"Box", location: not TCB'):
         give(others="REFUSE")
 
@@ -199,7 +199,7 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     given = give()
     text = said()
     for path in ("location", "rotation_euler"):
-        assert f'"Box": {path}: {state}' in text
+        assert f'"Box", {path}: {state}' in text
     animation.bake(item)
     played = [world("Box", frame) for frame in FRAMES]
     assert np.abs(played[5] - before).max() > 0.01, "it was worth saying"
@@ -218,7 +218,7 @@ def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == [0, 10, 30]
     assert position.values.tolist() == before.tolist()
-    assert '"Box": location: edited outside since its bake: written as a bake would play it' in said()
+    assert '"Box", location: edited outside since its bake: written as a bake would play it' in said()
 
 
 def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said) -> None:
@@ -226,7 +226,7 @@ def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said)
     item.parent = parent
     animation.bake_in_world(item)
     track = next(node for node in give().nodes if object_name(node) == b"Box").track("POSITION")
-    assert '"Box": location: baked in world space: written as 31 samples' in said()
+    assert '"Box", location: baked in world space: written as 31 samples' in said()
     for frame in FRAMES:
         curves = [curve for curve in fcurves(item) if curve.data_path == "location"]
         assert track.values[frame] == pytest.approx([curve.evaluate(frame) for curve in curves], abs=1e-6)
@@ -241,7 +241,7 @@ def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, 
     animation.bake_many([item, other], animation.Options(output="SAMPLES"))
     give()
     text = said()
-    assert '"Other": rotation_euler: baked for another rotation mode' in text
+    assert '"Other", rotation_euler: baked for another rotation mode' in text
     assert "edited since" not in text
     assert '"Box": rotation_euler' not in text
 
@@ -360,8 +360,8 @@ def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
     long_scene()
     moves_as(give(), item, LONG, tmp_path)
     text, how = said(), "not TCB: written as 61 samples, also of the scene's frames outside its keys, where it goes on"
-    assert f'"Box": location: {how}' in text
-    assert f'"Box": {path}: {how}' in text
+    assert f'"Box", location: {how}' in text
+    assert f'"Box", {path}: {how}' in text
 
 
 @pytest.mark.parametrize("going", [extrapolated, cyclic, noisy])
@@ -397,7 +397,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     long_scene()
     assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
-    text = '"Box": location: goes on outside its keys, by its extrapolation or modifiers, where the file holds it'
+    text = '"Box", location: goes on outside its keys, by its extrapolation or modifiers, where the file holds it'
     assert text in said()
     animation.bake(item)
     assert np.abs(world("Box", 60) - world("Box", 30)).max() < 1e-6, "samples hold it"
@@ -484,7 +484,7 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
     )
     assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
     reason = "driven" if moved is by_driver else "has NLA strips"
-    assert f'"Lamp": color: {reason}: written as 61 samples' in text
+    assert f'"Lamp", color: {reason}: written as 61 samples' in text
     with pytest.raises(RuntimeError, match=f"{reason}; let it be sampled"):
         give(others="REFUSE")
 
@@ -495,7 +495,7 @@ def test_a_world_that_a_driver_colors_is_told(give: Export, animation, said) -> 
     key(world_now, "color", [(0, (0, 0, 0)), (10, (1, 1, 1))])
     world_now.driver_add("color", 0).driver.expression = "frame / 60"
     give()
-    assert '"World": color: driven, which is left' in said()
+    assert '"World", color: driven, which is left' in said()
 
 
 def test_curves_of_samples_are_sampled(give: Export, animation, tmp_path: Path) -> None:
@@ -802,7 +802,7 @@ def test_of_what_is_muted_in_part_the_rest_is_sampled(give: Export, animation, s
     position = give().nodes[0].track("POSITION")
     assert position.values[9] == pytest.approx(world("Box", 9)[:3, 3], abs=1e-6)
     assert position.values[9, 1] == 3.0
-    assert '"Box": location: muted in part: written as 31 samples' in said()
+    assert '"Box", location: muted in part: written as 31 samples' in said()
 
 
 def test_tracks_of_other_methods_are_sampled_or_refused(give: Export, animation, said) -> None:
@@ -833,14 +833,14 @@ def test_what_a_frame_function_times_is_sampled(give: Export, animation, said) -
         assert node.track(kind).frames.tolist() == list(FRAMES)
     assert node.track("POSITION").values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
     assert matrix_of(orientations(node.track("ROTATION"))[7]) == pytest.approx(world("Box", 7)[:3, :3], abs=1e-6)
-    assert '"Box": location: retimed by a frame function: written as 31 samples' in said()
+    assert '"Box", location: retimed by a frame function: written as 31 samples' in said()
 
 
 def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE")
     give()
-    assert '"Box": location: modifiers of its F-curves are left: noise' in said()
+    assert '"Box", location: modifiers of its F-curves are left: noise' in said()
 
 
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
@@ -956,7 +956,7 @@ def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, sa
     key(world_there, "color", [(0, (0, 0, 0)), (10, (1, 0.5, 0.25)), (30, (0, 1, 0.5))])
     sampled = give().nodes[0].track("COLOR")
     assert sampled.frames.tolist() == list(FRAMES)
-    assert '"Sky": color: not TCB: written as 31 samples' in said()
+    assert '"Sky", color: not TCB: written as 31 samples' in said()
     animation.enable(world_there, keep_look=False)
     animation.key_set(world_there, "color", 10, tension=0.5)
     animation.bake(world_there)
