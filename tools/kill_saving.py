@@ -39,13 +39,13 @@ def make_shots(folder: Path, count: int) -> list[Path]:
     shots = []
     for number in range(count):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        collection: Any = bpy.data.scenes[0].collection
         mesh = bpy.data.meshes.new("Large")
         mesh.vertices.add(VERTICES)
         mesh.use_fake_user = True
         for name in ("Hips", "Head"):
             item = bpy.data.objects.new(name, None)
-            assert bpy.context.scene is not None
-            bpy.context.scene.collection.objects.link(item)
+            collection.objects.link(item)
             for frame, place in ((1, 0.0), (10, 3.0 + number), (25, -1.0), (40, 1.0)):
                 item.location = (place, 0.5 * place, 0.0)
                 item.keyframe_insert("location", frame=frame)
@@ -73,6 +73,7 @@ def make_shots(folder: Path, count: int) -> list[Path]:
             libraries: Any = bpy.data.libraries
             with libraries.load(str(library), link=True) as (_there, here):
                 here.objects = ["Hips"]
+            collection.objects.link(here.objects[0])
             bpy.ops.wm.save_as_mainfile(filepath=str(shot))
             library.unlink()
         elif kind == "damaged":
@@ -108,8 +109,8 @@ def is_whole(file: Path) -> bool:
     return bool(bpy.data.objects)
 
 
-def run(command: Sequence[str], folder: Path, delay: float | None, seen: Seen) -> bool:
-    """Run the command over all shots; kill it `delay` seconds into the first saving after it began; return if it was."""
+def run(command: Sequence[str], folder: Path, moment: tuple[int, float] | None, seen: Seen) -> bool:
+    """Run the command over all shots; kill it so many seconds into the saving of that number; return if it was."""
     output = folder / "baked"
     options = [
         "--enable",
@@ -125,14 +126,14 @@ def run(command: Sequence[str], folder: Path, delay: float | None, seen: Seen) -
     before = {file: digest(file) for file in output.rglob("*.blend")}
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(call, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True)
-        killed = False
-        if delay is not None:
-            while process.poll() is None and not killed:
-                if any(file.name.endswith(".blend@") for file in output.rglob(".*@")):
-                    time.sleep(delay)
-                    os.killpg(process.pid, signal.SIGKILL)
-                    killed = True
-                time.sleep(0.002)
+        killed, savings = False, set()
+        while moment is not None and process.poll() is None and not killed:
+            savings |= {file.name for file in output.rglob(".*.blend@")}
+            if len(savings) >= moment[0]:
+                time.sleep(moment[1])
+                os.killpg(process.pid, signal.SIGKILL)
+                killed = True
+            time.sleep(0.002)
         status = process.wait()
         out.seek(0)
         lines = [json.loads(line) for line in out if line.startswith("{") and line.endswith("}\n")]
@@ -183,7 +184,7 @@ def main() -> int:
     for _ in range(3 * given.kills):
         if kills == given.kills:
             break
-        if not run(given.command, folder, chance.uniform(0.0, 0.03), seen):
+        if not run(given.command, folder, (chance.randint(1, 4), chance.uniform(0.0, 0.05)), seen):
             # All is done: the results are made anew.
             for file in (folder / "baked").rglob("*"):
                 if file.is_file():

@@ -360,7 +360,7 @@ def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Imp
     left_out = "2 keys nearer than 0.0125 frames to the next, which Blender can't tell apart: left out"
     lines = said()
     for kind in ("position", "rotation"):
-        assert f'"Box": {kind} track: {left_out}' in lines
+        assert f'"Box", {kind} track: {left_out}' in lines
     assert '"Seen", hide track: 1 key nearer' in lines
     assert [world("Box", frame)[0, 3] for frame in (0, 1.008, 2, 3)] == pytest.approx([0, 3, 4, 5], abs=1e-5)
     angles = np.degrees([math.atan2(*turned(frame)[1::-1, 0]) for frame in (1.008, *np.linspace(2, 3, 25))])
