@@ -258,7 +258,7 @@ def _note_limits(track: Track, note_track: AddNote) -> None:
 
 
 def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> None:
-    add_note(code, *arguments, track=f"{kind.lower()} track")
+    add_note(code, *arguments, track=kind.lower())
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:

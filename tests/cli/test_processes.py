@@ -37,12 +37,12 @@ START = 0.2
     [
         (1, 1, 0.2, False),  # two small files
         (7, 1, 0.2, False),  # eight
-        (5, 1, 0.5, False),  # six, which other programs would make slower with a start than without
-        (40, 1, 0.2, True),
-        (1, 1, 10.0, True),  # two large ones
+        (39, 1, 0.5, False),  # forty, which other programs would make slower with a start than without
+        (100, 1, 0.2, True),
+        (1, 1, 20.0, True),  # two large ones
         (0, 1, 10.0, False),  # one
         (30, 4, 0.2, False),  # four need a quarter of the time that one needs
-        (40, 4, 0.4, True),
+        (200, 4, 0.4, True),
         (9, 1, 0.0, False),  # the first was just begun
     ],
 )
@@ -116,7 +116,7 @@ def test_small_files_are_done_in_one_process(done_here, started):
     assert not started.exists()
 
 
-@pytest.mark.parametrize("seconds", [[0.5 * START] * 10, [50 * START, 0.0, 0.0], [50 * START] * 2])
+@pytest.mark.parametrize("seconds", [[3 * START] * 10, [50 * START, 0.0, 0.0], [50 * START] * 2])
 def test_a_worker_is_started_while_the_first_file_is_at_work_where_much_more_is_left(done_here, started, seconds):
     assert done_here(*seconds, until={0: started.exists})[0] == 0
 

@@ -40,6 +40,7 @@ ORDER = (
         "animation/steps",
         "animation/translation",
         "animation/number_text",
+        "animation/messages",
         "animation/errors",
         "animation/arguments",
         "animation/datablocks",

@@ -227,7 +227,7 @@ def test_morph_keys_are_kept_as_markers_and_told(bring: Import, said) -> None:
     bring(scene(three_ds.Node("OBJECT", b"Face", tracks=(track("MORPH", (0, "Smile"), (12, "Frown")),))))
     markers = bpy.data.objects["Face"].animation_data.action.pose_markers
     assert [(marker.frame, marker.name) for marker in markers] == [(0, "Smile"), (12, "Frown")]
-    assert '"Face", morph track: 2 keys kept as markers' in said()
+    assert '"Face", morph: 2 keys kept as markers' in said()
 
 
 def test_ambient_light_colors_the_world(bring: Import) -> None:
@@ -338,7 +338,7 @@ def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> N
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),)))
     assert world("Box", 20)[0, 3] == pytest.approx(7)
     assert world("Box", 19.98)[0, 3] == pytest.approx(5, abs=1e-3)
-    assert '"Box", position track: keys share frame 20' in said()
+    assert '"Box", position: keys share frame 20' in said()
 
 
 def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Import, said) -> None:
@@ -360,8 +360,8 @@ def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Imp
     left_out = "2 keys nearer than 0.0125 frames to the next, which Blender can't tell apart: left out"
     lines = said()
     for kind in ("position", "rotation"):
-        assert f'"Box", {kind} track: {left_out}' in lines
-    assert '"Seen", hide track: 1 key nearer' in lines
+        assert f'"Box", {kind}: {left_out}' in lines
+    assert '"Seen", hide: 1 key nearer' in lines
     assert [world("Box", frame)[0, 3] for frame in (0, 1.008, 2, 3)] == pytest.approx([0, 3, 4, 5], abs=1e-5)
     angles = np.degrees([math.atan2(*turned(frame)[1::-1, 0]) for frame in (1.008, *np.linspace(2, 3, 25))])
     assert angles[:2] == pytest.approx([30, 40], abs=1e-3)
