@@ -38,8 +38,8 @@ _RECORD = "\x1e"
 _PATIENCE = 10.0
 """Seconds that a worker has to remove what is half written before it is killed."""
 _STARTS = 20.0
-"""Starts that the work left must last for another worker to be started: where other programs keep all processors busy, a
-start is only a delay of the files, and so of at most 5 %."""
+"""Starts that the work left must last for another worker to be started: where other programs keep all processors
+busy, a start is only a delay of the files, and so of at most 5 %."""
 _SHORTEST_WAIT = 0.02
 """Seconds between two checks whether another worker is worth its start."""
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"

@@ -329,3 +329,47 @@ def test_memory_does_not_grow_with_the_keys_of_files_before(walk, tmp_path):
     peaks = [int(peak) for peak in ran.stdout.splitlines()[-1].split()]
     assert len(peaks) == 30
     assert peaks[-1] < 1.05 * peaks[4]
+
+
+# Which files, and where to
+
+
+def test_patterns_lists_and_subfolders_are_taken_and_kept(tcb, walk, tmp_path):
+    for name in ("a/one.blend", "b/one.blend"):
+        (tmp_path / "shots" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shots" / name).write_bytes(walk.read_bytes())
+    (tmp_path / "list.txt").write_text(f"{walk}\n\n{tmp_path}/shots/**/*.blend\n")
+    options = ("--output", tmp_path / "baked", "--relative-to", tmp_path)
+    ran = tcb("bake", "--files-from", tmp_path / "list.txt", *options, "--json")
+    assert ran.status == 0
+    made = sorted(str(file.relative_to(tmp_path / "baked")) for file in (tmp_path / "baked").rglob("*.blend"))
+    assert made == ["shots/a/one.blend", "shots/b/one.blend", walk.name]
+    outside = tcb("bake", walk, "--output", tmp_path / "baked", "--relative-to", tmp_path / "shots")
+    assert (outside.status, "lies outside --relative-to" in outside.err) == (2, True)
+    nothing = tcb("info", tmp_path / "none*.blend")
+    assert (nothing.status, "no file matches" in nothing.err) == (2, True)
+
+
+def test_a_dry_run_writes_nothing_and_reports_each_track(tcb, walk, tmp_path):
+    before = walk.read_bytes()
+    ran = tcb("bake", walk, "--in-place", "--dry-run", "--log", tmp_path / "log.jsonl", "--json")
+    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["output"]) == (0, "done", None)
+    changes = {change["object"]: change for change in ran.lines[0]["changes"]}
+    assert changes["Hips"]["state"] == ["TCB", "baked"]
+    assert changes["Hips"]["samples"][0] == 0 < changes["Hips"]["samples"][1]
+    assert walk.read_bytes() == before
+    assert names_in(tmp_path) == [walk.name]
+    assert '"Hips", location: TCB -> baked, keys 4, samples 0 -> ' in tcb("bake", walk, "--in-place", "--dry-run").out
+
+
+def test_workers_are_started_by_the_blender_that_is_named(tcb, cli, walk, monkeypatch):
+    commands = []
+    do_all = cli.run.do_all
+
+    def note_command(job, numbers, do, command, *rest):
+        commands.append(command)
+        return do_all(job, numbers, do, command, *rest)
+
+    monkeypatch.setattr(cli.run, "do_all", note_command)
+    assert tcb("info", walk, "--jobs", "2", "--blender", "/opt/studio/blender").status == 0
+    assert commands[0][:5] == ["/opt/studio/blender", "--command", "tcb", "info", "--worker"]

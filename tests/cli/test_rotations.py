@@ -81,3 +81,16 @@ def test_what_is_refused_is_an_error(tcb, shot, tmp_path):
 def test_output_without_repair_makes_no_sense(tcb, shot, tmp_path):
     assert tcb("rotations", shot, "--output", tmp_path / "fixed.blend").status == 2
     assert tcb("rotations", shot, "--repair").status == 2
+
+
+def test_rotations_are_keyed_in_all_channels_when_asked(tcb, cli, tmp_path):
+    item = new_object("Arm", "XYZ")
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (20, (1, 0.5, 0.2))])
+    item.keyframe_insert("rotation_euler", index=2, frame=30)
+    file = save(tmp_path / "arm.blend")
+    ran = tcb("rotations", file, "--key-whole", "--in-place", "--json")
+    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["keys"]) == (0, "done", 1)
+    load(file)
+    assert [len(curve(bpy.data.objects["Arm"], "rotation_euler", index).keyframe_points) for index in range(3)] == [
+        3
+    ] * 3
