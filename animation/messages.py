@@ -33,7 +33,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("the TCB data of {:,} tracks of removed slots was removed"),
     ),
     "NO_SUCH_TRACK": n_("it has no track of this name; its tracks: {:s}"),
-    "NO_BONE": n_("it has no bone {!r}"),
+    "NO_BONE": n_('it has no bone "{:s}"'),
     "LIVE_OFF": n_('Live is now off for the action "{:s}"'),
     "LIVE_FAILED": n_("Live failed: {:s}"),
     # What blocks a track.

@@ -3,8 +3,8 @@
 
     python tools/kill_saving.py [--shots 40] [--kills 30] [--folder DIR] [COMMAND…]
 
-`COMMAND`: what starts the command (default: this Python with tools/tcb.py), such as `blender --command tcb`. Needs bpy, which
-makes the shots: TCB and plain ones, locked and muted tracks, one whose library is missing, one in NLA strips, damaged files.
+`COMMAND`: what starts the command (default: this Python with tools/tcb.py), such as `blender --command tcb`. Needs bpy,
+which makes the shots: plain ones, locked tracks, ones whose library is missing, NLA strips, damaged files.
 Prints a Markdown table: for each status that the last run gives, the number of files, the codes of their errors, and
 what the supervisor knew of them while runs were killed. Exits 1 where a file was neither as it was nor complete.
 """

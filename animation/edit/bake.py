@@ -114,6 +114,8 @@ def bake_many(
 ) -> Report:
     """Bake the TCB tracks of several datablocks as `bake` does; where one has none, enable and bake all of its tracks.
 
+    Tracks that are enabled here get parameters 0 (or the options' defaults), so their look is not kept.
+
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID

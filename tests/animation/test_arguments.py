@@ -70,6 +70,7 @@ WRONG = {
     "sample_limit": (0, -5, 2.5, "x", [], None, True, math.nan, math.inf),
     "extend": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
     "frame_range": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
+    "max_change": (5, (1,), (1, 2, 3), "12", ("1", "2"), (-1, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
     "defaults": (
         "tension",
         5,
@@ -114,6 +115,7 @@ NO_FUNCTIONS = {
     "ROTATION_TOLERANCE",
     "SAMPLE_LIMIT",
     "AnimationError",
+    "Finding",
     "Report",
     "Checks",
     "Gap",

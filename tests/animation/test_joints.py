@@ -75,7 +75,7 @@ def test_what_has_no_parent_is_refused_by_name(animation, arm):
         animation.joint_gap(arm)
     with pytest.raises(animation.AnimationError, match="its bone 'upper' has no parent"):
         animation.joint_gap(arm, "upper")
-    with pytest.raises(animation.AnimationError, match="no bone 'leg'"):
+    with pytest.raises(animation.AnimationError, match='no bone "leg"'):
         animation.joint_gap(arm, "leg")
 
 

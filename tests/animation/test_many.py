@@ -42,7 +42,7 @@ def test_what_refuses_does_not_keep_the_others_and_is_in_the_errors(animation) -
     one, bare = keyed("One"), new_object("Bare")
     animation.bake(one)
     report = animation.remove_many([bare, one])
-    assert (report.tracks, [error.name for error in report.errors]) == (1, ["Bare"])
+    assert (report.tracks, [error.object for error in report.errors]) == (1, ["Bare"])
 
 
 def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:

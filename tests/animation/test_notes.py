@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import bpy
 import pytest
@@ -15,31 +16,40 @@ from tests.animation.curves import fcurves, key, new_object
     ("notes", "lines"),
     [
         ([], []),
-        (['"A", location, frame 3: off by 0.2'], ['"A", location, frame 3: off by 0.2']),
+        ([("LOOK_CHANGED", "A", "location", 3.0, ((0.2, ""),))], [(0, "")]),
         (
-            ['"A", location, frame 3: off by 0.2', '"B: x", pose.bones["C: y"].scale, frame 4.5: off by 1e-05'],
-            ['"A", location, frame 3: off by 0.2 (and 1 more so)'],
+            [
+                ("LOOK_CHANGED", "A", "scale", None, ((0.2, ""),)),
+                ("LOOK_CHANGED", "B: x", 'pose.bones["C: y"].scale', 4.5, ((1024.5, ""),)),
+                ("LOOK_CHANGED", "C", "scale", 3.0, ((3.0, ""),)),
+            ],
+            [(1, " (and 2 more so)")],
+        ),
+        (
+            [("LAYERED", "A", "", None, ("shot 24", 3, 1)), ("LAYERED", "B", "", None, ("shot 24", 12, 1))],
+            [(1, " (and 1 more so)")],
+        ),
+        (
+            [("LAYERED", "A", "", None, ("shot 24", 3, 1)), ("LAYERED", "A", "", None, ("shot 25", 3, 1))],
+            [(0, ""), (1, "")],
         ),
         (
             [
-                '"A", scale: changes by 0.2, no more',
-                '"B", scale: changes by 1,024.5, no more',
-                '"C", scale: changes by 3, no more',
+                ("FLIP", "A", "", None, ((10.0,),)),
+                ("FLIP", "B", "", None, ((10.0, 25.0),)),
+                ("MUTED", "B"),
+                ("FLIP", "C", "", None, ((10.0, 25.0, 40.0),)),
             ],
-            ['"B", scale: changes by 1,024.5, no more (and 2 more so)'],
+            [(0, " (and 2 more so)"), (2, "")],
         ),
-        (
-            ['"A": its action "shot 2024.11.24" has 3 more', '"B": its action "shot 2024.11.24" has 12 more'],
-            ['"B": its action "shot 2024.11.24" has 12 more (and 1 more so)'],
-        ),
-        (['"rig 1.2.3": v1.2.3 left', '"rig 1.2.4": v1.2.3 left'], ['"rig 1.2.3": v1.2.3 left (and 1 more so)']),
-        (['"A": keys at 10', '"B": keys at 10, 25', '"C": keys at 10, 25, 40'], ['"A": keys at 10 (and 2 more so)']),
-        (['"A": left', '"A": kept', '"B": left'], ['"A": left (and 1 more so)', '"A": kept']),
     ],
 )
-def test_notes_that_differ_in_places_and_numbers_are_one_line(animation, notes: list[str], lines: list[str]) -> None:
+def test_notes_that_differ_in_places_and_numbers_are_one_line(
+    animation, notes: list[tuple[Any, ...]], lines: list[tuple[int, str]]
+) -> None:
     report = importlib.import_module(f"{animation.__name__}.report")
-    assert list(report.one_of_each(notes)) == lines
+    findings = [animation.Finding(*each) for each in notes]
+    assert list(report.one_of_each(findings)) == [f"{findings[number]}{more}" for number, more in lines]
 
 
 def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_console(animation, scene, capfd) -> None:

@@ -277,7 +277,7 @@ def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
         animation.AnimationError, match=r'"Foot", delta_location or location or scale, frame 21: no key'
     ):
         animation.relax(foot, floor, [21], tracks=("scale", "location", "delta_location"))
-    with pytest.raises(animation.AnimationError, match="no bone 'toe'"):
+    with pytest.raises(animation.AnimationError, match='no bone "toe"'):
         animation.relax(foot, floor, [20], bone="toe")
     with pytest.raises(ValueError, match="tolerance 0 is not a positive number"):
         animation.relax(foot, floor, [20], tolerance=0)
@@ -396,9 +396,9 @@ def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):
 def test_a_bone_that_is_not_there_is_named(animation, foot):
     animation.enable(foot)
     target = new_object("Target")
-    with pytest.raises(animation.AnimationError, match="\"Target\": it has no bone 'heel'"):
+    with pytest.raises(animation.AnimationError, match='"Target": it has no bone "heel"'):
         animation.relax(foot, animation.StaysAt(target, "heel"), [20])
-    with pytest.raises(animation.AnimationError, match="\"Foot\": it has no bone 'toe'"):
+    with pytest.raises(animation.AnimationError, match='"Foot": it has no bone "toe"'):
         animation.relax(foot, animation.StaysAbove(), [20], bone="toe")
 
 

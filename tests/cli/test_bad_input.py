@@ -310,7 +310,7 @@ def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list
     assert tcb("bake", walk, "--in-place", *more).status == 0
     assert key_counts(walk, name) == {40}
     (line,) = tcb("info", walk, "--objects", "Hat", "--json").lines
-    assert [(row["action"], row["tracks"][0]["samples"]) for row in line["datablocks"]] == [(name, 108)]
+    assert [(row["action"], row["tracks"][0]["samples"]) for row in line["animated"]] == [(name, 108)]
     assert tcb("remove", walk, "--in-place", "--objects", "Hat").status == 0
     assert key_counts(walk, name) == before
 

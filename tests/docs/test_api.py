@@ -24,7 +24,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 SCRIPTS, MATHEMATICS = ((DOCS / name).read_text(encoding="utf-8") for name in ("api.md", "api_interp.md"))
 INSTALLED = "bl_ext.user_default.tcb_animation"
 PARSER = doctest.DocTestParser()
-RESULTS = {"Checks", "Gap", "AnimationError", "Relaxation", "Report", "RotationFault", "Violation"}
+RESULTS = {"Checks", "Gap", "AnimationError", "Finding", "Relaxation", "Report", "RotationFault", "Violation"}
 """Classes that scripts are given, and don't make."""
 
 

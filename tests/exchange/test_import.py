@@ -383,8 +383,8 @@ def test_numbers_that_signal_in_a_damaged_file_bring_no_warning_of_numpy(bring: 
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, turns)), objects=(box(b"Box"),)))
     lines = said()
     for kind in ("position", "rotation"):
-        assert f"{kind} track: 1 key without a finite value" in lines
-        assert f"{kind} track: 1 key with parameters out of range" in lines
+        assert f"{kind}: 1 key without a finite value" in lines
+        assert f"{kind}: 1 key with parameters out of range" in lines
 
 
 @pytest.mark.parametrize("rate", [30.0, 1000.0])
@@ -399,9 +399,9 @@ def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
     late = track("SCALE", (20, 2, 2, 2), (0, 1, 1, 1))
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, late)), objects=(box(b"Box"),)))
     lines = said()
-    assert "position track: 1 key without a finite value: left out" in lines
-    assert "position track: 1 key with parameters out of range" in lines
-    assert "scale track: its keys go back in time" in lines
+    assert "position: 1 key without a finite value: left out" in lines
+    assert "position: 1 key with parameters out of range" in lines
+    assert "scale: its keys go back in time" in lines
     assert world("Box", 20)[:3, 3] == pytest.approx((5, 0, 0))
 
 
@@ -543,7 +543,7 @@ def test_tiny_turns_backwards_of_about_357_degrees_go_the_shorter_way(bring: Imp
 def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
-    assert "fov track: 1 key not between 0.01 and 173.6 degrees" in said()
+    assert "fov: 1 key not between 0.01 and 173.6 degrees" in said()
     assert all(curve.driver.is_valid for curve in bpy.data.objects["Eye"].data.animation_data.drivers)
 
 
@@ -830,7 +830,7 @@ def test_files_of_3ds_max_go_between_keys_by_squad(bring: Import, name: bytes, b
 def test_a_turn_of_nearly_360_degrees_is_a_small_one_and_the_others_as_they_say(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 205.0), (*UNIT, 359.998), (*UNIT, 20.0)))
     assert bpy.data.objects["Box"].rotation_mode == "QUATERNION"
-    assert "rotation track: 1 turn of nearly 360 degrees taken as a small one the other way" in said()
+    assert "rotation: 1 turn of nearly 360 degrees taken as a small one the other way" in said()
     keys = [(0, 0.0), (10, 205.0), (20, 204.998), (30, 224.998)]
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
     for frame in (4, 15, 23):

@@ -48,7 +48,7 @@ for n in range(3):
 LOCKED, FREE = [True], [False]
 MESSAGES = """
 from bl_ext.user_default.tcb_animation.ui.live import messages
-result = messages.notes_of(bpy.data.objects['Rig'].animation_data.action)
+result = list(map(str, messages.notes_of(bpy.data.objects['Rig'].animation_data.action)))
 """
 FORGET = "from bl_ext.user_default.tcb_animation.ui.live import messages; messages.forget_all_notes()"
 EDITOR = """

@@ -46,8 +46,11 @@ c.keyframe_points.insert(30, c.evaluate(30))
 """,
     "messages": """
 bpy.ops.tcb.key_whole()
+from bl_ext.user_default.tcb_animation.animation import Finding
 from bl_ext.user_default.tcb_animation.ui.live import messages
-messages.keep_notes(bpy.context.object.animation_data.action, ['a long message about the last edit ' * 4, 'another'])
+texts = ('a long message about the last edit ' * 4, 'another')
+findings = [Finding('QUOTED', arguments=(text,)) for text in texts]
+messages.keep_notes(bpy.context.object.animation_data.action, findings)
 """,
     "between keys": "bpy.context.scene.frame_set(30)",
     "removed": "bpy.ops.tcb.remove()",

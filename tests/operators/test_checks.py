@@ -69,7 +69,7 @@ def test_what_was_not_looked_at_is_a_warning(eye, capsys):
     bpy.ops.tcb.check(use_range=True, frame_start=1, frame_end=1e9)
     said = capsys.readouterr().out
     assert listed() == []
-    assert 'Warning: not checked: "Eye"' in said
+    assert 'Warning: "Eye": not checked: ' in said
     assert "Warning: Not checked: 1 of 1" in said
     assert "hold" not in said
 
