@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .edit.enable import enable, enable_many
     from .edit.enable_and_bake import enable_and_bake
     from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations, fix_rotations_many
+    from .edit.key_arrays import KeyArrays, get_keys, set_keys
     from .edit.key_whole import key_whole
     from .edit.many import apply_many, choose_many, free_many, key_set_many, key_whole_many, remove_many, restore_many
     from .edit.parameters.key_set import key_set
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from .edit.track_keys import TrackKeys, track_keys
     from .edit.track_settings import choose, find_track
     from .errors import AnimationError, Finding
+    from .file_curves.restore_curves import restore_curves
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
     from .reduction.result import Reduction
     from .relaxation.relax import Relaxation, relax
@@ -63,6 +65,7 @@ __all__ = [
     "Finding",
     "Gap",
     "KeepsApart",
+    "KeyArrays",
     "KeyCount",
     "Options",
     "Reduction",
@@ -96,6 +99,7 @@ __all__ = [
     "fix_rotations_many",
     "free",
     "free_many",
+    "get_keys",
     "import_table",
     "joint_gap",
     "key_set",
@@ -112,8 +116,10 @@ __all__ = [
     "remove_many",
     "remove_retiming",
     "restore",
+    "restore_curves",
     "restore_many",
     "retime",
+    "set_keys",
     "track_keys",
     "velocity_table",
     "write_velocities",
@@ -149,6 +155,11 @@ _MODULES = {
         "fix_rotations",
         "fix_rotations_many",
     ),
+    ".edit.key_arrays": (
+        "KeyArrays",
+        "get_keys",
+        "set_keys",
+    ),
     ".edit.key_whole": ("key_whole",),
     ".edit.parameters.key_set": ("key_set",),
     ".edit.restore": (
@@ -173,6 +184,7 @@ _MODULES = {
         "AnimationError",
         "Finding",
     ),
+    ".file_curves.restore_curves": ("restore_curves",),
     ".edit.many": (
         "apply_many",
         "choose_many",

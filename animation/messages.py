@@ -273,6 +273,20 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "VELOCITY_MISSING": n_("its method has no {:s}: left out"),
     "NO_VELOCITIES": n_("it has no velocities that were written"),
     "NOTHING_ASKED": n_("nothing was asked for"),
+    # Keys from arrays, and curves of FBX and glTF files.
+    "PROPERTY_UNKNOWN": n_("it has no float property of this path"),
+    "CURVES_NOT_READ": n_("{:s} can't be read: {:s}"),
+    "CURVES_FAULT": n_("{:s}: {:s}"),
+    "CURVES_WARNING": n_("{:s}: {:s}"),
+    "CURVES_NOT_FOUND": n_("no animation of {:s} is on these objects; import the file first"),
+    "LOCATION_OFF": n_("its location is {:size} off the file's keys; import the file again, or choose its own objects"),
+    "ROTATION_OFF": n_("its rotation is {:size} off the file's keys; import the file again, or choose its own objects"),
+    "SCALE_OFF": n_("its scale is {:size} off the file's keys; import the file again, or choose its own objects"),
+    "MOVED_WITHOUT_CURVES": n_("the file moves it, and it has no F-curves; import its animation first"),
+    "KEY_BEYOND": n_("a key of the file is beyond Blender's last frame, {:g}"),
+    "RESTORE_TCB": n_("it is a TCB track; remove TCB first, then restore its curves"),
+    "RESTORED_NEARLY": n_("handles play it within {:size}; Exact adds keys until they play it"),
+    "STAYS_PLAIN": n_("it stays plain: no parameters play its curves"),
     # Reduce.
     "REDUCE_SAMPLE_LIMIT": n_(
         "its keys are so far apart that about {:,.0f} samples are needed, more than the limit of {:,}. "
@@ -539,6 +553,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOTHING_TO_ENABLE": n_("nothing to enable: it has no track with keys that is not TCB already"),
     "NOTHING_TO_REDUCE": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
     "NOTHING_TO_REDUCE_IN_RANGE": n_("nothing to reduce: no track that is not TCB already has three keys in the range"),
+    "NOTHING_TO_CURVES": n_("no curves to restore: nothing in the file has the names of these objects"),
     "NOTHING_TO_ROTATIONS": n_("nothing to repair: no rotation flips or jumps"),
     "NOTHING_TO_VELOCITIES": n_("no velocities to write: none of it is TCB"),
     "NOTHING_TO_NO_VELOCITIES": n_("no velocities to take away: none are written"),

@@ -34,6 +34,7 @@ _DONE = {
     "remove": n_("Removed TCB from {:s}"),
     "enable": n_("Made TCB {:s}"),
     "reduce": n_("Reduced {:s}"),
+    "curves": n_("Restored the curves of {:s}"),
     "rotations": n_("Repaired rotations: {:s}"),
     "info": n_("Has {:s}"),
     "import": n_("Imported {:s}"),

@@ -31,6 +31,7 @@ from .processes import do_all, serve
 from .skip_done import done_before
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
 from .verbs.check import check_motion
+from .verbs.curves import restore_all
 from .verbs.export import export_file
 from .verbs.import_files import import_file
 from .verbs.info import changes_since, list_tracks, snapshot
@@ -148,7 +149,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     source = open_file(outcome.file, outcome.report, writes=True)
     check_no_library(target)
     before = snapshot() if job.is_dry else {}
-    datablocks = [] if job.verb == "rotations" else choose(job, outcome)
+    datablocks = [] if job.verb in ("rotations", "curves") else choose(job, outcome)
     if job.verb == "rotations":
         outcome.report.add(repair_rotations(job, outcome))
     elif job.verb == "bake":
@@ -158,6 +159,8 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     elif job.verb == "enable":
         every = dict.fromkeys(datablocks)
         _add_faults(animation.enable_many(every, None, job.keep_look, max_change=job.max_change), outcome, job, every)
+    elif job.verb == "curves":
+        outcome.report.add(restore_all(job, outcome))
     elif job.verb == "reduce":
         outcome.report.add(reduce_all(datablocks, job, outcome))
     else:

@@ -7,6 +7,6 @@
 (0, 30)
 """
 
-from . import table, three_ds
+from . import fbx, gltf, motion, table, three_ds
 
-__all__ = ["table", "three_ds"]
+__all__ = ["fbx", "gltf", "motion", "table", "three_ds"]

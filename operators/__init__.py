@@ -36,6 +36,7 @@ from .reduce import TCB_OT_reduce, TCB_OT_reduce_compare
 from .relax import TCB_OT_relax
 from .remove import TCB_OT_remove
 from .restore import TCB_OT_restore
+from .restore_curves import IMPORT_ANIM_OT_tcb_restore_curves
 from .sync import TCB_OT_sync
 from .track_choose import TCB_OT_track_choose
 from .track_select import TCB_OT_track_select
@@ -80,6 +81,7 @@ _CLASSES = (
     IMPORT_ANIM_OT_tcb_3ds,
     EXPORT_ANIM_OT_tcb_3ds,
     IMPORT_ANIM_OT_tcb_table,
+    IMPORT_ANIM_OT_tcb_restore_curves,
     EXPORT_ANIM_OT_tcb_table,
     TCB_OT_velocities_write,
     EXPORT_ANIM_OT_tcb_velocities,

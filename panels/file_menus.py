@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menu items of 3D Studio files and tables in the menu File; 3D Studio files can also be dropped onto the viewport."""
+"""Menu items of 3D Studio files, tables and curves in the menu File; 3D Studio files can also be dropped onto the viewport."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's wa
 def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator("import_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
     menu.layout.operator("import_anim.tcb_table", text="Table of Keys (.csv)")
+    menu.layout.operator("import_anim.tcb_restore_curves", text="Restore Curves (.fbx, .glb, .gltf)")
 
 
 def _draw_export(menu: Any, _context: bpy.types.Context) -> None:

@@ -254,13 +254,20 @@ def address_space() -> int:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def run(seeds: Sequence[bytes], inputs: int, number: int) -> int:
+def run(
+    seeds: Sequence[bytes],
+    inputs: int,
+    number: int,
+    judge: Callable[[bytes], str] = judge,
+    memory: int = MEMORY,
+    suffix: str = ".3ds",
+) -> int:
     """Judge so many inputs, print the outcomes, and return the exit status."""
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     begin = time.monotonic()
     signal.signal(signal.SIGPROF, too_long)
-    resource.setrlimit(resource.RLIMIT_AS, (address_space() + MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + memory, resource.RLIM_INFINITY))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for index in range(inputs):
         rng = random.Random(f"{number} {index}")
@@ -272,7 +279,7 @@ def run(seeds: Sequence[bytes], inputs: int, number: int) -> int:
         except Exception:
             signal.setitimer(signal.ITIMER_PROF, 0)
             traceback.print_exc()
-            path = ROOT / "build" / "fuzz" / f"{number}-{index}.3ds"
+            path = ROOT / "build" / "fuzz" / f"{number}-{index}{suffix}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             print(f"input {index} of seed {number} failed; it is saved in {path}")

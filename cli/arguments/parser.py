@@ -22,6 +22,7 @@ from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import SAMPLE_LIMIT, shown
 from ...animation.translation import n_, rpt_
 from .check import CHECK_EXAMPLES, add_check_options, check_options
+from .curves import CURVES_EXAMPLES, add_curves_options, curves_options
 from .exchange import (
     EXPORT_EXAMPLES,
     IMPORT_EXAMPLES,
@@ -165,7 +166,12 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
         "blender": given.blender or "",
-        "exchange": {**exchange_options(given), **table_options(verb, given), **rotations_options(verb, given)},
+        "exchange": {
+            **exchange_options(given),
+            **table_options(verb, given),
+            **rotations_options(verb, given),
+            **curves_options(given),
+        },
         "check": check_options(verb, given),
         "reduction": _reduction(verb, given) if given.verb == "reduce" else {},
     }
@@ -338,6 +344,10 @@ def _summaries() -> dict[str, tuple[str, str]]:
         "remove": (rpt_("Restore the animator's curves and delete all TCB data."), ""),
         "enable": (rpt_("Make the tracks TCB, without baking them yet."), ""),
         "reduce": (rpt_("Reduce curves with a key on every frame to few keys, whose handles play the same."), ""),
+        "curves": (
+            rpt_("Replace imported keys by those of an FBX or glTF file, with its tangents."),
+            CURVES_EXAMPLES,
+        ),
         "info": (rpt_("Show the tracks, their keys, parameters and state; nothing is written."), ""),
         "check": (
             rpt_("Look whether cameras, scales and joints are as they have to be at every frame."),
@@ -365,7 +375,18 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Add the options of each verb, in the order of its help."""
     for name in ("bake", "enable"):
         _add_keep_look(verbs[name])
-    for name in ("bake", "free", "restore", "apply", "remove", "enable", "reduce", "rotations", "import-table"):
+    for name in (
+        "bake",
+        "free",
+        "restore",
+        "apply",
+        "remove",
+        "enable",
+        "reduce",
+        "curves",
+        "rotations",
+        "import-table",
+    ):
         _add_output(verbs[name])
     _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
     for name, verb in verbs.items():
@@ -378,6 +399,7 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
         help=rpt_("also free tracks whose baked curves were edited by something else, and lose these edits"),
     )
     _add_reduce_options(verbs["reduce"])
+    add_curves_options(verbs["curves"])
     add_check_options(verbs["check"])
     add_rotations_options(verbs["rotations"])
     _add_output(verbs["import"], ".blend")

@@ -37,6 +37,7 @@ def files(things, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("run.csv").write_text(TABLE, encoding="utf-8")
     bpy.ops.export_anim.tcb_3ds(filepath="run.3ds")
+    bpy.ops.export_scene.gltf(filepath="walk.glb", use_selection=True, export_force_sampling=False)
     Path("scenes").mkdir()
     for name in ("run.3ds", "walk.3ds"):
         shutil.copy("run.3ds", Path("scenes", name))

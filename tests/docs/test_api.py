@@ -64,7 +64,7 @@ def test_an_example_of_the_mathematics_shows_what_comes_out(name):
 
 
 @pytest.mark.parametrize("name", examples(SCRIPTS))
-def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, things):
+def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, files):
     run(name, SCRIPTS, tcb_animation.__name__)
 
 

@@ -217,6 +217,7 @@ def checkout(files, tmp_path: Path, extension_zip: Path, monkeypatch) -> Path:
         (folder / name).mkdir(parents=True)
     shutil.copy(extension_zip, folder)
     shutil.copy("run.3ds", folder)
+    shutil.copy("walk.glb", folder)
     (folder / "FOLDER").mkdir()
     shutil.copy("run.3ds", folder / "FOLDER")
     for name in ("FILE.3ds", "…"):

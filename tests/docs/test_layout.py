@@ -32,7 +32,8 @@ ORDER = (
     ("interp/fitting",),
     ("interp/__init__",),
     ("formats",),
-    ("formats/three_ds",),
+    ("formats/motion",),
+    ("formats/three_ds", "formats/gltf", "formats/fbx"),
     ("formats/__init__",),
     (
         "animation/memoize",
@@ -61,6 +62,7 @@ ORDER = (
     ("animation/relaxation",),
     ("animation/reduction",),
     ("animation/tables",),
+    ("animation/file_curves",),
     ("animation/__init__",),
     ("exchange",),
     ("exchange/importing",),
@@ -79,7 +81,17 @@ ORDER = (
 )
 """Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
 those before it."""
-INSIDE = {"cli/arguments", "cli/verbs", "ui/sliders", "exchange/importing", "exchange/exporting", "formats/three_ds"}
+INSIDE = {
+    "cli/arguments",
+    "cli/verbs",
+    "ui/sliders",
+    "exchange/importing",
+    "exchange/exporting",
+    "formats/fbx",
+    "formats/gltf",
+    "formats/motion",
+    "formats/three_ds",
+}
 """Folders that docs/architecture.md tells of in the row of the one around them."""
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of a whole track from arrays, and back: for importers and exporters of other programs' keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...interp.fitting.dialects import Dialect, as_3ds, slopes_of_keys
+from ...interp.keys import finite
+from ..arguments import LARGEST, checked
+from ..bake.pipeline import bake as bake_many
+from ..bake.plans.sample_frames import APART
+from ..datablocks import name_of
+from ..errors import AnimationError, Finding
+from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
+from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.frames import LAST_FRAME
+from ..fcurves.keyframes import (
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    NAMES,
+    NO_KEYS,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+    made_like,
+    write,
+)
+from ..report import Report
+from ..store.enable_tracks import enable_tracks
+from ..store.fingerprints import edited_outside
+from ..store.own_keys import read_own_keys
+from ..store.parameters import LIMITS, given_numbers
+from ..store.table.options import Options
+from ..store.table.rows import PARAMETERS
+from ..store.table.settings import Settings
+from ..store.tracks import Properties, Track, blocking_reason, default_settings, find_tracks
+from ..translation import rpt_
+from .parameters.write import Change, write_numbers
+from .restore import remove_tracks
+from .track_settings import find_track
+
+KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
+_TANGENTS = ("tension", "continuity", "bias")
+_TRANSFORMS = "Object Transforms"
+_ALONE = 1.0
+"""Frames: the length of the handles of a key without others."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyArrays:
+    """The keys of a track as arrays: what `set_keys` takes and `get_keys` returns.
+
+    Examples
+    --------
+    >>> keys = animation.get_keys(ball, "location")
+    >>> keys.frames.tolist(), keys.values.shape
+    ([1.0, 20.0, 40.0], (3, 3))
+    """
+
+    frames: Float64Array
+    """Shape (n,)."""
+    values: Float64Array
+    """Shape (n, d): a column a component."""
+    tension: Float64Array
+    """Shape (n,); as the other parameters 0 where a key has none."""
+    continuity: Float64Array
+    bias: Float64Array
+    ease_to: Float64Array
+    ease_from: Float64Array
+    tangents_in: Float64Array | None
+    """Of plain tracks the slopes of handles, per frame, shape (n, d); None for TCB tracks."""
+    tangents_out: Float64Array | None
+    interpolation: list[str]
+    """One name a key."""
+    dialect: Dialect
+    """Always 3DS: the parameters are those of this extension."""
+
+
+@checked
+def set_keys(  # noqa: PLR0913
+    datablock: bpy.types.ID,
+    track: str,
+    frames: object,
+    values: object,
+    *,
+    tension: object = 0.0,
+    continuity: object = 0.0,
+    bias: object = 0.0,
+    ease_to: object = 0.0,
+    ease_from: object = 0.0,
+    tangents_in: object = None,
+    tangents_out: object = None,
+    interpolation: object = "BEZIER",
+    dialect: Dialect = "3DS",
+) -> Report:
+    """Replace the keys of a track by keys with TCB parameters or tangents, as importers have them.
+
+    With parameters of 3D Studio or 3ds Max the track becomes TCB, and handles play it. Other dialects become TCB where
+    parameters of 3D Studio have the same tangents. Elsewhere the keys get the handles of the tangents, which play
+    numbers exactly, and stay plain.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        Any datablock that can have animation. F-curves are made where there are none.
+    track : str
+        The path of the property: `location`, `pose.bones["Arm"].rotation_quaternion`.
+    frames : array_like, shape (n,)
+        Ascending, at least 0.0125 apart.
+    values : array_like, shape (n, d), or (n,) for one component
+        All components of the property.
+    tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
+        Parameters, one for all keys or one for each.
+    tangents_in, tangents_out : array_like, shape (n, d), optional
+        Slopes per frame before and after each key, which replace those of the parameters; NaN: that of the parameters.
+    interpolation : str or sequence of str
+        "BEZIER", "LINEAR" or "CONSTANT", of the segment after each key.
+    dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
+        The program that the parameters are of: 3D Studio and 3ds Max, LightWave 6 and newer, FBX, or the publication
+        by Kochanek and Bartels.
+
+    Returns
+    -------
+    Report
+        `tracks` 1, `keys` n, and the deviation of handles where they play the track only nearly.
+
+    Raises
+    ------
+    AnimationError
+        There is no such property, or it can't be keyed. Nothing was changed.
+    TypeError, ValueError
+        Arrays do not fit together, or are not finite; the text names the argument.
+
+    Examples
+    --------
+    >>> report = animation.set_keys(
+    ...     ball, "location", [1, 20, 40], [[0, 0, 0], [3, 1, 0], [5, 0, 2]], tension=[0, 0.5, 0]
+    ... )
+    >>> report.tracks, report.keys
+    (1, 3)
+    >>> animation.get_keys(ball, "location").tension.tolist()
+    [0.0, 0.5, 0.0]
+    """
+    at = _finite("frames", frames)
+    if at.ndim != 1 or not len(at):
+        raise ValueError(rpt_("frames must be of shape (n,), not {}", at.shape))
+    numbers = _finite("values", values)
+    numbers = numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
+    if numbers.ndim != 2 or len(numbers) != len(at):
+        raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
+    given = {
+        name: _parameter(name, value, len(at))
+        for name, value in zip(PARAMETERS, (tension, continuity, bias, ease_to, ease_from), strict=True)
+    }
+    kinds = _interpolations(interpolation, len(at))
+    sides = tuple(
+        _tangents(name, side, numbers) for name, side in (("tangents_in", tangents_in), ("tangents_out", tangents_out))
+    )
+    if not (np.abs(numbers) <= LARGEST).all():
+        raise ValueError(rpt_("values must be in the range of float32"))
+    stored = at.astype(np.float32)
+    if np.abs(at).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
+        raise ValueError(rpt_("frames must ascend by more than {:g}, up to {:g}", APART, LAST_FRAME))
+    eased = any(given[name].any() for name in ("ease_to", "ease_from"))
+    if eased and (dialect != "3DS" or any(side is not None for side in sides)):
+        raise ValueError(rpt_("ease_to and ease_from are of the dialect 3DS without tangents"))
+    found = _property(datablock, track)
+    if numbers.shape[1] != len(found.rest):
+        raise ValueError(
+            rpt_("values of {:s} have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
+        )
+    parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
+    return _write(datablock, found, stored, numbers, parameters, slopes, kinds)
+
+
+@checked
+def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
+    """Return the animator's keys of a track as arrays that `set_keys` takes; of a baked track the saved ones.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    track : str
+        Its path, as for `find_track`.
+
+    Returns
+    -------
+    KeyArrays
+        Frames, values, parameters, tangents and interpolations. Numbers are float32 as Blender stores them, so keys
+        that were set and not edited come back with the same bits.
+
+    Raises
+    ------
+    AnimationError
+        There is no such track, or its channels are keyed at different frames.
+
+    Examples
+    --------
+    >>> keys = animation.get_keys(ball, "location")
+    >>> keys.interpolation
+    ['BEZIER', 'BEZIER', 'BEZIER']
+    """
+    found = find_track(datablock, track)
+    own = read_own_keys(found)
+    indices = sorted(own)
+    keyed = [own[index].keys for index in indices]
+    frames = keyed[0].frames
+    if any(keys.frames.tobytes() != frames.tobytes() for keys in keyed):
+        raise found.error("KEYED_APART")
+    values = np.tile(np.array([found.component(index) for index in range(len(found.rest))]), (len(frames), 1))
+    values[:, indices] = np.stack([keys.values for keys in keyed], axis=-1)
+    numbers = np.nan_to_num(given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64))
+    sides: list[Float64Array | None] = [None, None]
+    if not found.enabled:
+        sides = [np.zeros_like(values), np.zeros_like(values)]
+        for index, keys in zip(indices, keyed, strict=True):
+            for side, handles in zip(sides, (keys.handle_left, keys.handle_right), strict=True):
+                away = (handles - keys.co).astype(np.float64)
+                level = np.zeros(len(frames))
+                assert side is not None
+                side[:, index] = np.divide(away[:, 1], away[:, 0], out=level, where=away[:, 0] != 0.0)
+    names = {number: name for name, number in INTERPOLATION.items()}
+    interpolation = [names[number] for number in keyed[0].interpolation.tolist()]
+    tension, continuity, bias, ease_to, ease_from = np.ascontiguousarray(numbers.T)
+    at = frames.astype(np.float64)
+    return KeyArrays(at, values, tension, continuity, bias, ease_to, ease_from, *sides, interpolation, "3DS")
+
+
+def _finite(name: str, value: Any) -> Float64Array:
+    return finite(name, value)
+
+
+def _parameter(name: str, value: Any, count: int) -> Float64Array:
+    """Return a parameter, one number a key."""
+    numbers = _finite(name, value)
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(rpt_("{:s} must be a number or of shape ({:d},), not {}", name, count, numbers.shape))
+    return np.array(np.broadcast_to(numbers, count))
+
+
+def _tangents(name: str, value: Any, numbers: Float64Array) -> Float64Array | None:
+    """Return the slopes of one side; None where there are none."""
+    if value is None:
+        return None
+    slopes = np.array(value, dtype=np.float64)
+    slopes = slopes[:, np.newaxis] if slopes.ndim == 1 else slopes
+    if slopes.shape != numbers.shape:
+        raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, numbers.shape, slopes.shape))
+    if np.isinf(slopes).any():
+        raise ValueError(rpt_("{:s} must be finite, or NaN", name))
+    return slopes
+
+
+def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
+    names = [value] * count if isinstance(value, str) else list(value)
+    if len(names) != count:
+        raise ValueError(rpt_("interpolation must be one name, or {:d}, not {:d}", count, len(names)))
+    for name in names:
+        if name not in get_args(KeyInterpolation):
+            raise ValueError(rpt_("interpolation {!r} is none of {:s}", name, ", ".join(get_args(KeyInterpolation))))
+    return np.array([INTERPOLATION[name] for name in names], dtype=np.uint8)
+
+
+def _property(datablock: bpy.types.ID, path: str) -> Track:
+    """Return the property as a track; raise AnimationError where it can't be keyed."""
+    if datablock.library is not None or not is_without_curves(datablock):
+        check_editable(datablock)
+    found = Properties(datablock).track(path)
+    if found is None:
+        raise AnimationError(Finding("PROPERTY_UNKNOWN", name_of(datablock), path))
+    reason = blocking_reason(found, without_keys=True)
+    if reason is None and edited_outside([found])[0]:
+        reason = found.finding("EDITED_OUTSIDE")
+    if reason is not None:
+        raise AnimationError(reason)
+    return found
+
+
+def _chosen(
+    track: Track,
+    frames: Float64Array,
+    values: Float64Array,
+    given: dict[str, Float64Array],
+    sides: tuple[Float64Array | None, ...],
+    dialect: Dialect,
+    kinds: npt.NDArray[np.uint8],
+) -> tuple[dict[str, Float64Array] | None, tuple[Float64Array, Float64Array] | None]:
+    """Return the parameters of a TCB track, or else the slopes before and after the keys of a plain one."""
+    within = all(((given[name] >= LIMITS[name][0]) & (given[name] <= LIMITS[name][1])).all() for name in PARAMETERS)
+    has_tangents = any(side is not None for side in sides)
+    if dialect == "3DS" and within and not has_tangents:
+        return given, None
+    if any(given[name].any() for name in ("ease_to", "ease_from")):
+        raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
+    parameters = np.stack([given[name] for name in _TANGENTS])
+    before, after = slopes_of_keys(dialect, frames, values, parameters)
+    for side, slopes in zip(sides, (before, after), strict=True):
+        if side is not None:
+            known = ~np.isnan(side)
+            slopes[known] = side[known]
+    is_bezier = bool((kinds == INTERPOLATION["BEZIER"]).all())
+    found = None if track.is_rotation or has_tangents or not is_bezier else as_3ds(dialect, frames, values, parameters)
+    if found is not None:
+        return {**given, **dict(zip(_TANGENTS, found, strict=True))}, None
+    return None, (before, after)
+
+
+def _write(
+    datablock: bpy.types.ID,
+    track: Track,
+    frames: Float32Array,
+    values: Float64Array,
+    parameters: dict[str, Float64Array] | None,
+    slopes: tuple[Float64Array, Float64Array] | None,
+    kinds: npt.NDArray[np.uint8],
+) -> Report:
+    """Write the keys of a track."""
+    report = Report()
+    if track.enabled:
+        report.notes += remove_tracks(datablock, {track.path}).notes
+    channels = ensured_channels(datablock)
+    if channels.action.library is not None:
+        channels = editable_channels(datablock, report.notes)
+    own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
+    before, after = slopes or slopes_of_keys("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
+    for index in range(values.shape[1]):
+        fcurve = own.get(index) or channels.new(track.path, index, _group_of(track.path))
+        write(fcurve, _keyframes(frames, values[:, index], before[:, index], after[:, index], kinds))
+    report.add(Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(frames)))
+    evaluate_anew(channels.action)
+    if parameters is not None:
+        _enable(datablock, track.path, frames, parameters, kinds, report)
+    return report
+
+
+def _enable(
+    datablock: bpy.types.ID,
+    path: str,
+    frames: Float32Array,
+    parameters: dict[str, Float64Array],
+    kinds: npt.NDArray[np.uint8],
+    report: Report,
+) -> None:
+    """Make a track TCB with its parameters, and play it by handles."""
+    channels = ensured_channels(datablock)
+    (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
+    settings: Settings = default_settings(track)
+    numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}
+    enable_tracks(channels, [track], [settings], [numbers])
+    names = {number: name for name, number in INTERPOLATION.items()}
+    for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
+        (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
+        write_numbers([Change(channels, track, frames[kinds == kind], _unchanged)], names[kind])
+    played = bake_many([datablock], Options(output="HANDLES"), {datablock: [path]})
+    report.errors += played.errors
+    report.notes += played.notes
+    report.handles += played.handles
+    report.value_error, report.rotation_error = played.value_error, played.rotation_error
+    report.values_exact, report.rotations_exact = played.values_exact, played.rotations_exact
+
+
+def _unchanged(_index: int, _own: Any, _there: BoolArray) -> dict[str, Float64Array]:
+    return {}
+
+
+def _keyframes(
+    frames: Float32Array,
+    values: Float64Array,
+    before: Float64Array,
+    after: Float64Array,
+    kinds: npt.NDArray[np.uint8],
+) -> Keyframes:
+    """Return keys with FREE handles at thirds."""
+    count = len(frames)
+    at = frames.astype(np.float64)
+    length = np.diff(at) / 3.0
+    ends = length if count > 1 else np.array([_ALONE])
+    reach_before, reach_after = np.append(ends[0], length), np.append(length, ends[-1])
+    before, after = before.copy(), after.copy()
+    before[0], after[-1] = after[0], before[-1]
+    blank = Keyframes(
+        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
+    )
+    keys = made_like(
+        blank,
+        np.stack((at, values), axis=-1),
+        np.stack((at - reach_before, values - before * reach_before), axis=-1),
+        np.stack((at + reach_after, values + after * reach_after), axis=-1),
+    )
+    free = np.full(count, HANDLE["FREE"], dtype=np.uint8)
+    keyed = np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8)
+    return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=kinds, type=keyed)
+
+
+def _group_of(path: str) -> str:
+    """Return the channel group that Blender would use for the property."""
+    bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return _TRANSFORMS if path.startswith(("location", "rotation", "scale")) else ""

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The constant conversion from a node's local transform in a file to location, rotation and scale in Blender.
+
+An importer turns axes, scales units and gives bones another orientation. For each node it is always the same:
+
+    location = size turn translation + shift,   rotation = turn rotation own,   scale = factors scale
+
+`turn`, `own` and the others are found from the poses at the file's keys. What these do not determine, as two keys on a
+line do not, is taken from `prior`, the turn that the nodes above imply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...interp import rotations
+from ...interp.keys import Float64Array
+
+_PRIOR = 1e-6
+"""The weight of the prior beside the poses: it decides only in directions in which these do not move."""
+_ROUNDS = 3
+_SNAPPED = 2e-5
+"""A part of a turn or a size that differs by less from 0, 1 or a power of ten is that: float32 rounds more."""
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """Poses of one node at n keys: translation or location, rotation (unit quaternions), scale."""
+
+    translation: Float64Array
+    rotation: Float64Array
+    scale: Float64Array
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """The conversion of one node.
+
+    Attributes
+    ----------
+    turn, own : ndarray, shape (4,)
+        Unit quaternions on the left and on the right of the node's rotation.
+    linear : ndarray, shape (3, 3)
+        What multiplies translations.
+    shift : ndarray, shape (3,)
+    factors : ndarray, shape (3, 3)
+        What multiplies scales: one factor in each row.
+    """
+
+    turn: Float64Array
+    own: Float64Array
+    linear: Float64Array
+    shift: Float64Array
+    factors: Float64Array
+
+    def location(self, translation: Float64Array) -> Float64Array:
+        """Return locations (n, 3)."""
+        return translation @ self.linear.T + self.shift
+
+    def rotation(self, q: Float64Array) -> Float64Array:
+        """Return quaternions (n, 4)."""
+        return rotations.multiply(rotations.multiply(self.turn, q), self.own)
+
+    def scale(self, scale: Float64Array) -> Float64Array:
+        """Return scales (n, 3)."""
+        return scale @ self.factors.T
+
+    @property
+    def quaternion_matrix(self) -> Float64Array:
+        """Return the matrix (4, 4) that does to the components of a quaternion what `rotation` does."""
+        return np.stack([self.rotation(unit[np.newaxis])[0] for unit in np.eye(4)], axis=1)
+
+
+def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Conversion:
+    """Return the conversion that fits the poses best; `prior` is a quaternion for its turn."""
+    turn = prior
+    for _ in range(_ROUNDS):
+        turn = _turn(file, blender, turn)
+    matrix = _snapped(rotations.to_matrix(turn))
+    turn = _near(rotations.from_matrix(matrix), turn)
+    turned = rotations.multiply(turn, file.rotation)
+    own = _mean(rotations.multiply(rotations.conjugate(turned), blender.rotation))
+    snapped_own = _near(rotations.from_matrix(_snapped(rotations.to_matrix(own))), own)
+    own = snapped_own if np.abs(snapped_own - own).max() < _SNAPPED else own
+    size = _size(file.translation @ matrix.T, blender.translation)
+    linear = size * matrix
+    shift = (blender.translation - file.translation @ linear.T).mean(axis=0)
+    shift[np.abs(shift) < _SNAPPED * np.abs(blender.translation).max(initial=1e-3) * 0.1] = 0.0
+    return Conversion(turn, own, linear, shift, _factors(rotations.to_matrix(own), file.scale, blender.scale))
+
+
+def _near(q: Float64Array, other: Float64Array) -> Float64Array:
+    """Return the quaternion of that sign which is nearer to the other."""
+    return -q if q @ other < 0.0 else q
+
+
+def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
+    """Return the turn that brings the file's motion onto Blender's, where it moves, and is the prior elsewhere."""
+    covariance = np.zeros((3, 3))
+    for own, other in zip(_motions(file), _motions(blender), strict=True):
+        lengths = np.sqrt((own**2).sum() * (other**2).sum())
+        if lengths > _LEAST:
+            covariance += other.T @ own / lengths
+    covariance += _PRIOR * rotations.to_matrix(prior)
+    left, _, right = np.linalg.svd(covariance)
+    sense = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
+    return _near(rotations.from_matrix(left @ sense @ right), prior)
+
+
+def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
+    """Return vectors, each (n, 3), that turn with the space in which a pose is: moves, and axes of turns."""
+    moved = poses.translation - poses.translation.mean(axis=0)
+    if np.abs(moved).max() < 1e-6 * np.abs(poses.translation).max(initial=_LEAST):
+        moved = np.zeros_like(moved)
+    turns = rotations.multiply(poses.rotation, rotations.conjugate(poses.rotation[0]))
+    # The vector part times the scalar part is the same for both signs, and 0 for half turns, whose axis has no sense.
+    vectors = turns[:, 1:] * turns[:, :1]
+    if np.abs(vectors).max() < 1e-5:
+        vectors = np.zeros_like(vectors)
+    return moved, vectors
+
+
+def _snapped(matrix: Float64Array) -> Float64Array:
+    """Return a rotation matrix with axes exactly on axes where they nearly are."""
+    rounded = np.round(matrix)
+    near = np.abs(matrix - rounded).max() < _SNAPPED
+    return rounded if near else matrix
+
+
+def _mean(q: Float64Array) -> Float64Array:
+    """Return the mean of quaternions that are nearly the same but for signs."""
+    signs = np.where(q @ q[0] < 0.0, -1.0, 1.0)
+    mean: Float64Array = (q * signs[:, np.newaxis]).mean(axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+def _size(turned: Float64Array, location: Float64Array) -> float:
+    """Return the factor from turned translations to locations."""
+    own, other = (each - each.mean(axis=0) for each in (turned, location))
+    square = float((own**2).sum())
+    if np.abs(own).max() < 1e-6 * np.abs(turned).max(initial=_LEAST) or square <= _LEAST**2:
+        own, other = turned, location
+        square = float((own**2).sum())
+        if square <= _LEAST**2 or (other**2).sum() <= _LEAST**2:
+            return 1.0
+    return _rounded_size(float((own * other).sum()) / square)
+
+
+def _rounded_size(size: float) -> float:
+    """Return the power of ten that a size is nearly, or the size."""
+    if size <= 0.0:
+        return size
+    power = 10.0 ** np.round(np.log10(size))
+    return float(power) if abs(size / power - 1.0) < _SNAPPED else size
+
+
+def _factors(own: Float64Array, file: Float64Array, blender: Float64Array) -> Float64Array:
+    """Return the matrix of scales' factors: axes change places as the node's own rotation has them do.
+
+    A node that is the same size along all axes can be turned by anything.
+    """
+    order = np.abs(own).argmax(axis=0)
+    if len(set(order.tolist())) < 3:
+        order = np.arange(3)
+    factors = np.zeros((3, 3))
+    for axis in range(3):
+        scales = file[:, order[axis]]
+        square = float((scales**2).sum())
+        factor = float((scales * blender[:, axis]).sum()) / square if square > _LEAST**2 else 1.0
+        factors[axis, order[axis]] = _rounded_size(factor) if factor > 0.0 else factor
+    return factors

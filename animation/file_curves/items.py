@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects and bones as an importer made them: their place in the hierarchy, and the pose of each at frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...formats.motion import Node
+from ...interp import rotations
+from ...interp.keys import Float64Array
+from ...interp.rotations.representations import rotation_representation
+from ..datablocks import bone_path
+from ..store.tracks import rotation_property
+
+_SUFFIX = re.compile(r"\.\d{3,}$")
+_LONGEST = 63
+"""Bytes of a name in Blender; importers shorten longer ones."""
+FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """An object, or a bone of one.
+
+    Attributes
+    ----------
+    owner : bpy.types.Object
+        The object, which has the animation.
+    thing : bpy.types.Object or bpy.types.PoseBone
+    prefix : str
+        The start of the paths of its properties.
+    parent : Item or None
+    frame : ndarray, shape (4,)
+        The rotation between the parent and the space of the item's own location and rotation.
+    """
+
+    owner: bpy.types.Object
+    thing: Any
+    prefix: str
+    parent: Item | None
+    frame: Float64Array
+
+    @property
+    def name(self) -> str:
+        return str(self.thing.name)
+
+    @property
+    def mode(self) -> str:
+        return str(self.thing.rotation_mode)
+
+    @property
+    def rotation_path(self) -> str:
+        return self.prefix + rotation_property(self.mode)
+
+    def path(self, name: str) -> str:
+        """Return the path of "location", "rotation" or "scale"."""
+        return self.rotation_path if name == "rotation" else self.prefix + name
+
+    def rest(self, name: str) -> Float64Array:
+        """Return the property's present value."""
+        values: Float64Array = np.array(
+            getattr(self.thing, self.path(name).removeprefix(self.prefix)), dtype=np.float64
+        )
+        return values
+
+    @property
+    def rotation(self) -> Float64Array:
+        """Return the present rotation, a unit quaternion."""
+        (q,) = self._orientations(self.rest("rotation")[np.newaxis])
+        return np.asarray(q)
+
+    def _orientations(self, numbers: Float64Array) -> Float64Array:
+        return orientations(self.mode, numbers)
+
+    def played(self, name: str, fcurves: FCurves, frames: Float64Array) -> Float64Array:
+        """Return "location", "rotation" (quaternions) or "scale" at frames.
+
+        What the F-curves do not animate stays as it is.
+        """
+        path, columns = self.path(name), []
+        for index, rest in enumerate(self.rest(name).tolist()):
+            fcurve = fcurves.get((path, index))
+            values = None if fcurve is None else [fcurve.evaluate(frame) for frame in frames.tolist()]
+            columns.append(np.full(len(frames), rest) if values is None else np.array(values))
+        values_of_all = np.stack(columns, axis=-1)
+        return self._orientations(values_of_all) if name == "rotation" else values_of_all
+
+
+def orientations(mode: str, numbers: Float64Array) -> Float64Array:
+    """Return unit quaternions (n, 4) of channels' numbers (n, c) in a rotation mode."""
+    q = rotation_representation(mode).orientation(numbers.T).T
+    length = np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])
+
+
+def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:
+    """Yield the objects and their bones, each after its parent; parents that are not among the objects come, too."""
+    known: dict[object, Item] = {}
+    for item in objects:
+        yield from _with_parents(item, known)
+
+
+def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator[Item]:
+    """Yield an object that is not known yet, after its parents, and its bones."""
+    chain: list[bpy.types.Object] = []
+    above: bpy.types.Object | None = item
+    while above is not None and above not in known:
+        chain.append(above)
+        above = above.parent
+    for each in reversed(chain):
+        parent: Item | None = None
+        if each.parent is not None:
+            parent = known.get((each.parent, each.parent_bone)) if each.parent_type == "BONE" else None
+            parent = parent or known[each.parent]
+        known[each] = Item(each, each, "", parent, _rotation_of(each.matrix_parent_inverse))
+        yield known[each]
+        for bone in each.pose.bones if each.pose is not None else ():
+            yield from _bones(each, bone, known)
+
+
+def _bones(owner: bpy.types.Object, bone: Any, known: dict[object, Item]) -> Iterator[Item]:
+    """Yield a bone that is not known yet, after its parents."""
+    chain = []
+    above = bone
+    while above is not None and (owner, above.name) not in known:
+        chain.append(above)
+        above = above.parent
+    for each in reversed(chain):
+        rest = each.bone.matrix_local
+        if each.parent is not None:
+            rest = each.parent.bone.matrix_local.inverted_safe() @ rest
+        parent = known[(owner, each.parent.name)] if each.parent is not None else known[owner]
+        known[(owner, each.name)] = Item(owner, each, f"{bone_path(each)}.", parent, _rotation_of(rest))
+        yield known[(owner, each.name)]
+
+
+def _rotation_of(matrix: Any) -> Float64Array:
+    """Return the rotation of a matrix of Blender's, a unit quaternion."""
+    q: Float64Array = np.array(matrix.to_quaternion(), dtype=np.float64)
+    return q / np.linalg.norm(q)
+
+
+def nodes_named(nodes: Iterable[Node]) -> Mapping[str, list[int]]:
+    """Return the nodes by name, as Blender shortens it."""
+    by_name: dict[str, list[int]] = {}
+    for index, node in enumerate(nodes):
+        by_name.setdefault(_shortened(node.name), []).append(index)
+    return by_name
+
+
+def candidates(item: Item, by_name: Mapping[str, list[int]]) -> list[int]:
+    """Return the nodes that an item may be: of its name, or of its name without the number that Blender has added."""
+    exact = by_name.get(item.name, [])
+    bare = _SUFFIX.sub("", item.name)
+    return [*exact, *(by_name.get(bare, []) if bare != item.name else [])]
+
+
+def _shortened(name: str) -> str:
+    return name.encode()[:_LONGEST].decode(errors="ignore")
+
+
+def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
+    """Return the rotation of the nodes between one and another above it, both apart; None if it is not above."""
+    q = np.array([1.0, 0.0, 0.0, 0.0])
+    parent = nodes[node].parent
+    while parent not in (above, -1):
+        q = rotations.multiply(nodes[parent].rotation, q)
+        parent = nodes[parent].parent
+    return q if parent == above else None

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore Curves: the keys and tangents of an FBX or glTF file on what Blender's importer has made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...formats import fbx, gltf
+from ...formats.motion import MotionError, MotionFile, Take
+from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
+from ...interp.keys import Float64Array
+from ..arguments import Positive, checked
+from ..datablocks import HAS_SLOTS, animation_data, name_of
+from ..edit.enable import enable_many
+from ..edit.restore import remove_tracks
+from ..errors import AnimationError, Finding, size_of
+from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
+from ..fcurves.editable import check_editable
+from ..fcurves.frames import LAST_FRAME
+from ..fcurves.keyframes import read_coordinates, write
+from ..report import Report
+from ..steps import Progress
+from ..store.tracks import blocking_reason, find_tracks
+from ..translation import translated
+from .items import FCurves, Item, items_of
+from .keyframes_of import keyframes_of
+from .matching import PROPERTIES, Match, Matcher, find_timing, tracks_of
+from .played import Played, Timing, play_rotation, play_values
+
+
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """A property and its new curves."""
+
+    channels: Channels
+    item: Item
+    path: str
+    played: Played
+    is_rotation: bool
+
+
+@checked
+def restore_curves(
+    path: str | Path,
+    objects: Iterable[bpy.types.Object],
+    *,
+    exact: bool = False,
+    value_tolerance: Positive = VALUE_TOLERANCE,
+    rotation_tolerance: Positive = ROTATION_TOLERANCE,
+    use_tcb: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Replace imported keys by the file's own, with its tangents.
+
+    To be called after Blender's own import of the file, with any importer and any options. Objects and bones are
+    matched with the file's nodes by name, actions with its takes. The conversion of each is found from the poses at
+    the file's keys.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The file: binary .fbx of versions 7.1 to 7.7, .glb, or .gltf.
+    objects : iterable of bpy.types.Object
+        The imported objects; the bones of armatures belong to them.
+    exact : bool
+        Add keys where handles alone are farther off than the tolerances.
+    value_tolerance : float
+        Of locations and scales, as a part of the range of each property.
+    rotation_tolerance : float
+        In radians.
+    use_tcb : bool
+        Make tracks TCB where parameters play the same motion within the tolerances.
+    progress : callable, optional
+        Called with the number of steps done and in all.
+
+    Returns
+    -------
+    Report
+        `tracks` and `keys` that were written; `handles` has the error of each track that Blender's curves play only
+        nearly; `errors` the objects and bones that do not fit the file.
+
+    Raises
+    ------
+    AnimationError
+        The file can't be read, or nothing in it is among the objects. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.restore_curves("walk.glb", [ball])  # imported before, or exported from it
+    >>> report.tracks, report.values_exact
+    (2, True)
+    """
+    path = Path(path)
+    file = read_file(path)
+    items = list(items_of(objects))
+    matcher = Matcher(file, items)
+    report = Report()
+    written: list[_Written] = []
+    tolerances = (value_tolerance, rotation_tolerance) if exact else None
+    every = list(_matched_actions(matcher, report))
+    for step, (channels, take, timing, matches) in enumerate(every):
+        for match in matches:
+            if match.misfit is not None:
+                report.errors.append(match.misfit)
+                continue
+            written += _play(channels, take, timing, match, tolerances, report)
+        if progress is not None:
+            progress(step + 1, 2 * len(every))
+    if not written:
+        if report.errors:
+            raise AnimationError(*report.errors)
+        raise AnimationError(Finding("CURVES_NOT_FOUND", arguments=(path.name,)))
+    for each in written:
+        _write(each, report)
+    for action in dict.fromkeys(each.channels.action for each in written):
+        evaluate_anew(action)
+    owners = list(dict.fromkeys(each.item.owner for each in written))
+    report.add(Report.on(owners))
+    report.notes += [Finding("CURVES_WARNING", arguments=(path.name, translated(note))) for note in file.notes]
+    if use_tcb:
+        _enable(written, value_tolerance, rotation_tolerance, report)
+    if progress is not None:
+        progress(2 * len(every), 2 * len(every))
+    return report
+
+
+def read_file(path: Path) -> MotionFile:
+    """Read an FBX or glTF file; raise AnimationError, which names it."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise AnimationError(Finding("CURVES_NOT_READ", arguments=(path.name, str(error.strerror)))) from error
+    try:
+        if data[:4] == b"glTF" or path.suffix.lower() in (".gltf", ".glb"):
+            return gltf.read(data, lambda name: (path.parent / name).read_bytes())
+        return fbx.read(data)
+    except MotionError as error:
+        raise AnimationError(Finding("CURVES_FAULT", arguments=(path.name, translated(error)))) from error
+
+
+def _matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
+    """Yield the actions of the items' owners with the take that each is, and the matches."""
+    scene: Any = bpy.context.scene
+    rate = scene.render.fps / scene.render.fps_base
+    owners = list(dict.fromkeys(item.owner for item in matcher.items))
+    for owner in owners:
+        for channels in _actions_of(owner, report):
+            fcurves = {(each.data_path, each.array_index): each for each in channels if len(each.keyframe_points)}
+            best: tuple[Take, Timing, list[Match]] | None = None
+            for take in _likely_takes(matcher.file, channels.action.name):
+                found = _matches(matcher, take, rate, owner, fcurves)
+                if found is None:
+                    continue
+                misfits = sum(match.misfit is not None for match in found[1])
+                if best is None or misfits < sum(match.misfit is not None for match in best[2]):
+                    best = (take, *found)
+                if not misfits:
+                    break
+            if best is not None:
+                yield channels, *best
+
+
+def _matches(
+    matcher: Matcher, take: Take, rate: float, owner: bpy.types.Object, fcurves: FCurves
+) -> tuple[Timing, list[Match]] | None:
+    """Return the timing and the matches of one owner's items in a take."""
+    pairs = []
+    by_prefix: dict[str, list[Float64Array]] = {}
+    for (path, _), fcurve in fcurves.items():
+        frames = read_coordinates(fcurve)[::2].astype(np.float64)
+        by_prefix.setdefault(path.rpartition(".")[0], []).append(frames)
+    for item in matcher.items:
+        keyed = by_prefix.get(item.prefix.removesuffix("."), []) if item.owner == owner else []
+        for node in matcher.candidates(item) if keyed else ():
+            if node in take.motions:
+                pairs.append((take.motions[node], np.concatenate(keyed)))
+    timing = find_timing(pairs, rate)
+    if timing is None:
+        return None
+    matches = [match for match in matcher.matches(take, timing, {owner: fcurves}) if match.item.owner == owner]
+    return (timing, matches) if matches else None
+
+
+def _likely_takes(file: MotionFile, action: str) -> list[Take]:
+    """Return the takes, those first whose name the action has."""
+    return sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
+
+
+def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
+    """Yield the action of an object, and those that importers set aside in its NLA tracks."""
+    data: Any = animation_data(owner)
+    if data is None:
+        return
+    seen = set()
+    if data.action is not None:
+        try:
+            channels = check_editable(owner)
+        except AnimationError as refusal:
+            report.errors += [finding for finding in refusal.findings if not finding.has_nothing_to_do]
+        else:
+            seen.add(channels.identity)
+            yield channels
+    for strip in (strip for track in data.nla_tracks for strip in track.strips):
+        action = strip.action
+        if action is None or action.library is not None or owner.library is not None:
+            continue
+        for channels in channels_in(action):
+            wanted = not HAS_SLOTS or (strip.action_slot and strip.action_slot.handle == channels.slot_handle)
+            if wanted and channels.identity not in seen:
+                seen.add(channels.identity)
+                yield channels
+
+
+def _play(
+    channels: Channels,
+    take: Take,
+    timing: Timing,
+    match: Match,
+    tolerances: tuple[float, float] | None,
+    report: Report,
+) -> Iterator[_Written]:
+    """Yield the curves of the properties of one item."""
+    item, tracks = match.item, tracks_of(match.motion)
+    own: dict[str, list[bpy.types.FCurve]] = {}
+    for each in channels:
+        if each.data_path.startswith(item.prefix):
+            own.setdefault(each.data_path, []).append(each)
+    refused = _refusals(channels, item, own)
+    for name, track in tracks.items():
+        path = item.path(PROPERTIES[name])
+        if path not in own:
+            if any(curve.varies for curve in track.curves or ()):
+                report.notes.append(Finding("MOVED_WITHOUT_CURVES", name_of(item.owner), path))
+            continue
+        if path in refused:
+            report.errors.append(refused[path])
+            continue
+        if np.abs(timing.frames(track.times)).max() > LAST_FRAME:
+            report.errors.append(Finding("KEY_BEYOND", name_of(item.owner), path, arguments=(LAST_FRAME,)))
+            continue
+        if name == "rotation":
+            first = np.array(
+                [_first_value(own[path], index, rest) for index, rest in enumerate(item.rest("rotation").tolist())]
+            )
+            tolerance = None if tolerances is None else tolerances[1]
+            played = play_rotation(track, match.conversion, item.mode, first, timing, tolerance)
+        else:
+            conversion = match.conversion
+            is_move = name == "translation"
+            matrix = conversion.linear if is_move else conversion.factors
+            shift = conversion.shift if is_move else np.zeros(3)
+            convert = conversion.location if is_move else conversion.scale
+            tolerance = None if tolerances is None else tolerances[0]
+            played = play_values(track, convert, matrix, shift, timing, tolerance)
+        yield _Written(channels, item, path, played, name == "rotation")
+
+
+def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
+    """Return the errors of tracks that can't be written: TCB, locked, driven, muted."""
+    refused = {}
+    for track in find_tracks(item.owner, channels, paths):
+        reason = track.finding("RESTORE_TCB") if track.enabled else blocking_reason(track)
+        if reason is not None:
+            refused[track.path] = reason
+    return refused
+
+
+def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -> float:
+    """Return the value of a component at its first key."""
+    points: Any = next((each.keyframe_points for each in fcurves if each.array_index == index), ())
+    return float(points[0].co.y) if len(points) else rest
+
+
+def _write(written: _Written, report: Report) -> None:
+    """Write the keys of a property, and add it to the report."""
+    channels, played = written.channels, written.played
+    own = {each.array_index: each for each in channels if each.data_path == written.path}
+    group = next((each.group for each in own.values() if each.group is not None), None)
+    for index, curve in enumerate(played.curves):
+        fcurve = own.get(index) or channels.new(written.path, index, group)
+        write(fcurve, keyframes_of(curve))
+    report.tracks += 1
+    report.keys += len(np.unique(np.concatenate([curve.times for curve in played.curves])))
+    error = math.degrees(played.error) if written.is_rotation else played.error
+    if played.is_exact:
+        return
+    tolerance = ROTATION_TOLERANCE if written.is_rotation else VALUE_TOLERANCE * played.range
+    report.handles.append(
+        {
+            "datablock": name_of(written.item.owner),
+            "track": written.path,
+            "rotation": written.is_rotation,
+            "error": error,
+            "frame": played.frame,
+            "range": 0.0 if written.is_rotation else played.range,
+            "approximate": played.error > tolerance,
+        }
+    )
+    if written.is_rotation:
+        report.rotations_exact = False
+        report.rotation_error = max(report.rotation_error, played.error)
+    else:
+        report.values_exact = False
+        report.value_error = max(report.value_error, played.error)
+    if played.error > tolerance:
+        size = size_of(played.error, written.is_rotation)
+        place = (name_of(written.item.owner), written.path, round(played.frame, 2))
+        report.notes.append(Finding("RESTORED_NEARLY", *place, (size,)))
+
+
+def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
+    """Make the tracks TCB whose motion parameters keep; the others stay as they are."""
+    for each in written:
+        try:
+            if channels_of(each.item.owner).identity != each.channels.identity:
+                continue
+            made = enable_many({each.item.owner: [each.path]}, keep_look=True)
+        except AnimationError:
+            continue
+        if not made.tracks:
+            continue
+        changed = made.rotation_change if each.is_rotation else made.value_change
+        if changed > (rotation_tolerance if each.is_rotation else value_tolerance * each.played.range):
+            remove_tracks(each.item.owner, {each.path})
+            report.notes.append(Finding("STAYS_PLAIN", name_of(each.item.owner), each.path))

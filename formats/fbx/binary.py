@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records of a binary FBX file, read where they are asked for.
+
+A record has a name, properties, and records within it. Only those are read that are asked for, so that meshes and
+pictures cost nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..messages import n_
+from ..motion import MotionError, number_limit
+
+_MAGIC = b"Kaydara FBX Binary  \0\x1a\0"
+_VERSION = struct.Struct("<I")
+_HEADER_SIZE = len(_MAGIC) + _VERSION.size
+_NARROW, _WIDE = struct.Struct("<IIIB"), struct.Struct("<QQQB")
+_FIRST_WIDE = 7500
+_OLDEST, _NEWEST = 7100, 7999
+_NUMBERS = {
+    b"Y": struct.Struct("<h"),
+    b"C": struct.Struct("<?"),
+    b"B": struct.Struct("<?"),
+    b"I": struct.Struct("<i"),
+    b"F": struct.Struct("<f"),
+    b"D": struct.Struct("<d"),
+    b"L": struct.Struct("<q"),
+}
+_ARRAYS = {b"f": "<f4", b"d": "<f8", b"l": "<i8", b"i": "<i4", b"b": "<u1", b"c": "<u1"}
+_ARRAY = struct.Struct("<III")
+_LENGTH = struct.Struct("<I")
+_PLAIN, _ZLIB = 0, 1
+
+
+class FbxError(MotionError):
+    """An FBX file that can't be read."""
+
+
+def read_records(data: bytes) -> tuple[int, Record]:
+    """Return the version of a file, and a record that holds all of its records.
+
+    Raises
+    ------
+    FbxError
+        If it is no binary FBX file of a version that is read.
+    """
+    if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
+        ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
+        raise FbxError(n_("it is an FBX file of text; save it as binary") if ascii_start else n_("it is no FBX file"))
+    (version,) = _VERSION.unpack_from(data, len(_MAGIC))
+    if not _OLDEST <= version <= _NEWEST:
+        raise FbxError(n_("it is of version {:d}, and {:d} to {:d} are read", version, _OLDEST, _NEWEST))
+    header = _WIDE if version >= _FIRST_WIDE else _NARROW
+    return version, Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A record: the positions of its properties, and those of the records within it."""
+
+    data: bytes
+    header: struct.Struct
+    name: str
+    start: int
+    """The first byte of its properties."""
+    count: int
+    """The number of its properties."""
+    inner: int
+    """The first byte of the records within it."""
+    end: int
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        """Return the records within it, up to one without length."""
+        records = []
+        data, header, at = self.data, self.header, self.inner
+        while at + header.size <= self.end:
+            end, count, size, name_size = header.unpack_from(data, at)
+            if not end:
+                break
+            name = at + header.size
+            start = name + name_size
+            if not start + size <= end <= self.end:
+                raise FbxError(n_("the record at byte {:d} ends beyond the one that holds it", at))
+            text = data[name:start].decode("ascii", "replace")
+            records.append(Record(data, header, text, start, count, start + size, end))
+            at = end
+        return records
+
+    def find(self, name: str) -> Record | None:
+        """Return the first record of a name within it."""
+        return next((record for record in self if record.name == name), None)
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """Return its properties: numbers, bytes, and None for arrays."""
+        values: list[Any] = []
+        at = self.start
+        for _ in range(self.count):
+            kind = self.data[at : at + 1]
+            at += 1
+            if kind in _NUMBERS:
+                number = _NUMBERS[kind]
+                self._check(at + number.size)
+                values.append(number.unpack_from(self.data, at)[0])
+                at += number.size
+            elif kind in (b"S", b"R"):
+                self._check(at + _LENGTH.size)
+                (size,) = _LENGTH.unpack_from(self.data, at)
+                at += _LENGTH.size
+                self._check(at + size)
+                values.append(self.data[at : at + size])
+                at += size
+            elif kind in _ARRAYS:
+                self._check(at + _ARRAY.size)
+                at += _ARRAY.size + _ARRAY.unpack_from(self.data, at)[2]
+                self._check(at)
+                values.append(None)
+            else:
+                raise FbxError(
+                    n_("the record {:s} at byte {:d} has a property of no known type", self.name, self.start)
+                )
+        return values
+
+    def _check(self, at: int) -> None:
+        if at > self.inner:
+            raise FbxError(n_("the record {:s} at byte {:d} ends within a property", self.name, self.start))
+
+    def array(self) -> npt.NDArray[Any]:
+        """Return its first property, an array."""
+        at = self.start + 1
+        kind = self.data[self.start : at]
+        if not self.count or kind not in _ARRAYS:
+            raise FbxError(n_("the record {:s} at byte {:d} has no array", self.name, self.start))
+        self._check(at + _ARRAY.size)
+        count, encoding, size = _ARRAY.unpack_from(self.data, at)
+        at += _ARRAY.size
+        self._check(at + size)
+        fault = number_limit(count, self.name)
+        if fault:
+            raise FbxError(fault)
+        dtype = np.dtype(_ARRAYS[kind])
+        content = self._unpacked(self.data[at : at + size], encoding, count * dtype.itemsize)
+        return np.frombuffer(content, dtype, count)
+
+    def _unpacked(self, content: bytes, encoding: int, size: int) -> bytes:
+        """Return the bytes of an array."""
+        if encoding == _ZLIB:
+            try:
+                # One byte more than it should have: damaged data may grow a thousandfold.
+                content = zlib.decompressobj().decompress(content, size + 1)
+            except zlib.error as error:
+                raise FbxError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error
+        elif encoding != _PLAIN:
+            raise FbxError(n_("the array {:s} at byte {:d} is packed in no known way", self.name, self.start))
+        if len(content) != size:
+            raise FbxError(
+                n_("the array {:s} at byte {:d} has {:d} bytes, not {:d}", self.name, self.start, len(content), size)
+            )
+        return content

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The layers of a stack: how each adds to, or replaces, the values of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .. import rotations
+from ..keys import Float64Array
+from ..motion import Curve
+
+_WHOLE = 0.99999
+"""A weight above it is 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer of a stack.
+
+    Attributes
+    ----------
+    is_first : bool
+        The first layer of a stack replaces the model's own values, whatever its mode.
+    mode : str
+        OVERRIDE ignores the weight.
+    weight : float or Curve
+        Percent.
+    composes_rotations, composes_scales : bool
+        Whether rotations multiply, and scales; else their numbers add up.
+    """
+
+    is_first: bool
+    mode: Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]
+    weight: float | Curve
+    composes_rotations: bool
+    composes_scales: bool
+
+    @property
+    def replaces(self) -> bool:
+        """Return whether the layer alone counts."""
+        return self.is_first or self.mode == "OVERRIDE"
+
+    def weights(self, times: Float64Array) -> Float64Array:
+        """Return the weight at times, 0 to 1."""
+        percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
+        weight = np.clip(percent / 100.0, 0.0, 1.0)
+        return np.where(weight > _WHOLE, 1.0, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCurves:
+    """The curves of one property in one layer, and the values of components that have none, shape (3,)."""
+
+    layer: Layer
+    curves: tuple[Curve | None, ...]
+    defaults: Float64Array
+
+    @property
+    def animated(self) -> list[Curve]:
+        """Return the curves, and that of the layer's weight."""
+        weight = [self.layer.weight] if isinstance(self.layer.weight, Curve) and not self.layer.replaces else []
+        return [curve for curve in self.curves if curve is not None] + weight
+
+    @property
+    def components(self) -> tuple[Curve, ...]:
+        """Return three curves; what has none is a curve of one key."""
+        start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
+        return tuple(
+            Curve.hermite(np.array([start]), np.array([default]), 0) if curve is None else curve
+            for curve, default in zip(self.curves, self.defaults, strict=True)
+        )
+
+    def values(self, times: Float64Array) -> Float64Array:
+        """Return the values of the layer, shape (n, 3)."""
+        return np.stack([curve(times) for curve in self.components], axis=-1)
+
+
+def layered(
+    static: Float64Array, layers: Sequence[LayerCurves], times: Float64Array, name: str, order: rotations.Order
+) -> Float64Array:
+    """Return what the layers of a property come to at times, shape (n, 3).
+
+    `name` is the property's: rotations in degrees may multiply, and scales.
+    """
+    result = np.broadcast_to(static, (len(times), 3)).astype(np.float64)
+    for each in layers:
+        layer, values = each.layer, each.values(times)
+        if layer.replaces:
+            result = values
+            continue
+        weight = layer.weights(times)[:, np.newaxis]
+        if name == "Scaling" and layer.composes_scales:
+            power = _signed_power(values, weight)
+            result = power * (result if layer.mode == "ADDITIVE" else _signed_power(result, 1.0 - weight))
+        elif name == "Rotation" and layer.composes_rotations:
+            result = _composed(result, values, weight[:, 0], layer.mode == "ADDITIVE", order)
+        elif layer.mode == "ADDITIVE":
+            result = result + values * weight
+        else:
+            result = result * (1.0 - weight) + values * weight
+    return result
+
+
+def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
+    """Return powers of the size of values, with their sign."""
+    powers: Float64Array = np.sign(values) * np.abs(values) ** exponents
+    return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
+
+
+def _composed(
+    below: Float64Array, above: Float64Array, weight: Float64Array, adds: bool, order: rotations.Order
+) -> Float64Array:
+    """Return Euler angles in degrees of a rotation with another after it, or of one on the way to the other."""
+    first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
+    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
+    # The shorter way, as the programs that play these files take it.
+    second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
+    part = rotations.slerp(start, second, weight)
+    return np.degrees(rotations.to_euler(rotations.multiply(first, part) if adds else part, order))

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reader of the animation in glTF 2.0 files (.gltf, .glb): nodes, animations, and curves with their tangents.
+
+    file = gltf.read(path.read_bytes(), lambda name: (path.parent / name).read_bytes())
+
+The formulas are those of the specification of glTF 2.0.
+"""
+
+from .containers import GltfError
+from .reading import read
+
+__all__ = ["GltfError", "read"]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The containers of a glTF file: the JSON text, and the buffers beside it, within it, or in the binary file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from ..messages import n_
+from ..motion import MotionError
+
+Fetch = Callable[[str], bytes]
+"""Returns the content of a file beside the .gltf, by the name in its URI. Raises OSError."""
+
+_HEADER = struct.Struct("<4sII")
+_CHUNK = struct.Struct("<II")
+_JSON, _BINARY = 0x4E4F534A, 0x004E4942
+_MOST_TEXT = 64 << 20
+"""Bytes of JSON: its objects take many times as much memory."""
+
+
+class GltfError(MotionError):
+    """A glTF file that can't be read."""
+
+
+class Document:
+    """The JSON of a file, checked where it is read, and its buffers."""
+
+    def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
+        self._binary: bytes | None = None
+        self._fetch = fetch
+        self._buffers: dict[int, bytes] = {}
+        text = self._text_of_binary(data) if data[:4] == b"glTF" else data
+        if len(text) > _MOST_TEXT:
+            raise GltfError(n_("its JSON has {:d} bytes, and {:d} are the most", len(text), _MOST_TEXT))
+        try:
+            root = json.loads(text.decode("utf-8-sig"), parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise GltfError(n_("its JSON can't be read: {}", str(error)[:200])) from error
+        if not isinstance(root, dict):
+            raise GltfError(n_("its JSON is no object"))
+        self.root: Mapping[str, Any] = root
+        version = self.object(root.get("asset"), n_("asset")).get("version")
+        if not isinstance(version, str) or not version.startswith("2."):
+            raise GltfError(n_("it is of version {}, and only 2 is read", str(version)[:20]))
+
+    def _text_of_binary(self, data: bytes) -> bytes:
+        """Return the JSON of a .glb file, and note its binary chunk."""
+        if len(data) < _HEADER.size:
+            raise GltfError(n_("it ends within its header"))
+        _, version, length = _HEADER.unpack_from(data)
+        if version != 2:
+            raise GltfError(n_("it is of version {}, and only 2 is read", version))
+        chunks: dict[int, bytes] = {}
+        at, end = _HEADER.size, min(length, len(data))
+        while at + _CHUNK.size <= end:
+            size, kind = _CHUNK.unpack_from(data, at)
+            at += _CHUNK.size
+            if size > end - at:
+                raise GltfError(n_("the chunk at byte {:d} claims {:d} bytes, and {:d} are left", at, size, end - at))
+            chunks.setdefault(kind, data[at : at + size])
+            at += size
+        if _JSON not in chunks:
+            raise GltfError(n_("it has no JSON"))
+        self._binary = chunks.get(_BINARY)
+        return chunks[_JSON]
+
+    def items(self, name: str) -> list[Any]:
+        """Return a list of the root; empty if there is none."""
+        return self.list(self.root.get(name, []), name)
+
+    def list(self, value: object, what: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise GltfError(n_("{:s} is no list", what))
+        return value
+
+    def object(self, value: object, what: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise GltfError(n_("{:s} is no object", what))
+        return value
+
+    def index(self, value: object, size: int, what: str) -> int:
+        """Return an index below a size."""
+        if type(value) is not int or not 0 <= value < size:
+            raise GltfError(n_("{:s} is {}, and must be from 0 to {:d}", what, str(value)[:40], size - 1))
+        return value
+
+    def count(self, value: object, what: str) -> int:
+        """Return a whole number from 0 on that an array could have."""
+        return self.index(value, 1 << 40, what)
+
+    def buffer(self, index: int) -> bytes:
+        """Return the content of a buffer."""
+        if index not in self._buffers:
+            what = f"buffers[{index}]"
+            entry = self.object(self.items("buffers")[index], what)
+            content = self._content(entry.get("uri"), index, what)
+            length = self.count(entry.get("byteLength"), f"{what}.byteLength")
+            if len(content) < length:
+                raise GltfError(n_("{:s} claims {:d} bytes, and has {:d}", what, length, len(content)))
+            self._buffers[index] = content[:length]
+        return self._buffers[index]
+
+    def _content(self, uri: object, index: int, what: str) -> bytes:
+        if uri is None:
+            if index or self._binary is None:
+                raise GltfError(n_("{:s} has neither a URI nor a binary chunk", what))
+            return self._binary
+        if not isinstance(uri, str):
+            raise GltfError(n_("the URI of {:s} is no text", what))
+        if uri.startswith("data:"):
+            head, _, body = uri.partition(",")
+            if not head.endswith(";base64"):
+                raise GltfError(n_("the data of {:s} are not base64", what))
+            try:
+                return base64.b64decode(body, validate=True)
+            except (binascii.Error, ValueError) as error:
+                raise GltfError(n_("the data of {:s} can't be decoded: {}", what, error)) from error
+        name = unquote(uri)
+        if "://" in name or name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or "\0" in name:
+            raise GltfError(n_("{:s} is in {:s}, which is no file beside this one", what, name[:80]))
+        if self._fetch is None:
+            raise GltfError(n_("{:s} is in the file {:s}, which is not at hand", what, name[:80]))
+        try:
+            return self._fetch(name)
+        except (OSError, ValueError) as error:
+            raise GltfError(n_("{:s}: the file {:s} can't be read", what, name[:80])) from error
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(n_("{:s} is no number", text))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes, takes and curves as files of other programs hold them, and their values between keys."""
+
+from .curves import CONSTANT, CUBIC, LINEAR, Curve, combined, union_times
+from .scene import EulerCurves, MotionError, MotionFile, Node, NodeMotion, Take, Track, number_limit
+
+__all__ = [
+    "CONSTANT",
+    "CUBIC",
+    "LINEAR",
+    "Curve",
+    "EulerCurves",
+    "MotionError",
+    "MotionFile",
+    "Node",
+    "NodeMotion",
+    "Take",
+    "Track",
+    "combined",
+    "number_limit",
+    "union_times",
+]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tangents that programs give keys with tension, continuity and bias, which need not be in any range.
+
+Source: docs/formulas.md, "TCB tangents" and "Dialects of TCB".
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ..keys import Float64Array
+
+Dialect = Literal["3DS", "LIGHTWAVE", "FBX", "KB"]
+
+
+def slopes_of_keys(
+    dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes per frame before and after each key, two arrays (n, d); 0 beyond the ends.
+
+    Parameters
+    ----------
+    dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
+        3D Studio and 3ds Max, LightWave 6 and newer, FBX, and Kochanek and Bartels as PyPI's `splines` has them. They
+        agree at inner keys with evenly spaced frames, and differ in how uneven spacing counts and at the ends.
+    frames : ndarray, shape (n,)
+        Ascending.
+    values : ndarray, shape (n, d)
+    parameters : ndarray, shape (3, n)
+        Tension, continuity and bias, of any size.
+    """
+    count = len(frames)
+    if count == 1:
+        return np.zeros_like(values), np.zeros_like(values)
+    length, chord = np.diff(frames), np.diff(values, axis=0)
+    none = np.zeros((1, values.shape[1]))
+    before, after = np.concatenate((none, chord)), np.concatenate((chord, none))
+    factors = _factors(dialect, length, parameters)[:, :, np.newaxis]
+    arriving = factors[0] * before + factors[1] * after
+    leaving = factors[2] * before + factors[3] * after
+    start, end = chord[0] / length[0], chord[-1] / length[-1]
+    if dialect in ("LIGHTWAVE", "FBX"):
+        weights = _weights(parameters)
+        leaving[0], arriving[-1] = weights[3, 0] * start, weights[0, -1] * end
+    else:
+        slack = 1.0 - parameters[0, [0, -1]] if dialect == "3DS" else np.ones(2)
+        alone = count == 2
+        leaving[0] = slack[0] * (start if alone else 1.5 * start - 0.5 * arriving[1])
+        arriving[-1] = slack[1] * (end if alone else 1.5 * end - 0.5 * leaving[-2])
+    arriving[0] = leaving[-1] = 0.0
+    return arriving, leaving
+
+
+def as_3ds(
+    dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
+) -> Float64Array | None:
+    """Return parameters (3, n) of 3D Studio that give keys the same tangents; None where none in its range do.
+
+    At inner keys of continuity 0 there are some for moderate parameters; other continuities count differently where
+    frames are spaced unevenly.
+    """
+    if len(frames) == 1 or dialect == "3DS":
+        within = bool((np.abs(parameters) <= 1.0).all())
+        return parameters if within else None
+    wanted = slopes_of_keys(dialect, frames, values, parameters)
+    length, chord = np.diff(frames), np.diff(values, axis=0)
+    found = np.clip(parameters, -1.0, 1.0)
+    found[:, [0, -1]] = 0.0
+    if len(frames) > 2:
+        factors = _factors(dialect, length, parameters)[:, 1:-1]
+        found[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
+    # The ends have a tension alone.
+    for key, slopes, one in ((0, wanted[1], chord[0] / length[0]), (-1, wanted[0], chord[-1] / length[-1])):
+        other = wanted[0][1] if key == 0 else wanted[1][-2]
+        full = one if len(frames) == 2 else 1.5 * one - 0.5 * other
+        square = float(full @ full)
+        found[0, key] = 1.0 - float(slopes[key] @ full) / square if square > 0.0 else 0.0
+    if not (np.abs(found) <= 1.0 + _ROUNDING).all():
+        return None
+    found = np.clip(found, -1.0, 1.0)
+    own = slopes_of_keys("3DS", frames, values, found)
+    steepest = max(np.abs(each).max() for each in (*wanted, chord / length[:, np.newaxis]))
+    off = max(np.abs(mine - theirs).max() for mine, theirs in zip(own, wanted, strict=True))
+    return found if off <= _SAME_SLOPE * steepest else None
+
+
+_ROUNDING = 1e-9
+_SAME_SLOPE = 1e-6
+"""A part of a track's steepest chord or tangent: slopes that differ by less are the same in float32."""
+
+
+def _weights(parameters: Float64Array) -> Float64Array:
+    """Return the weights (4, n) of the chords before and after a key, in its incoming and its outgoing tangent."""
+    tension, continuity, bias = parameters
+    x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
+    less, more = 1.0 - continuity, 1.0 + continuity
+    return np.stack((x * less, y * more, x * more, y * less))
+
+
+def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
+    """Return what each chord counts in each slope, shape (4, n), in the order of `_weights`."""
+    d1, d2 = np.append(0.0, length), np.append(length, 0.0)
+    safe1, safe2, whole = np.where(d1 > 0.0, d1, 1.0), np.where(d2 > 0.0, d2, 1.0), d1 + d2
+    weights = _weights(parameters)
+    if dialect == "3DS":
+        level = (1.0 - np.abs(parameters[1])) * (d1 / whole - 0.5)
+        incoming, outgoing = (0.5 + level) / safe1, (0.5 - level) / safe2
+        shares = np.stack((incoming, incoming, outgoing, outgoing))
+    elif dialect == "LIGHTWAVE":
+        shares = np.broadcast_to(1.0 / whole, weights.shape)
+    elif dialect == "FBX":
+        shares = np.stack((0.5 / safe1, 0.5 / safe2, 0.5 / safe1, 0.5 / safe2))
+    else:
+        first, second = d2 / (safe1 * whole), d1 / (safe2 * whole)
+        shares = np.stack((first, second, first, second))
+    factors: Float64Array = weights * shares
+    return factors
+
+
+def _inner_parameters(
+    factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
+) -> Float64Array:
+    """Return parameters (3, n) of 3D Studio of these factors, if there are any of this continuity."""
+    level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
+    incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
+    less, more = 1.0 - continuity, 1.0 + continuity
+    # Of the two factors with each weight the larger tells more: one may be 0.
+    low = np.abs(less) > np.abs(more)
+    x = np.where(
+        low, factors[0] / (incoming * np.where(low, less, 1.0)), factors[2] / (outgoing * np.where(low, 1.0, more))
+    )
+    y = np.where(
+        low, factors[3] / (outgoing * np.where(low, less, 1.0)), factors[1] / (incoming * np.where(low, 1.0, more))
+    )
+    total = x + y
+    bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
+    return np.stack((1.0 - total / 2.0, continuity, bias))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore the curves of an FBX or glTF file on what Blender has imported of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper
+
+from ..animation import AnimationError, restore_curves
+from ..animation.steps import IMPORT_STEPS
+from ..animation.translation import rpt_
+from ..interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
+from ..ui.reporting import Status, finish
+from .files import path_of
+from .in_steps import Progress
+
+OBJECT_ITEMS = (
+    ("ALL", "All Objects", "All objects of the scene whose names are in the file"),
+    ("SELECTED", "Selected Objects", "Importers select the objects that they make"),
+)
+_SOFT_PART = 0.1
+
+
+class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Replace imported keys by those of the file, with its tangents (import the file first)"""
+
+    bl_idname = "import_anim.tcb_restore_curves"
+    bl_label = "Restore Curves"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filter_glob: StringProperty(default="*.fbx;*.glb;*.gltf", options={"HIDDEN"})
+
+    objects: EnumProperty(name="Objects", description="Objects that get the curves", items=OBJECT_ITEMS)
+    use_exact: BoolProperty(name="Exact", description="Add keys where handles alone do not reach the tolerances")
+    value_tolerance: FloatProperty(
+        name="Value Tolerance",
+        description="Maximum deviation of locations and scales, as a part of the range of each",
+        default=VALUE_TOLERANCE,
+        min=1e-7,
+        soft_max=_SOFT_PART,
+        precision=6,
+    )
+    rotation_tolerance: FloatProperty(
+        name="Rotation Tolerance",
+        description="Maximum deviation of rotations",
+        default=ROTATION_TOLERANCE,
+        min=1e-6,
+        soft_max=math.radians(1.0),
+        subtype="ANGLE",
+        precision=4,
+    )
+    use_tcb: BoolProperty(
+        name="Enable TCB", description="Make tracks TCB where parameters play the same motion", default=False
+    )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "objects")
+        layout.prop(self, "use_exact")
+        tolerances = layout.column()
+        tolerances.active = self.use_exact or self.use_tcb
+        tolerances.prop(self, "value_tolerance")
+        tolerances.prop(self, "rotation_tolerance")
+        layout.prop(self, "use_tcb")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        scene: Any = context.scene
+        objects = list(context.selected_objects) if given.objects == "SELECTED" else list(scene.objects)
+        progress = Progress(context.window_manager, IMPORT_STEPS)
+        path = path_of(given.filepath)
+        try:
+            report = restore_curves(
+                path,
+                objects,
+                exact=self.use_exact,
+                value_tolerance=self.value_tolerance,
+                rotation_tolerance=self.rotation_tolerance,
+                use_tcb=self.use_tcb,
+                progress=progress,
+            )
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        finally:
+            progress.end()
+        return finish(self, report, rpt_("Restored the curves of {:s}", report.counts))

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of a track from arrays, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from interp import Keys, tcb
+from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
+from tests.animation.curves import fcurves, new_object
+from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
+
+FRAMES = np.array([1.0, 5.0, 12.5, 20.0, 31.0])
+VALUES = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32).astype(np.float64)
+PARAMETERS = {name: np.random.default_rng(2).uniform(-0.5, 0.5, 5).astype(np.float32) for name in ("tension", "bias")}
+PLACES = np.linspace(1.0, 31.0, 121)
+
+
+@pytest.fixture
+def box(scene: Any) -> bpy.types.Object:
+    return new_object("Box")
+
+
+def played(item: bpy.types.Object, path: str = "location") -> np.ndarray:
+    curves = [each for each in fcurves(item) if each.data_path == path]
+    return np.array([[curve.evaluate(frame) for curve in curves] for frame in PLACES])
+
+
+def test_keys_of_3d_studio_are_played_and_come_back_bit_for_bit(box: Any, animation: Any) -> None:
+    given = {**PARAMETERS, "continuity": PARAMETERS["bias"][::-1]}
+    report = animation.set_keys(box, "location", FRAMES, VALUES, **given)
+    assert (report.tracks, report.keys) == (1, 5)
+    np.testing.assert_allclose(played(box), tcb.VectorSpline(Keys(FRAMES, VALUES, **given))(PLACES), atol=2e-6)
+    found = animation.get_keys(box, "location")
+    np.testing.assert_array_equal(found.frames, FRAMES)
+    np.testing.assert_array_equal(found.values, VALUES)
+    for name, numbers in given.items():
+        np.testing.assert_array_equal(getattr(found, name), numbers)
+    assert found.tangents_in is None
+
+
+def test_baked_keys_come_back_as_they_were_set(box: Any, animation: Any) -> None:
+    kinds = ["BEZIER", "LINEAR", "CONSTANT", "BEZIER", "BEZIER"]
+    animation.set_keys(box, "location", FRAMES, VALUES, interpolation=kinds, ease_to=0.25)
+    before = animation.get_keys(box, "location")
+    animation.bake(box)
+    after = animation.get_keys(box, "location")
+    assert after.interpolation == kinds
+    for name in ("frames", "values", "ease_to"):
+        assert getattr(after, name).tobytes() == getattr(before, name).tobytes()
+
+
+@pytest.mark.parametrize(("dialect", "spline"), [("LIGHTWAVE", LightWaveSpline), ("KB", KochanekBartelsSpline)])
+def test_other_dialects_play_as_their_programs_do(box: Any, animation: Any, dialect: str, spline: Any) -> None:
+    given = {**PARAMETERS, "continuity": PARAMETERS["tension"][::-1]}
+    animation.set_keys(box, "location", FRAMES, VALUES, dialect=dialect, **given)
+    np.testing.assert_allclose(played(box), spline(Keys(FRAMES, VALUES, **given))(PLACES), atol=2e-6)
+
+
+def test_keys_of_fbx_play_what_motionbuilder_plays(box: Any, animation: Any) -> None:
+    ticks, values, parameters = TCB_KEYS
+    tension, continuity, bias = np.array(parameters).T
+    frames = np.array(ticks) / 46186158000 * 24.0
+    report = animation.set_keys(
+        box,
+        "color",
+        frames,
+        np.tile(values, (4, 1)).T,
+        tension=tension,
+        continuity=continuity,
+        bias=bias,
+        dialect="FBX",
+    )
+    assert report.errors == []
+    curve = fcurves(box)[0]
+    np.testing.assert_allclose([curve.evaluate(frame) for frame in range(61)], TCB_VALUES, atol=1e-5)
+
+
+def test_even_keys_of_another_dialect_become_tcb(box: Any, animation: Any) -> None:
+    item = bpy.data.lights.new("Lamp", "POINT")
+    animation.set_keys(item, "energy", [1, 11, 21, 31], [0, 2, 1, 3], tension=0.5, dialect="FBX")
+    found = animation.get_keys(item, "energy")
+    assert found.tangents_in is None
+    np.testing.assert_allclose(found.tension[1:-1], 0.5, atol=1e-7)
+
+
+def test_tangents_are_played_exactly_and_come_back(box: Any, animation: Any) -> None:
+    slopes = np.random.default_rng(3).normal(size=(5, 3)) * 0.2
+    animation.set_keys(box, "location", FRAMES, VALUES, tangents_in=slopes, tangents_out=slopes)
+    np.testing.assert_allclose(played(box), CubicHermiteSpline(FRAMES, VALUES, slopes)(PLACES), atol=5e-6)
+    found = animation.get_keys(box, "location")
+    np.testing.assert_allclose(found.tangents_in, slopes, atol=1e-6)
+    np.testing.assert_allclose(found.tangents_out, slopes, atol=1e-6)
+
+
+def test_rotations_of_bones_are_keyed_whole(arm: Any, animation: Any) -> None:
+    bone = arm.pose.bones[0]
+    bone.rotation_mode = "QUATERNION"
+    path = f'pose.bones["{bone.name}"].rotation_quaternion'
+    turns = np.random.default_rng(4).normal(size=(5, 4)) * 0.2 + [1, 0, 0, 0]
+    report = animation.set_keys(arm, path, FRAMES, turns, tension=0.2)
+    assert (report.tracks, len(report.handles)) == (1, 1)
+    np.testing.assert_array_equal(animation.get_keys(arm, path).values, turns.astype(np.float32))
+
+
+def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", FRAMES, VALUES, tension=0.5)
+    animation.set_keys(box, "location", FRAMES[:2], VALUES[:2])
+    found = animation.get_keys(box, "location")
+    np.testing.assert_array_equal(found.frames, FRAMES[:2])
+    assert not found.tension.any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"frames": [[1, 2]]}, "frames must be of shape"),
+        ({"frames": [1, 1, 2, 3, 4]}, "must ascend by more than"),
+        ({"frames": [1, 2, 3, 4, np.nan]}, "frames"),
+        ({"values": VALUES[:4]}, "values must be of shape"),
+        ({"values": VALUES[:, :2]}, "have 3 components, not 2"),
+        ({"tension": [0, 0]}, "tension must be a number or of shape"),
+        ({"tangents_in": VALUES[:2]}, "tangents_in must be of shape"),
+        ({"interpolation": "CUBIC"}, "interpolation 'CUBIC' is none of"),
+        ({"dialect": "MAX"}, "dialect"),
+        ({"ease_to": 0.5, "dialect": "KB"}, "ease_to"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_by_name(box: Any, animation: Any, arguments: Any, words: str) -> None:
+    given = {"frames": FRAMES, "values": VALUES, **arguments}
+    with pytest.raises((ValueError, TypeError), match=words):
+        animation.set_keys(box, "location", given.pop("frames"), given.pop("values"), **given)
+    assert box.animation_data is None
+
+
+def test_an_unknown_property_is_refused(box: Any, animation: Any) -> None:
+    with pytest.raises(animation.AnimationError, match="no float property of this path"):
+        animation.set_keys(box, "nothing", FRAMES, VALUES)

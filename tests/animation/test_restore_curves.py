@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore Curves: scenes exported to glTF and FBX, imported by Blender, and compared with what they were.
+
+Blender's exporter normalizes the points that define a quaternion's tangents, so the keys here have tangents that it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from tests.animation.curves import fcurves
+from tests.formats.fbx_layout import CUBIC, TCB, USER, KeyCurve, Model, scene_bytes
+
+PLACES = np.arange(1.0, 100.0, 0.125)
+RATE = 24.0
+Values = dict[str, np.ndarray]
+
+
+def key(owner: Any, path: str, index: int, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
+    """Key one channel with FREE handles at thirds; slopes per frame before and after each key, shape (2, n)."""
+    owner.keyframe_insert(path, index=index, frame=int(frames[0]))
+    source = owner.id_data
+    whole = f"{owner.path_from_id()}.{path}" if owner != source else path
+    curve = next(each for each in fcurves(source) if each.data_path == whole and each.array_index == index)
+    points = curve.keyframe_points
+    points.add(len(frames) - 1)
+    length = np.diff(frames) / 3.0
+    before, after = np.append(length[0], length), np.append(length, length[-1])
+    for point, *numbers in zip(points, frames, values, before, after, *slopes, strict=True):
+        frame, value, back, on, left, right = map(float, numbers)
+        point.interpolation = "BEZIER"
+        point.handle_left_type = point.handle_right_type = "FREE"
+        point.co = (frame, value)
+        point.handle_left, point.handle_right = (frame - back, value - left * back), (frame + on, value + right * on)
+
+
+def animate(owner: Any, rng: np.random.Generator) -> None:
+    """Key location, rotation and scale with random tangents."""
+    count = int(rng.integers(3, 7))
+    frames = np.sort(rng.choice(np.arange(1, 100), count, replace=False)).astype(float)
+    for path in ("location", "scale"):
+        for index in range(3):
+            key(owner, path, index, frames, 2.0 + 0.3 * rng.normal(size=count), rng.normal(size=(2, count)) * 0.01)
+    owner.rotation_mode = "QUATERNION"
+    q = np.insert(rng.normal(size=(count, 3)) * 0.2, 0, 1.0, axis=1)
+    q /= np.linalg.norm(q, axis=1)[:, np.newaxis]
+    ends = q + np.insert(rng.normal(size=(2, count, 3)) * 0.005, 0, 0.0, axis=2)
+    slopes = ends / np.linalg.norm(ends, axis=2)[:, :, np.newaxis] - q
+    for index in range(4):
+        key(owner, "rotation_quaternion", index, frames, q[:, index], slopes[:, :, index])
+
+
+def new_object(name: str) -> bpy.types.Object:
+    made = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+def new_rig(bones: int, rng: np.random.Generator) -> bpy.types.Object:
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for number in range(bones):
+        bone: Any = rig.data.edit_bones.new(f"Bone{number}")
+        bone.head = parent.tail if parent else (0.0, 0.0, 0.0)
+        bone.tail = np.array(bone.head) + [0.0, 0.0, 1.0] + rng.normal(size=3) * 0.3
+        bone.roll = float(rng.random()) * 0.3
+        bone.parent = parent
+        parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def played(owner: bpy.types.Object) -> Values:
+    """The values that the F-curves of an object play, quaternions of length 1 and a positive first component."""
+    data = owner.animation_data
+    if data.action is None:
+        strip = next(strip for track in data.nla_tracks for strip in track.strips)
+        data.action = strip.action
+        if hasattr(data, "action_slot"):
+            data.action_slot = strip.action_slot
+    values: dict[str, dict[int, list[float]]] = {}
+    for curve in fcurves(owner):
+        values.setdefault(curve.data_path, {})[curve.array_index] = [curve.evaluate(frame) for frame in PLACES]
+    result = {}
+    for path, columns in values.items():
+        numbers = np.array([columns[index] for index in sorted(columns)])
+        if path.endswith("quaternion"):
+            numbers *= np.sign(numbers[0]) / np.linalg.norm(numbers, axis=0)
+        result[path] = numbers
+    return result
+
+
+def largest(before: Values, after: Values) -> float:
+    """The largest deviation, as a part of the range of a property."""
+    return max(
+        float(np.abs(after[path] - values).max() / np.ptp(values, axis=1).max()) for path, values in before.items()
+    )
+
+
+def exported(path: Path) -> Path:
+    bpy.ops.export_scene.gltf(
+        export_format="GLB" if path.suffix == ".glb" else "GLTF_SEPARATE",
+        filepath=str(path),
+        export_force_sampling=False,
+        export_frame_range=False,
+        export_optimize_animation_size=False,
+    )
+    return path
+
+
+def imported(path: Path) -> dict[str, bpy.types.Object]:
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=str(path))
+    return {each.name: each for each in bpy.data.objects}
+
+
+def test_twenty_objects_and_a_rig_come_back_from_gltf(scene: Any, animation: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    made = [new_object(f"Box{number}") for number in range(20)]
+    for number, each in enumerate(made):
+        each.parent = made[number - 1] if number % 4 == 3 else None
+        animate(each, rng)
+    rig = new_rig(5, rng)
+    for bone in rig.pose.bones:
+        animate(bone, rng)
+    before = {each.name: played(each) for each in (*made, rig)}
+    keys = sum(len(curve.keyframe_points) for each in (*made, rig) for curve in fcurves(each))
+    path = exported(tmp_path / "scene.glb")
+    objects = imported(path)
+    assert max(largest(values, played(objects[name])) for name, values in before.items()) > 0.1
+    report = animation.restore_curves(path, objects.values())
+    assert (report.tracks, report.errors, report.values_exact, report.rotations_exact) == (75, [], True, True)
+    off = {name: largest(values, played(objects[name])) for name, values in before.items()}
+    assert max(off.values()) < 1e-5, off
+    assert sum(len(curve.keyframe_points) for name in before for curve in fcurves(objects[name])) == keys
+
+
+def test_handles_are_free_and_steps_and_lines_stay(scene: Any, animation: Any, tmp_path: Path) -> None:
+    for kind in ("BEZIER", "LINEAR", "CONSTANT"):
+        each = new_object(kind.title())
+        key(each, "location", 0, np.array([1.0, 5.0, 9.0]), np.array([0.0, 4.0, 1.0]), np.zeros((2, 3)))
+        for curve in fcurves(each):
+            for point in curve.keyframe_points:
+                point.interpolation = kind
+    path = exported(tmp_path / "kinds.gltf")
+    objects = imported(path)
+    animation.restore_curves(str(path), list(objects.values()))
+    for kind in ("BEZIER", "LINEAR", "CONSTANT"):
+        played(objects[kind.title()])
+        points = next(iter(fcurves(objects[kind.title()]))).keyframe_points
+        assert {point.interpolation for point in points} == {kind}
+        assert {point.handle_left_type for point in points} == {"FREE"}
+
+
+@pytest.fixture
+def moved(scene: Any, animation: Any, tmp_path: Path) -> Iterator[tuple[Path, dict[str, bpy.types.Object]]]:
+    """A file of one object, and the object imported."""
+    animate(new_object("Box"), np.random.default_rng(7))
+    path = exported(tmp_path / "box.glb")
+    objects = imported(path)
+    played(objects["Box"])
+    yield path, objects
+
+
+def test_an_object_that_does_not_fit_is_named_and_left_alone(moved: Any, animation: Any) -> None:
+    path, objects = moved
+    curve = next(each for each in fcurves(objects["Box"]) if each.data_path == "location")
+    curve.keyframe_points[1].co.y += 1.0
+    before = [tuple(point.co) for each in fcurves(objects["Box"]) for point in each.keyframe_points]
+    with pytest.raises(animation.AnimationError, match=r'"Box", location: its location is 0\.\d+ off the file'):
+        animation.restore_curves(path, [objects["Box"]])
+    assert [tuple(point.co) for each in fcurves(objects["Box"]) for point in each.keyframe_points] == before
+
+
+def test_objects_of_other_names_are_no_reason_to_change_anything(moved: Any, animation: Any) -> None:
+    path, objects = moved
+    objects["Box"].name = "Other"
+    with pytest.raises(animation.AnimationError, match="no animation of it is on these objects"):
+        animation.restore_curves(path, [objects["Box"]])
+
+
+def test_a_tcb_track_is_refused(moved: Any, animation: Any) -> None:
+    path, objects = moved
+    animation.enable(objects["Box"], prefixes=["location"])
+    report = animation.restore_curves(path, [objects["Box"]])
+    assert report.tracks == 2
+    assert [error.track for error in report.errors] == ["location"]
+    assert report.errors[0].code == "RESTORE_TCB"
+
+
+def test_moved_rotated_and_scaled_parents_do_not_matter(moved: Any, animation: Any) -> None:
+    path, objects = moved
+    box = objects["Box"]
+    box.parent = new_object("Mount")
+    box.parent.rotation_euler, box.parent.location = (0.3, 1.0, -0.7), (1.0, 2.0, 3.0)
+    assert animation.restore_curves(path, [box]).errors == []
+
+
+def test_curves_become_tcb_where_parameters_play_them(scene: Any, animation: Any, tmp_path: Path) -> None:
+    each = new_object("Box")
+    frames, values = [1, 11, 21, 31], np.random.default_rng(8).normal(size=(4, 3))
+    animation.set_keys(each, "location", frames, values, tension=0.3, bias=-0.4)
+    animation.apply(each)
+    path = exported(tmp_path / "box.glb")
+    objects = imported(path)
+    report = animation.restore_curves(path, objects.values(), use_tcb=True)
+    assert report.errors == []
+    found = animation.get_keys(objects["Box"], "location")
+    assert found.tangents_in is None
+    np.testing.assert_allclose(found.tension[1:-1], 0.3, atol=1e-3)
+    np.testing.assert_allclose(found.bias[1:-1], -0.4, atol=1e-3)
+
+
+def written(path: Path, curves: Any, properties: Any = None) -> Path:
+    path.write_bytes(scene_bytes([Model("Box", 0, properties or {}, curves)]))
+    return path
+
+
+def imported_fbx(path: Path) -> bpy.types.Object:
+    import addon_utils
+
+    addon_utils.enable("io_scene_fbx")
+    bpy.ops.import_scene.fbx(filepath=str(path))
+    return bpy.data.objects["Box"]
+
+
+TIMES = np.array([0.0, 0.5, 1.5, 2.0])
+SLOPES = np.array([[1.0, 2.0], [-30.0, 5.0], [20.0, -10.0], [0.0, 0.0]])
+VALUES = np.array([0.0, 40.0, -20.0, 10.0])
+
+
+def user_curve() -> KeyCurve:
+    return KeyCurve(TIMES, VALUES, [CUBIC | USER] * 4, [(a, b, 0, 0) for a, b in SLOPES])
+
+
+def test_an_fbx_location_plays_the_files_cubics(scene: Any, animation: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "box.fbx", {"Lcl Translation": (user_curve(), None, None)})
+    box = imported_fbx(path)
+    report = animation.restore_curves(path, [box])
+    assert (report.tracks, report.values_exact) == (1, True)
+    curve = next(each for each in fcurves(box) if each.data_path == "location" and each.array_index == 0)
+    assert len(curve.keyframe_points) == 4
+    size = curve.keyframe_points[1].co.y / VALUES[1]
+    rate = (curve.keyframe_points[3].co.x - curve.keyframe_points[0].co.x) / 2.0
+    for row in range(3):
+        at = np.linspace(TIMES[row], TIMES[row + 1], 9)
+        wanted = CubicHermiteSpline(TIMES[row : row + 2], VALUES[row : row + 2], SLOPES[row])(at)
+        found = [curve.evaluate(time * rate + curve.keyframe_points[0].co.x) / size for time in at]
+        np.testing.assert_allclose(found, wanted, atol=60.0 * 1e-5)
+
+
+def test_an_fbx_rotation_about_one_axis_is_exact_in_euler_angles(scene: Any, animation: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "box.fbx", {"Lcl Rotation": (None, None, user_curve())})
+    box = imported_fbx(path)
+    assert box.rotation_mode == "XYZ"
+    report = animation.restore_curves(path, [box])
+    assert report.rotations_exact
+    assert {len(each.keyframe_points) for each in fcurves(box) if each.data_path == "rotation_euler"} <= {1, 4}
+
+
+def test_exact_adds_keys_until_the_tolerance_is_reached(scene: Any, animation: Any, tmp_path: Path) -> None:
+    curves = [KeyCurve(TIMES, np.roll(VALUES, n), [CUBIC | TCB] * 4) for n in range(3)]
+    path = written(tmp_path / "box.fbx", {"Lcl Rotation": curves})
+    box = imported_fbx(path)
+    box.rotation_mode = "XYZ"
+    plain = animation.restore_curves(path, [box])
+    assert not plain.rotations_exact
+    assert len(fcurves(box)[3].keyframe_points) == 4
+    again = animation.restore_curves(path, [box], exact=True)
+    assert again.rotation_error <= animation.ROTATION_TOLERANCE < plain.rotation_error
+    assert again.keys > plain.keys
+
+
+def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Path) -> None:
+    path = tmp_path / "box.fbx"
+    path.write_bytes(b"nothing")
+    with pytest.raises(animation.AnimationError, match="box.fbx.*it is no FBX file"):
+        animation.restore_curves(path, [new_object("Box")])
+
+
+def test_the_operator_is_one_undo_step_and_reports(moved: Any, animation: Any) -> None:
+    path, _objects = moved
+    assert bpy.ops.import_anim.tcb_restore_curves(filepath=str(path)) == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="can't be read"):
+        bpy.ops.import_anim.tcb_restore_curves(filepath="/nowhere.glb")

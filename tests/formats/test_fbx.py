@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""FBX files made by hand: slopes of all kinds of keys, transforms, and damage."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation
+
+from formats import fbx
+from formats.fbx import FbxError
+from formats.motion import CONSTANT, Curve, NodeMotion
+from tests.formats.fbx_layout import (
+    AUTO,
+    CUBIC,
+    LINEAR,
+    NEXT,
+    TCB,
+    USER,
+    WEIGHTED,
+    KeyCurve,
+    Model,
+    Record,
+    file_bytes,
+    scene_bytes,
+)
+from tests.formats.fbx_layout import (
+    CONSTANT as STEP,
+)
+from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
+from tools import fuzz_3ds, fuzz_motion
+
+TIMES = (0.0, 1.0, 2.5, 3.0)
+VALUES = (0.0, 4.0, -2.0, 1.0)
+
+
+def moved(curve: KeyCurve, **properties: tuple[float, ...]) -> NodeMotion:
+    """The motion of a model whose x is keyed."""
+    given = {name.replace("_", " "): values for name, values in properties.items()}
+    data = scene_bytes([Model("Box", 0, given, {"Lcl Translation": (curve, None, None)})])
+    (take,) = fbx.read(data).takes
+    return take.motions[0]
+
+
+def curve_of(curve: KeyCurve) -> Curve:
+    track = moved(curve).translation
+    assert track is not None
+    assert track.curves is not None
+    return track.curves[0]
+
+
+def test_tcb_keys_play_what_motionbuilder_plays() -> None:
+    ticks, values, parameters = TCB_KEYS
+    data = [(*each, 0.0) for each in parameters]
+    curve = curve_of(KeyCurve(np.array(ticks) / 46186158000, values, [CUBIC | TCB] * 10, data))
+    np.testing.assert_allclose(curve(np.arange(61) / 24.0), TCB_VALUES, atol=2e-6)
+
+
+def test_user_slopes_are_those_of_hermites_cubic() -> None:
+    slopes = [(1.0, 2.0), (-3.0, 0.5), (2.0, -1.0), (0.0, 0.0)]
+    curve = curve_of(KeyCurve(TIMES, VALUES, [CUBIC | USER | 0x800] * 4, [(a, b, 0, 0) for a, b in slopes]))
+    at = np.linspace(0.0, 3.0, 61)
+    for key in range(3):
+        right, left = slopes[key]
+        inside = at[(at >= TIMES[key]) & (at <= TIMES[key + 1])]
+        wanted = CubicHermiteSpline(TIMES[key : key + 2], VALUES[key : key + 2], [right, left])(inside)
+        np.testing.assert_allclose(curve(inside), wanted, atol=1e-6)
+
+
+def test_a_weighted_segment_passes_through_the_points_of_its_bezier_curve() -> None:
+    packed = struct.unpack("<f", struct.pack("<HH", 8000, 1000))[0]
+    data = [(2.0, -1.0, packed, 0.0), (0.0, 0.0, 0.0, 0.0)]
+    curve = curve_of(KeyCurve((0.0, 2.0), (1.0, 3.0), [CUBIC | USER | WEIGHTED] * 2, data))
+    points = np.array([(0.0, 1.0), (1.6, 1.0 + 1.6 * 2.0), (1.8, 3.0 + 0.2), (2.0, 3.0)])
+    t = np.linspace(0.0, 1.0, 33)[:, np.newaxis]
+    # De Casteljau.
+    level = [np.broadcast_to(point, (33, 2)) for point in points]
+    while len(level) > 1:
+        level = [a + t * (b - a) for a, b in zip(level, level[1:], strict=False)]
+    np.testing.assert_allclose(curve(level[0][:, 0]), level[0][:, 1], atol=2e-6)
+
+
+def test_automatic_keys_between_evenly_spaced_ones_have_half_the_slope_of_both_chords() -> None:
+    curve = curve_of(KeyCurve((0.0, 1.0, 2.0), (0.0, 3.0, 4.0), [CUBIC | AUTO] * 3))
+    assert curve.leaving[1] == pytest.approx(2.0)
+    assert curve.arriving[1] == pytest.approx(2.0)
+
+
+def test_constant_segments_hold_their_first_or_their_second_key() -> None:
+    curve = curve_of(KeyCurve(TIMES, VALUES, [STEP, STEP | NEXT, LINEAR, LINEAR]))
+    assert (curve.interpolation[:2] == CONSTANT).all()
+    np.testing.assert_allclose(curve([0.5, 1.0, 1.5, 2.75]), [0.0, 4.0, -2.0, -0.5], atol=1e-6)
+
+
+def test_a_local_transform_has_its_pivots_offsets_and_rotations_in_order() -> None:
+    numbers = np.random.default_rng(2).normal(size=(9, 3))
+    names = ("Lcl Translation", "Lcl Rotation", "Lcl Scaling", "PreRotation", "PostRotation")
+    names += ("RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
+    numbers[[1, 3, 4]] *= 40.0
+    given = {name: tuple(row.tolist()) for name, row in zip(names, numbers, strict=True)}
+    given["RotationOrder"] = (3,)
+    (node,) = fbx.read(scene_bytes([Model("Box", 0, given)])).nodes
+
+    def move(vector: np.ndarray) -> np.ndarray:
+        return np.block([[np.eye(3), vector[:, np.newaxis]], [np.zeros((1, 3)), np.ones((1, 1))]])
+
+    def turn(angles: np.ndarray, order: str) -> np.ndarray:
+        matrix = np.eye(4)
+        matrix[:3, :3] = Rotation.from_euler(
+            order, [angles["xyz".index(axis)] for axis in order], degrees=True
+        ).as_matrix()
+        return matrix
+
+    t, r, s, pre, post, r_off, r_piv, s_off, s_piv = numbers
+    scale = np.diag([*s, 1.0])
+    # FBX's order 3 is YXZ: about y first, then x, then z.
+    wanted = move(t) @ move(r_off) @ move(r_piv) @ turn(pre, "xyz") @ turn(r, "yxz") @ np.linalg.inv(turn(post, "xyz"))
+    wanted = wanted @ move(-r_piv) @ move(s_off) @ move(s_piv) @ scale @ move(-s_piv)
+    w, x, y, z = node.rotation
+    found = move(node.translation)
+    found[:3, :3] = Rotation.from_quat([x, y, z, w]).as_matrix() @ np.diag(node.scale)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("version", [7100, 7400, 7500, 7700])
+def test_versions_with_short_and_long_records_are_read(version: int) -> None:
+    data = scene_bytes([Model("Root"), Model("Child", 1)], version)
+    assert [(node.name, node.parent) for node in fbx.read(data).nodes] == [("Root", -1), ("Child", 0)]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "it is no FBX file"),
+        (b"; FBX 7.4.0 project file", "file of text"),
+        (file_bytes([], 6100), "version 6100"),
+        (scene_bytes([Model("A", 2), Model("B", 1)]), "its own ancestor"),
+        (file_bytes([Record("Objects", (), [Record("Model", [b"no number"])])]), "has no number"),
+    ],
+)
+def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(FbxError, match=words):
+        fbx.read(data)
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [
+        (KeyCurve((1.0, 0.0), (0, 0), (LINEAR, LINEAR)), "key 1 is before the key before it"),
+        (KeyCurve((0.0, 1.0), (0, np.inf), (LINEAR, LINEAR)), "key 1 is not a finite number"),
+        (KeyCurve((0.0, 1.0), (0, 0, 0), (LINEAR, LINEAR)), "not as many"),
+    ],
+)
+def test_damaged_curves_are_refused_by_key(curve: KeyCurve, words: str) -> None:
+    with pytest.raises(FbxError, match=words):
+        moved(curve)
+
+
+def test_an_array_that_grows_beyond_its_length_is_refused() -> None:
+    data = scene_bytes([Model("Box", 0, {}, {"Lcl Translation": (KeyCurve(TIMES, VALUES, [LINEAR] * 4), None, None)})])
+    place = data.index(b"KeyTime") + len(b"KeyTime") + 1
+    with pytest.raises(FbxError, match="has 25 bytes, not 24"):
+        fbx.read(data[:place] + struct.pack("<I", 3) + data[place + 4 :])
+
+
+def test_damaged_files_raise_nothing_but_the_readers_own_error() -> None:
+    curve = KeyCurve(TIMES, VALUES, [CUBIC | TCB] * 4)
+    seed = scene_bytes([Model("Box", 0, {}, {"Lcl Translation": (curve, curve, None), "Lcl Rotation": (curve,) * 3})])
+    outcomes = {fuzz_motion.judge(fuzz_3ds.change(random.Random(number), seed, [seed])) for number in range(300)}
+    assert outcomes == {"read", "refused"}

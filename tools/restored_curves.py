@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import FBX and glTF files with Blender, restore their curves, and compare the motion with other readers of the files.
+
+    python tools/restored_curves.py FILE… [--exact] [--seconds 120] [--page docs/restored_curves.md]
+
+FBX files are imported by each importer that this Blender has. Motion is compared at eighths between the file's keys: of
+FBX with what the PyPI package `ufbx` evaluates, of glTF with the specification's formula, written down here a second
+time. A part of the range of each property, or degrees. Each file, importer and evaluation by ufbx has a process of its
+own. With --page the tables are written into that page. Needs Blender as a Python module.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb
+from tools.bench_report import filled, table
+
+Float64Array = npt.NDArray[np.float64]
+Row = dict[str, Any]
+IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
+MOST_PLACES = 2000
+"""Times at which a node is compared."""
+HEADS = {
+    "file": "file",
+    "importer": "importer",
+    "tracks": "tracks",
+    "keys": "keys of the file",
+    "after_keys": "keys after",
+    "imported": "imported, of the range",
+    "imported_degrees": "degrees",
+    "exact": "exact tracks",
+    "exact_off": "off, of the range",
+    "exact_degrees": "degrees",
+    "fitted": "fitted tracks",
+    "beyond": "off more than reported",
+    "fitted_off": "off, of the range",
+    "fitted_degrees": "degrees",
+    "faults": "refused",
+}
+
+
+def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
+    """Write local transforms that ufbx evaluates at the requested times, by take and node; end the process."""
+    import ufbx
+
+    wanted = json.loads(Path(request).read_text())
+    scene = ufbx.load_file(path)
+    result: dict[str, dict[str, list[list[float]]]] = {}
+    for stack in list(scene.anim_stacks):
+        take = result.setdefault(stack.name, {})
+        for node in list(scene.nodes):
+            if node.name in wanted.get(stack.name, {}) and node.name not in take:
+                take[node.name] = [
+                    [
+                        *local.translation,
+                        local.rotation.w,
+                        local.rotation.x,
+                        local.rotation.y,
+                        local.rotation.z,
+                        *local.scale,
+                    ]
+                    for time in wanted[stack.name][node.name]
+                    for local in [ufbx.evaluate_transform(stack.anim, node, time)]
+                ]
+    Path(answer).write_text(json.dumps(result))
+    os._exit(0)
+
+
+class Gltf:
+    """A second reader of glTF, straight from the specification: no sparse accessors, floats only."""
+
+    def __init__(self, path: Path) -> None:
+        data = path.read_bytes()
+        self.binary: bytes | None = None
+        if data[:4] == b"glTF":
+            (length,) = struct.unpack_from("<I", data, 12)
+            self.json = json.loads(data[20 : 20 + length])
+            self.binary = data[28 + length :]
+        else:
+            self.json = json.loads(data)
+        self.folder = path.parent
+
+    def numbers(self, index: int) -> Float64Array:
+        accessor = self.json["accessors"][index]
+        if "sparse" in accessor or accessor["componentType"] != 5126:
+            raise ValueError("this accessor is not compared")
+        view = self.json["bufferViews"][accessor["bufferView"]]
+        buffer = self.json["buffers"][view["buffer"]]
+        uri = buffer.get("uri")
+        if uri is None:
+            assert self.binary is not None
+            content = self.binary
+        elif uri.startswith("data:"):
+            content = __import__("base64").b64decode(uri.partition(",")[2])
+        else:
+            content = (self.folder / uri).read_bytes()
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        values = np.frombuffer(content, "<f4", accessor["count"] * width, start)
+        return values.reshape(-1, width).astype(np.float64)
+
+    def evaluate(self, take: int, node: int, path: str, times: Float64Array) -> Float64Array | None:
+        """Return values at times, one after the other; None where the take does not animate the property."""
+        animation = self.json["animations"][take]
+        for channel in animation["channels"]:
+            target = channel["target"]
+            if target.get("node") == node and target["path"] == path:
+                sampler = animation["samplers"][channel["sampler"]]
+                keys, values = self.numbers(sampler["input"])[:, 0], self.numbers(sampler["output"])
+                mode = sampler.get("interpolation", "LINEAR")
+                return np.array([self._at(float(t), keys, values, mode, path) for t in times])
+        return None
+
+    @staticmethod
+    def _at(t: float, keys: Float64Array, values: Float64Array, mode: str, path: str) -> Float64Array:
+        each = 3 if mode == "CUBICSPLINE" else 1
+        middle = 1 if each == 3 else 0
+        key = int(np.searchsorted(keys, t, side="right")) - 1
+        if key < 0 or key >= len(keys) - 1:
+            result = values[each * min(max(key, 0), len(keys) - 1) + middle]
+        elif mode == "STEP":
+            result = values[key]
+        else:
+            length = keys[key + 1] - keys[key]
+            s = (t - keys[key]) / length
+            start, end = values[each * key + middle], values[each * (key + 1) + middle]
+            if mode == "CUBICSPLINE":
+                leaving, arriving = length * values[each * key + 2], length * values[each * (key + 1)]
+                result = (
+                    (2 * s**3 - 3 * s**2 + 1) * start
+                    + (s**3 - 2 * s**2 + s) * leaving
+                    + (-2 * s**3 + 3 * s**2) * end
+                    + (s**3 - s**2) * arriving
+                )
+            elif path == "rotation":
+                dot = float(start @ end)
+                angle = np.arccos(min(abs(dot), 1.0))
+                end = end if dot >= 0.0 else -end
+                result = (
+                    start + s * (end - start)
+                    if angle < 1e-9
+                    else (np.sin((1 - s) * angle) * start + np.sin(s * angle) * end) / np.sin(angle)
+                )
+            else:
+                result = start + s * (end - start)
+        if path == "rotation":
+            result = result[[3, 0, 1, 2]] / np.linalg.norm(result)
+        return np.asarray(result)
+
+
+def places(times: Float64Array) -> Float64Array:
+    """Return eighths of the segments between times, and the times."""
+    eighths = (times[:-1, np.newaxis] + np.diff(times)[:, np.newaxis] * np.arange(8) / 8).ravel()
+    return np.append(eighths, times[-1])[:MOST_PLACES]
+
+
+def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], Float64Array | None]:
+    """Return a function of take, node, property and times that returns what another reader evaluates."""
+    if path.suffix != ".fbx":
+        return Gltf(path).evaluate
+    wanted: dict[str, dict[str, list[float]]] = {}
+    for take in file.takes:
+        for node, motion in take.motions.items():
+            every = [track.times for track in (motion.translation, motion.rotation, motion.scale) if track]
+            at = np.unique(np.concatenate([places(times) for times in every]))
+            wanted.setdefault(take.name, {})[file.nodes[node].name] = at.tolist()
+    with tempfile.TemporaryDirectory() as folder:
+        request, answer = Path(folder, "request.json"), Path(folder, "answer.json")
+        request.write_text(json.dumps(wanted))
+        subprocess.run([sys.executable, __file__, "--ufbx", str(path), str(request), str(answer)], check=False)
+        found = json.loads(answer.read_text()) if answer.exists() else {}
+
+    def evaluate(take: int, node: int, name: str, times: Float64Array) -> Float64Array | None:
+        take_name, node_name = file.takes[take].name, file.nodes[node].name
+        rows = found.get(take_name, {}).get(node_name)
+        if rows is None or [each.name for each in file.nodes].count(node_name) > 1:
+            return None
+        index = np.searchsorted(wanted[take_name][node_name], times)
+        columns = {"translation": slice(0, 3), "rotation": slice(3, 7), "scale": slice(7, 10)}[name]
+        return np.array(rows)[index, columns]
+
+    return evaluate
+
+
+def measure(path: Path, importer: str, exact: bool) -> Row:
+    """Import a file, restore its curves, and return the row of the table."""
+    import bpy  # isort: skip
+    import addon_utils
+
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+    restoring, matching, items, fcurves_channels = (
+        importlib.import_module(f"{package.__name__}.animation.{name}")
+        for name in ("file_curves.restore_curves", "file_curves.matching", "file_curves.items", "fcurves.channels")
+    )
+    rotations = importlib.import_module(f"{package.__name__}.interp.rotations")
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    row: Row = {"file": path.name, "importer": importer}
+    group, operator = IMPORTERS[importer].split(".")
+    if operator == "fbx":
+        addon_utils.enable("io_scene_fbx")
+    try:
+        getattr(getattr(bpy.ops, group), operator)(filepath=str(path))
+        file = restoring.read_file(path)
+    except (RuntimeError, restoring.AnimationError) as error:
+        return {**row, "faults": [str(error).strip().splitlines()[-1][:200]]}
+    if not any(take.motions for take in file.takes):
+        return {**row, "still": True}
+    oracle = oracle_of(path, file)
+    matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
+    matched = list(restoring._matched_actions(matcher, restoring.Report()))
+
+    def off() -> Iterator[tuple[str, str, float, float, int]]:
+        """Yield owner, path, deviation, range and keys of each compared property."""
+        for channels, take, timing, matches in matched:
+            fcurves = {(each.data_path, each.array_index): each for each in channels}
+            for match in matches:
+                for name, track in matching.tracks_of(match.motion).items():
+                    path_of = match.item.path(matching.PROPERTIES[name])
+                    own = [fcurve for (key, _), fcurve in fcurves.items() if key == path_of]
+                    times = places(track.times)
+                    values = oracle(file.takes.index(take), match.node, name, times)
+                    if (
+                        match.motion.translation
+                        is not file.takes[file.takes.index(take)].motions[match.node].translation
+                    ):
+                        values = track.evaluate(times) if name == "translation" else values
+                    if match.misfit is not None or not own or values is None:
+                        continue
+                    played = match.item.played(matching.PROPERTIES[name], fcurves, times * timing.rate + timing.start)
+                    keys = len(np.unique([point.co.x for fcurve in own for point in fcurve.keyframe_points]))
+                    identity = match.item.owner.name, f"{channels.action.name}: {path_of}"
+                    if name == "rotation":
+                        angles = np.degrees(rotations.angle_between(match.conversion.rotation(values), played))
+                        steps = steps_within(track, times)
+                        yield *identity, float(angles[~steps].max(initial=0.0)), 0.0, keys
+                    else:
+                        wanted = (
+                            match.conversion.location(values)
+                            if name == "translation"
+                            else match.conversion.scale(values)
+                        )
+                        span = max(float(np.ptp(wanted, axis=0).max()), 1e-3 * float(np.abs(wanted).max()))
+                        steps = steps_within(track, times)
+                        yield *identity, float(np.abs(wanted - played)[~steps].max(initial=0.0)), span, keys
+
+    def steps_within(track: Any, times: Float64Array) -> Any:
+        """Return the times at a key where the file steps: which side of it they are on is rounding."""
+        ends = np.isin(times, track.times)
+        at = np.searchsorted(track.times, times)
+        return ends & (track.interpolation[np.clip(at - 1, 0, len(track.times) - 1)] == 0) | (
+            ends & (track.interpolation[np.clip(at, 0, len(track.times) - 1)] == 0)
+        )
+
+    imported = {entry[:2]: entry[2:] for entry in off()}
+    if not imported:
+        faults = [str(match.misfit) for *_, matches in matched for match in matches if match.misfit]
+        return {**row, "faults": faults or ["nothing to compare"]}
+    names = {}
+    for channels, _take, _timing, matches in matched:
+        for match in matches:
+            for name in matching.tracks_of(match.motion):
+                path_of = match.item.path(matching.PROPERTIES[name])
+                names[match.item.owner.name, f"{channels.action.name}: {path_of}"] = len(
+                    getattr(match.motion, name).times
+                )
+    report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
+    errors = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
+    restored = {entry[:2]: entry[2:] for entry in off()}
+    exact_ones, fitted, beyond = [], [], 0
+    for key, (deviation, span, _) in restored.items():
+        reported = errors.get((key[0], key[1].partition(": ")[2]))
+        part = deviation / span if span else deviation
+        angle = not imported[key][1] and span == 0.0 and key[1].rpartition(".")[2].startswith("rotation")
+        if reported is None:
+            exact_ones.append((angle, part))
+        else:
+            fitted.append((angle, part))
+            beyond += deviation > reported * 1.05 + 1e-6 * max(span, 1.0)
+    before = [
+        (key[1].rpartition(".")[2].startswith("rotation"), off / span if span else off)
+        for key, (off, span, _) in imported.items()
+    ]
+
+    def most(entries: Sequence[tuple[bool, float]], angles: bool) -> float | None:
+        return max((value for angle, value in entries if angle == angles), default=None)
+
+    return {
+        **row,
+        "tracks": len(restored),
+        "keys": sum(names[key] for key in restored),
+        "after_keys": sum(keys for _, _, keys in restored.values()),
+        "imported": most(before, False),
+        "imported_degrees": most(before, True),
+        "exact": len(exact_ones),
+        "exact_off": most(exact_ones, False),
+        "exact_degrees": most(exact_ones, True),
+        "fitted": len(fitted),
+        "beyond": beyond,
+        "fitted_off": most(fitted, False),
+        "fitted_degrees": most(fitted, True),
+        "faults": [str(error) for error in report.errors],
+    }
+
+
+def run(paths: Sequence[Path], exact: bool, seconds: float) -> Iterator[Row]:
+    """Yield the row of each file and importer, each of a process of its own."""
+    for path in paths:
+        for importer in IMPORTERS:
+            if importer.startswith("FBX") != (path.suffix == ".fbx"):
+                continue
+            command = [sys.executable, __file__, "--one", importer, str(path), *(["--exact"] if exact else [])]
+            try:
+                result = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+                last = result.stdout.strip().splitlines()[-1:] or ["{}"]
+                row = json.loads(last[0])
+            except (subprocess.TimeoutExpired, json.JSONDecodeError):
+                row = {}
+            if not row:
+                row = {"file": path.name, "importer": importer, "faults": ["ended without an answer"]}
+            yield row
+
+
+def text_of(row: Row) -> list[str]:
+    """Return the cells of a row."""
+    cells = []
+    for name in HEADS:
+        value = row.get(name)
+        if isinstance(value, list):
+            cells.append(f"{len(value)}: {value[0]}" if value else "")
+        elif isinstance(value, float):
+            cells.append("0" if value == 0.0 else f"{value:.1e}")
+        else:
+            cells.append("" if value is None else str(value))
+    return cells
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--ufbx"]:
+        evaluate_with_ufbx(*sys.argv[2:5])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--exact", action="store_true", help="restore with as many more keys as the tolerance needs")
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a file")
+    parser.add_argument("--page", type=Path, help="page to write the table into")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(measure(given.files[0], given.one, given.exact)))
+        tcb.end_process(0)
+    rows = []
+    for row in run(given.files, given.exact, given.seconds):
+        if not row.get("still"):
+            rows.append(text_of(row))
+            print(" | ".join(rows[-1]), flush=True)
+    if given.page:
+        name = "exact" if given.exact else "handles"
+        page = given.page.read_text(encoding="utf-8")
+        given.page.write_text(filled(page, name, table(list(HEADS.values()), rows)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
