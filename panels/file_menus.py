@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menu items of 3D Studio files, tables and curves in the menu File; 3D Studio files can also be dropped onto the viewport."""
+"""Menu items in the menu File: 3D Studio files, tables, and curves of other files.
+
+3D Studio files can also be dropped onto the viewport.
+"""
 
 from __future__ import annotations
 

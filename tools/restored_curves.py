@@ -12,6 +12,7 @@ own. With --page the tables are written into that page. Needs Blender as a Pytho
 from __future__ import annotations
 
 import argparse
+import base64
 import importlib
 import json
 import os
@@ -34,6 +35,8 @@ from tools.bench_report import filled, table
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
+LEAST_RANGE = 1e-3
+"""Of the largest value: a property that stays so near to it is measured by this."""
 MOST_PLACES = 2000
 """Times at which a node is compared."""
 HEADS = {
@@ -107,7 +110,7 @@ class Gltf:
             assert self.binary is not None
             content = self.binary
         elif uri.startswith("data:"):
-            content = __import__("base64").b64decode(uri.partition(",")[2])
+            content = base64.b64decode(uri.partition(",")[2])
         else:
             content = (self.folder / uri).read_bytes()
         width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
@@ -184,7 +187,9 @@ def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], 
         request, answer = Path(folder, "request.json"), Path(folder, "answer.json")
         request.write_text(json.dumps(wanted))
         subprocess.run([sys.executable, __file__, "--ufbx", str(path), str(request), str(answer)], check=False)
-        found = json.loads(answer.read_text()) if answer.exists() else {}
+        if not answer.exists():
+            raise RuntimeError("ufbx did not answer: is it installed?")
+        found = json.loads(answer.read_text())
 
     def evaluate(take: int, node: int, name: str, times: Float64Array) -> Float64Array | None:
         take_name, node_name = file.takes[take].name, file.nodes[node].name
@@ -198,17 +203,86 @@ def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], 
     return evaluate
 
 
+class Compared:
+    """A file that was imported: its actions, and the motion of their properties beside another reader's."""
+
+    def __init__(self, path: Path, bpy: Any) -> None:
+        package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+        self.restoring, self.matching, items = (
+            importlib.import_module(f"{package.__name__}.animation.file_curves.{name}")
+            for name in ("restore_curves", "matching", "items")
+        )
+        self.rotations = importlib.import_module(f"{package.__name__}.interp.rotations")
+        self.file = self.restoring.read_file(path)
+        matcher = self.matching.Matcher(self.file, list(items.items_of(bpy.data.objects)))
+        report = self.restoring.Report()
+        self.matched = list(self.restoring.matched_actions(matcher, report))
+        self.oracle = oracle_of(path, self.file) if any(take.motions for take in self.file.takes) else None
+
+    def properties(self) -> Iterator[tuple[Any, Any, Any, Any, str, Any]]:
+        """Yield the channels, take, timing, match, name and track of each property that fits."""
+        for channels, take, timing, matches in self.matched:
+            for match in matches:
+                for name, track in self.matching.tracks_of(match.motion).items() if match.misfit is None else ():
+                    yield channels, take, timing, match, name, track
+
+    @property
+    def misfits(self) -> list[str]:
+        return [str(match.misfit) for *_, matches in self.matched for match in matches if match.misfit]
+
+    def off(self) -> dict[tuple[str, str, str], Row]:
+        """Return deviation, range and keys of each compared property, by owner, action and path."""
+        rows: dict[tuple[str, str, str], Row] = {}
+        for channels, take, timing, match, name, track in self.properties():
+            path = match.item.path(self.matching.PROPERTIES[name])
+            fcurves = {(each.data_path, each.array_index): each for each in channels}
+            own = [fcurve for (key, _), fcurve in fcurves.items() if key == path]
+            times = places(track.times)
+            values = self._values(take, match, name, track, times)
+            if not own or values is None:
+                continue
+            played = match.item.played(self.matching.PROPERTIES[name], fcurves, times * timing.rate + timing.start)
+            steady = ~steps_within(track, times)
+            if name == "rotation":
+                off = np.degrees(self.rotations.angle_between(match.conversion.rotation(values), played))
+                span = None
+            else:
+                convert = match.conversion.location if name == "translation" else match.conversion.scale
+                wanted = convert(values)
+                span = max(float(np.ptp(wanted, axis=0).max()), LEAST_RANGE * float(np.abs(wanted).max()))
+                off = np.abs(wanted - played).max(axis=1) / (span or 1.0)
+            rows[match.item.owner.name, channels.action.name, path] = {
+                "off": float(off[steady].max(initial=0.0)),
+                "range": span,
+                "file": len(track.times),
+                "keys": len(np.unique([point.co.x for fcurve in own for point in fcurve.keyframe_points])),
+            }
+        return rows
+
+    def _values(self, take: Any, match: Any, name: str, track: Any, times: Float64Array) -> Float64Array | None:
+        """Return what the other reader evaluates."""
+        own = take.motions[match.node].translation
+        if name == "translation" and match.motion.translation is not own:
+            # The importer has made the pivot the origin, which the other reader does not give.
+            values: Float64Array = track.evaluate(times)
+            return values
+        assert self.oracle is not None
+        return self.oracle(self.file.takes.index(take), match.node, name, times)
+
+
+def steps_within(track: Any, times: Float64Array) -> Any:
+    """Return the times at a key where the file steps: which side of it they are on is rounding."""
+    at = np.searchsorted(track.times, times)
+    last = len(track.times) - 1
+    steps = track.interpolation == 0
+    return np.isin(times, track.times) & (steps[np.clip(at - 1, 0, last)] | steps[np.clip(at, 0, last)])
+
+
 def measure(path: Path, importer: str, exact: bool) -> Row:
     """Import a file, restore its curves, and return the row of the table."""
     import bpy  # isort: skip
     import addon_utils
 
-    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-    restoring, matching, items, fcurves_channels = (
-        importlib.import_module(f"{package.__name__}.animation.{name}")
-        for name in ("file_curves.restore_curves", "file_curves.matching", "file_curves.items", "fcurves.channels")
-    )
-    rotations = importlib.import_module(f"{package.__name__}.interp.rotations")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     row: Row = {"file": path.name, "importer": importer}
     group, operator = IMPORTERS[importer].split(".")
@@ -216,104 +290,43 @@ def measure(path: Path, importer: str, exact: bool) -> Row:
         addon_utils.enable("io_scene_fbx")
     try:
         getattr(getattr(bpy.ops, group), operator)(filepath=str(path))
-        file = restoring.read_file(path)
-    except (RuntimeError, restoring.AnimationError) as error:
+    except RuntimeError as error:
         return {**row, "faults": [str(error).strip().splitlines()[-1][:200]]}
-    if not any(take.motions for take in file.takes):
+    compared = Compared(path, bpy)
+    if compared.oracle is None:
         return {**row, "still": True}
-    oracle = oracle_of(path, file)
-    matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
-    matched = list(restoring._matched_actions(matcher, restoring.Report()))
-
-    def off() -> Iterator[tuple[str, str, float, float, int]]:
-        """Yield owner, path, deviation, range and keys of each compared property."""
-        for channels, take, timing, matches in matched:
-            fcurves = {(each.data_path, each.array_index): each for each in channels}
-            for match in matches:
-                for name, track in matching.tracks_of(match.motion).items():
-                    path_of = match.item.path(matching.PROPERTIES[name])
-                    own = [fcurve for (key, _), fcurve in fcurves.items() if key == path_of]
-                    times = places(track.times)
-                    values = oracle(file.takes.index(take), match.node, name, times)
-                    if (
-                        match.motion.translation
-                        is not file.takes[file.takes.index(take)].motions[match.node].translation
-                    ):
-                        values = track.evaluate(times) if name == "translation" else values
-                    if match.misfit is not None or not own or values is None:
-                        continue
-                    played = match.item.played(matching.PROPERTIES[name], fcurves, times * timing.rate + timing.start)
-                    keys = len(np.unique([point.co.x for fcurve in own for point in fcurve.keyframe_points]))
-                    identity = match.item.owner.name, f"{channels.action.name}: {path_of}"
-                    if name == "rotation":
-                        angles = np.degrees(rotations.angle_between(match.conversion.rotation(values), played))
-                        steps = steps_within(track, times)
-                        yield *identity, float(angles[~steps].max(initial=0.0)), 0.0, keys
-                    else:
-                        wanted = (
-                            match.conversion.location(values)
-                            if name == "translation"
-                            else match.conversion.scale(values)
-                        )
-                        span = max(float(np.ptp(wanted, axis=0).max()), 1e-3 * float(np.abs(wanted).max()))
-                        steps = steps_within(track, times)
-                        yield *identity, float(np.abs(wanted - played)[~steps].max(initial=0.0)), span, keys
-
-    def steps_within(track: Any, times: Float64Array) -> Any:
-        """Return the times at a key where the file steps: which side of it they are on is rounding."""
-        ends = np.isin(times, track.times)
-        at = np.searchsorted(track.times, times)
-        return ends & (track.interpolation[np.clip(at - 1, 0, len(track.times) - 1)] == 0) | (
-            ends & (track.interpolation[np.clip(at, 0, len(track.times) - 1)] == 0)
-        )
-
-    imported = {entry[:2]: entry[2:] for entry in off()}
-    if not imported:
-        faults = [str(match.misfit) for *_, matches in matched for match in matches if match.misfit]
-        return {**row, "faults": faults or ["nothing to compare"]}
-    names = {}
-    for channels, _take, _timing, matches in matched:
-        for match in matches:
-            for name in matching.tracks_of(match.motion):
-                path_of = match.item.path(matching.PROPERTIES[name])
-                names[match.item.owner.name, f"{channels.action.name}: {path_of}"] = len(
-                    getattr(match.motion, name).times
-                )
-    report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
-    errors = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
-    restored = {entry[:2]: entry[2:] for entry in off()}
-    exact_ones, fitted, beyond = [], [], 0
-    for key, (deviation, span, _) in restored.items():
-        reported = errors.get((key[0], key[1].partition(": ")[2]))
-        part = deviation / span if span else deviation
-        angle = not imported[key][1] and span == 0.0 and key[1].rpartition(".")[2].startswith("rotation")
-        if reported is None:
-            exact_ones.append((angle, part))
-        else:
-            fitted.append((angle, part))
-            beyond += deviation > reported * 1.05 + 1e-6 * max(span, 1.0)
-    before = [
-        (key[1].rpartition(".")[2].startswith("rotation"), off / span if span else off)
-        for key, (off, span, _) in imported.items()
+    before = compared.off()
+    if not before:
+        return {**row, "faults": compared.misfits or ["nothing to compare"]}
+    report = compared.restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
+    after = compared.off()
+    reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
+    fitted = {key: reported[key[0], key[2]] for key in after if (key[0], key[2]) in reported}
+    beyond = [
+        key
+        for key, error in fitted.items()
+        if after[key]["off"] * (after[key]["range"] or 1.0) > error * 1.05 + 1e-6 * (after[key]["range"] or 1.0)
     ]
 
-    def most(entries: Sequence[tuple[bool, float]], angles: bool) -> float | None:
-        return max((value for angle, value in entries if angle == angles), default=None)
+    def most(rows: dict[Any, Row], angles: bool, among: Any) -> float | None:
+        kinds = (each["off"] for key, each in rows.items() if key in among and (each["range"] is None) == angles)
+        return max(kinds, default=None)
 
+    exact_ones = after.keys() - fitted.keys()
     return {
         **row,
-        "tracks": len(restored),
-        "keys": sum(names[key] for key in restored),
-        "after_keys": sum(keys for _, _, keys in restored.values()),
-        "imported": most(before, False),
-        "imported_degrees": most(before, True),
+        "tracks": len(after),
+        "keys": sum(each["file"] for each in after.values()),
+        "after_keys": sum(each["keys"] for each in after.values()),
+        "imported": most(before, False, before),
+        "imported_degrees": most(before, True, before),
         "exact": len(exact_ones),
-        "exact_off": most(exact_ones, False),
-        "exact_degrees": most(exact_ones, True),
+        "exact_off": most(after, False, exact_ones),
+        "exact_degrees": most(after, True, exact_ones),
         "fitted": len(fitted),
-        "beyond": beyond,
-        "fitted_off": most(fitted, False),
-        "fitted_degrees": most(fitted, True),
+        "beyond": len(beyond),
+        "fitted_off": most(after, False, fitted),
+        "fitted_degrees": most(after, True, fitted),
         "faults": [str(error) for error in report.errors],
     }
 

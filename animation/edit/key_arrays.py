@@ -231,9 +231,16 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
                 side[:, index] = np.divide(away[:, 1], away[:, 0], out=level, where=away[:, 0] != 0.0)
     names = {number: name for name, number in INTERPOLATION.items()}
     interpolation = [names[number] for number in keyed[0].interpolation.tolist()]
-    tension, continuity, bias, ease_to, ease_from = np.ascontiguousarray(numbers.T)
-    at = frames.astype(np.float64)
-    return KeyArrays(at, values, tension, continuity, bias, ease_to, ease_from, *sides, interpolation, "3DS")
+    rows = dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True))
+    return KeyArrays(
+        frames=frames.astype(np.float64),
+        values=values,
+        **rows,
+        tangents_in=sides[0],
+        tangents_out=sides[1],
+        interpolation=interpolation,
+        dialect="3DS",
+    )
 
 
 def _finite(name: str, value: Any) -> Float64Array:

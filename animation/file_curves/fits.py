@@ -154,23 +154,22 @@ def _by_keys(
     (found,) = fitted_curves.fit_many([request])
     frames = spline.keys.frames
     values = spline.keys.values if numbers is None else numbers
+    flips: Float64Array = np.ones(len(frames))
     if representation == "QUATERNION":
         # A key at which the channels arrive with the other sign goes on with it.
-        flips = np.where((found.arriving * values).sum(axis=1) < 0.0, -1.0, 1.0)
-        signs = np.cumprod(flips)
-    else:
-        signs = np.ones(len(frames))
+        flips[(found.arriving * values).sum(axis=1) < 0.0] = -1.0
+    signs: Float64Array = np.cumprod(flips)
     curves = []
     for channel, knots in enumerate(found.knots):
-        segment: IndexArray = np.maximum(np.searchsorted(frames, knots.frames, side="right") - 1, 0)
+        segment = np.maximum(np.searchsorted(frames, knots.frames, side="right") - 1, 0)
         all_frames = np.concatenate((frames, knots.frames))
-        rows = np.argsort(all_frames, kind="stable")
+        order = np.argsort(all_frames, kind="stable")
         before = np.append(1.0, signs[:-1])
         columns = (
             (signs * values[:, channel], signs[segment] * knots.values),
             (before * found.incoming[:, channel], signs[segment] * knots.derivatives),
             (signs * found.outgoing[:, channel], signs[segment] * knots.derivatives),
         )
-        numbers_of_keys, arriving, leaving = (np.concatenate(pair)[rows] for pair in columns)
-        curves.append(Curve.hermite(all_frames[rows], numbers_of_keys, CUBIC, arriving, leaving))
+        numbers_of_keys, arriving, leaving = (np.concatenate(pair)[order] for pair in columns)
+        curves.append(Curve.hermite(all_frames[order], numbers_of_keys, CUBIC, arriving, leaving))
     return curves

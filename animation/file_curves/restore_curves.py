@@ -104,7 +104,7 @@ def restore_curves(
     report = Report()
     written: list[_Written] = []
     tolerances = (value_tolerance, rotation_tolerance) if exact else None
-    every = list(_matched_actions(matcher, report))
+    every = list(matched_actions(matcher, report))
     for step, (channels, take, timing, matches) in enumerate(every):
         for match in matches:
             if match.misfit is not None:
@@ -145,7 +145,7 @@ def read_file(path: Path) -> MotionFile:
         raise AnimationError(Finding("CURVES_FAULT", arguments=(path.name, translated(error)))) from error
 
 
-def _matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
+def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
     """Yield the actions of the items' owners with the take that each is, and the matches."""
     scene: Any = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base

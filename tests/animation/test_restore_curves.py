@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Restore Curves: scenes exported to glTF and FBX, imported by Blender, and compared with what they were.
 
-Blender's exporter normalizes the points that define a quaternion's tangents, so the keys here have tangents that it keeps.
+Blender's exporter normalizes the points that define a quaternion's tangents. So the keys here have tangents that it
+keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -163,13 +163,13 @@ def test_handles_are_free_and_steps_and_lines_stay(scene: Any, animation: Any, t
 
 
 @pytest.fixture
-def moved(scene: Any, animation: Any, tmp_path: Path) -> Iterator[tuple[Path, dict[str, bpy.types.Object]]]:
+def moved(scene: Any, animation: Any, tmp_path: Path) -> tuple[Path, dict[str, bpy.types.Object]]:
     """A file of one object, and the object imported."""
     animate(new_object("Box"), np.random.default_rng(7))
     path = exported(tmp_path / "box.glb")
     objects = imported(path)
     played(objects["Box"])
-    yield path, objects
+    return path, objects
 
 
 def test_an_object_that_does_not_fit_is_named_and_left_alone(moved: Any, animation: Any) -> None:
@@ -284,7 +284,7 @@ def test_exact_adds_keys_until_the_tolerance_is_reached(scene: Any, animation: A
 def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Path) -> None:
     path = tmp_path / "box.fbx"
     path.write_bytes(b"nothing")
-    with pytest.raises(animation.AnimationError, match="box.fbx.*it is no FBX file"):
+    with pytest.raises(animation.AnimationError, match=r"box.fbx.*it is no FBX file"):
         animation.restore_curves(path, [new_object("Box")])
 
 

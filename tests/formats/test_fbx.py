@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_a_weighted_segment_passes_through_the_points_of_its_bezier_curve() -> N
     # De Casteljau.
     level = [np.broadcast_to(point, (33, 2)) for point in points]
     while len(level) > 1:
-        level = [a + t * (b - a) for a, b in zip(level, level[1:], strict=False)]
+        level = [a + t * (b - a) for a, b in pairwise(level)]
     np.testing.assert_allclose(curve(level[0][:, 0]), level[0][:, 1], atol=2e-6)
 
 

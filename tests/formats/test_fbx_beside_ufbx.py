@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Animated transforms of FBX files made by hand, beside what ufbx evaluates, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from formats import fbx
+from tests.formats.fbx_layout import AUTO, CONSTANT, CUBIC, LINEAR, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
+
+TIMES = (0.0, 0.5, 0.75, 2.0, 2.5)
+KINDS = (CUBIC | AUTO, CUBIC | AUTO | 0x1000, CUBIC | AUTO | 0x4000, CUBIC | USER, CUBIC | TCB, LINEAR, CONSTANT | NEXT)
+TOOL = Path(__file__).parents[2] / "tools" / "restored_curves.py"
+
+
+def random_model(rng: np.random.Generator) -> Model:
+    """A model with random keys of all kinds, pivots, and rotations before and after."""
+    names = ("PreRotation", "PostRotation", "RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
+    given = {name: tuple(rng.normal(size=3) * 20.0) for name in names}
+    given["RotationActive"], given["RotationOrder"] = (1,), (int(rng.integers(6)),)
+    curves = {}
+    for name, size in (("Lcl Translation", 10.0), ("Lcl Rotation", 60.0), ("Lcl Scaling", 1.0)):
+        curves[name] = [
+            KeyCurve(TIMES, rng.normal(size=5) * size, rng.choice(KINDS, 5).tolist(), rng.normal(size=(5, 4)).tolist())
+            for _ in range(3)
+        ]
+    return Model("Box", 0, given, curves)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_transforms_between_keys_are_those_of_ufbx(seed: int, tmp_path: Path) -> None:
+    pytest.importorskip("ufbx")
+    file, request, answer = (tmp_path / name for name in ("box.fbx", "request.json", "answer.json"))
+    file.write_bytes(scene_bytes([random_model(np.random.default_rng(seed))]))
+    (take,) = fbx.read(file.read_bytes()).takes
+    at = np.linspace(0.0, 2.5, 81)
+    request.write_text(json.dumps({take.name: {"Box": at.tolist()}}))
+    command = [sys.executable, str(TOOL), "--ufbx", *map(str, (file, request, answer))]
+    subprocess.run(command, check=True)
+    rows = np.array(json.loads(answer.read_text())[take.name]["Box"])
+    motion = take.motions[0]
+    assert motion.translation is not None
+    assert motion.rotation is not None
+    assert motion.scale is not None
+    q = motion.rotation.evaluate(at)
+    q *= np.sign((q * rows[:, 3:7]).sum(axis=1))[:, np.newaxis]
+    np.testing.assert_allclose(motion.translation.evaluate(at), rows[:, :3], atol=1e-3)
+    np.testing.assert_allclose(q, rows[:, 3:7], atol=1e-4)
+    np.testing.assert_allclose(motion.scale.evaluate(at), rows[:, 7:], atol=1e-5)
