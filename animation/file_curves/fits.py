@@ -158,7 +158,7 @@ def _by_keys(
     if representation == "QUATERNION":
         # A key at which the channels arrive with the other sign goes on with it.
         flips[(found.arriving * values).sum(axis=1) < 0.0] = -1.0
-    signs: Float64Array = np.cumprod(flips)
+    signs: Float64Array = np.multiply.accumulate(flips)
     curves = []
     for channel, knots in enumerate(found.knots):
         segment = np.maximum(np.searchsorted(frames, knots.frames, side="right") - 1, 0)
