@@ -37,6 +37,8 @@ Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 LEAST_RANGE = 1e-3
 """Of the largest value: a property that stays so near to it is measured by this."""
+ROUNDED = 1e-6
+"""Units: a smaller range is rounding."""
 MOST_PLACES = 2000
 """Times at which a node is compared."""
 HEADS = {
@@ -249,7 +251,8 @@ class Compared:
             else:
                 convert = match.conversion.location if name == "translation" else match.conversion.scale
                 wanted = convert(values)
-                span = max(float(np.ptp(wanted, axis=0).max()), LEAST_RANGE * float(np.abs(wanted).max()))
+                largest = float(np.abs(wanted).max())
+                span = max(float(np.ptp(wanted, axis=0).max()), LEAST_RANGE * largest, ROUNDED)
                 off = np.abs(wanted - played).max(axis=1) / (span or 1.0)
             rows[match.item.owner.name, channels.action.name, path] = {
                 "off": float(off[steady].max(initial=0.0)),

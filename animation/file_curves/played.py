@@ -17,7 +17,7 @@ from .conversion import Conversion
 from .fits import Evaluate, fit
 from .items import orientations
 
-_PLACES = (np.arange(16) + 0.5) / 16.0
+_PLACES = (np.arange(64) + 0.5) / 64.0
 """Where in each segment motion is compared."""
 _FOLLOWED = 24
 """Places in each segment at which Euler angles follow a rotation, so that whole turns count."""
@@ -26,6 +26,8 @@ _EXACT_VALUES = 1e-6
 _EXACT_ANGLES = 1e-6
 _LEAST_RANGE = 1e-3
 """Of the largest value: values that stay so near to each other are rounded to parts of this."""
+_ROUNDED = 1e-6
+"""Units. A smaller range is the rounding of what does not move."""
 _WHOLE = 1e-4
 """Frames. A key that is nearer to a whole frame is at it."""
 _OVERLAP = 1.0 + 1e-6
@@ -126,7 +128,8 @@ def play_values(
     places, _ = _compared(frames)
     wanted = evaluate(places)
     every = np.concatenate((wanted, evaluate(frames)))
-    span = max(float(np.ptp(every, axis=0).max(initial=0.0)), _LEAST_RANGE * float(np.abs(every).max(initial=0.0)))
+    largest = float(np.abs(every).max(initial=0.0))
+    span = max(float(np.ptp(every, axis=0).max(initial=0.0)), _LEAST_RANGE * largest, _ROUNDED)
     to_fit = [row for row in range(3) if exact[row] is None]
     if to_fit:
         segments = track.interpolation != CONSTANT
