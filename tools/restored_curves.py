@@ -37,8 +37,8 @@ Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 LEAST_RANGE = 1e-3
 """Of the largest value: a property that stays so near to it is measured by this."""
-ROUNDED = 1e-6
-"""Units: a smaller range is rounding."""
+ROUNDED = 1e-4
+"""Units: what moves by less is compared by this."""
 MOST_PLACES = 2000
 """Times at which a node is compared."""
 HEADS = {
@@ -301,7 +301,10 @@ def measure(path: Path, importer: str, exact: bool) -> Row:
     before = compared.off()
     if not before:
         return {**row, "faults": compared.misfits or ["nothing to compare"]}
-    report = compared.restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
+    try:
+        report = compared.restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
+    except compared.restoring.AnimationError as error:
+        return {**row, "faults": [str(error)]}
     after = compared.off()
     reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
     fitted = {key: reported[key[0], key[2]] for key in after if (key[0], key[2]) in reported}

@@ -14,6 +14,8 @@ from ...interp import rotations
 from ...interp.keys import Float64Array
 from ..datablocks import name_of
 from ..errors import Finding, size_of
+from ..fcurves.frames import is_among, union
+from ..fcurves.keyframes import read_coordinates
 from .conversion import Conversion, Poses, find_conversion
 from .items import FCurves, Item, candidates, nodes_named, turn_between
 from .played import Timing
@@ -22,6 +24,8 @@ PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale
 _IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 _SAME_RATE = 1e-4
 _SAME_START = 2e-3
+"""Frames."""
+_SAME_KEY = 0.01
 """Frames."""
 _VALUES_FIT = 1e-3
 """A part of the range of a property's keys by which a pose may be off."""
@@ -187,7 +191,7 @@ def _match_origin(
         if track is None:
             file[name] = blender[name] = getattr(still, name)
             continue
-        times = track.shared_times
+        times = _keyed_times(track, item.path(PROPERTIES[name]), timing, fcurves)
         times = times[:: max(1, len(times) // _MOST_POSES)]
         file[name] = track.evaluate(times)
         blender[name] = item.played(PROPERTIES[name], fcurves, timing.frames(times))
@@ -196,6 +200,14 @@ def _match_origin(
         file["rotation"], blender["rotation"] = _IDENTITY[np.newaxis], prior[np.newaxis]
     conversion = find_conversion(Poses(**file), Poses(**blender), prior)
     return Match(item, node, motion, conversion, _misfit(item, tracks, conversion, Poses(**file), Poses(**blender)))
+
+
+def _keyed_times(track: Track, path: str, timing: Timing, fcurves: FCurves) -> Float64Array:
+    """Return the times at which the file knows the whole pose and the F-curves have keys; else the former alone."""
+    times = track.shared_times
+    keyed = [read_coordinates(fcurve)[::2] for (own, _), fcurve in fcurves.items() if own == path]
+    among = is_among(timing.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
+    return times[among] if among.any() else times
 
 
 def _misfit(

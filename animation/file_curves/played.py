@@ -30,6 +30,8 @@ _ROUNDED = 1e-6
 """Units. A smaller range is the rounding of what does not move."""
 _WHOLE = 1e-4
 """Frames. A key that is nearer to a whole frame is at it."""
+_NEXT_KEY = 0.02
+"""Frames: a little more than Blender needs to tell keys apart."""
 _OVERLAP = 1.0 + 1e-6
 """Blender shortens two handles that are together longer than their segment."""
 
@@ -121,6 +123,7 @@ def play_values(
     if track.curves is not None:
         curves = [timing.curve(curve) for curve in track.curves]
         exact = [combined(matrix[row], curves, float(shift[row])) for row in range(3)]
+        exact = [None if curve is None else _with_early_steps(curve, tolerance is not None) for curve in exact]
         exact = [curve if curve is not None and _can_be_played(curve) else None for curve in exact]
     # Channels whose file curves are of one key, or stay, need no more of them.
     exact = [None if curve is None else _shortest(curve) for curve in exact]
@@ -257,15 +260,31 @@ def _followed(frames: Float64Array) -> Float64Array:
 
 
 def _can_be_played(curve: Curve) -> bool:
-    """Return whether Blender plays the curve as it is: its handles do not overlap, and no segment jumps at its end."""
+    """Return whether Blender plays the curve as it is: its handles do not overlap."""
     cubic = curve.interpolation[:-1] == CUBIC
     overlap = (curve.reach_after[:-1] + curve.reach_before[1:])[cubic] > _OVERLAP
+    return not overlap.any()
+
+
+def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
+    """Return a curve without segments that hold their second key's value after a segment that is no step.
+
+    Its key would need two values. Another key right after it has the second one; without more keys the step comes at
+    the second key.
+    """
     step = curve.interpolation == CONSTANT
-    # A step that holds its second key's value changes at its first key: only after another step is that no jump.
-    late = step & (curve.held != curve.values)
-    late[1:] &= ~step[:-1]
-    late[0] = late[-1] = False
-    return not (overlap.any() or late.any())
+    early = step & (curve.held != curve.values)
+    early[1:] &= ~step[:-1]
+    early[0] = early[-1] = False
+    rows = np.flatnonzero(early)
+    if not rows.size:
+        return curve
+    held = np.where(early, curve.values, curve.held)
+    if not add_keys:
+        return replace(curve, held=held)
+    more = {"times": curve.times[rows] + _NEXT_KEY, "values": curve.held[rows], "held": curve.held[rows]}
+    own = {**vars(curve), "held": held}
+    return Curve(**{name: np.insert(column, rows + 1, more.get(name, column[rows])) for name, column in own.items()})
 
 
 def _shortest(curve: Curve) -> Curve:

@@ -16,7 +16,7 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import fcurves
-from tests.formats.fbx_layout import CUBIC, TCB, USER, KeyCurve, Model, scene_bytes
+from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
 
 PLACES = np.arange(1.0, 100.0, 0.125)
 RATE = 24.0
@@ -279,6 +279,23 @@ def test_exact_adds_keys_until_the_tolerance_is_reached(scene: Any, animation: A
     again = animation.restore_curves(path, [box], exact=True)
     assert again.rotation_error <= animation.ROTATION_TOLERANCE < plain.rotation_error
     assert again.keys > plain.keys
+
+
+def test_a_step_to_the_next_key_after_a_cubic_takes_another_key_where_it_is_to_be_exact(
+    scene: Any, animation: Any, tmp_path: Path
+) -> None:
+    curve = KeyCurve(TIMES, VALUES, [CUBIC | USER, CONSTANT | NEXT, CUBIC | USER, CUBIC | USER], [(0, 0, 0, 0)] * 4)
+    path = written(tmp_path / "box.fbx", {"Lcl Translation": (curve, None, None)})
+    box = imported_fbx(path)
+    assert not animation.restore_curves(path, [box]).values_exact
+    channel = next(each for each in fcurves(box) if each.data_path == "location" and each.array_index == 0)
+    assert len(channel.keyframe_points) == 4
+    size = channel.keyframe_points[1].co.y / VALUES[1]
+    assert animation.restore_curves(path, [box], exact=True).values_exact
+    first, last = (channel.keyframe_points[row].co.x for row in (0, -1))
+    middle = first + (last - first) / 2.0
+    assert channel.evaluate(middle) == pytest.approx(VALUES[2] * size, rel=1e-5)
+    assert len(channel.keyframe_points) == 5
 
 
 def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Path) -> None:
