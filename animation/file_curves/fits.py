@@ -13,8 +13,9 @@ from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
 from ...interp.base_splines import BaseSpline
 from ...interp.batch import Continuity, IndexArray, KeyBatch
-from ...interp.fitting import curves as fitted_curves
-from ...interp.fitting.handles import Request, fit_handles
+from ...interp.fitting.curves import fit_many
+from ...interp.fitting.handles import fit_handles
+from ...interp.fitting.requests import Request
 from ...interp.keys import Float64Array, Keys
 
 Evaluate = Callable[[Float64Array], Float64Array]
@@ -150,8 +151,7 @@ def _by_handles(spline: SampledSpline, segments: Any, representation: str | None
 def _by_keys(
     spline: SampledSpline, segments: Any, representation: str | None, numbers: Any, tolerance: float
 ) -> list[Curve]:
-    request = fitted_curves.Request(spline, tolerance, representation, numbers, segments)
-    (found,) = fitted_curves.fit_many([request])
+    (found,) = fit_many([Request(spline, representation, numbers, segments, tolerance)])
     frames = spline.keys.frames
     values = spline.keys.values if numbers is None else numbers
     flips: Float64Array = np.ones(len(frames))
