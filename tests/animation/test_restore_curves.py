@@ -7,6 +7,7 @@ keeps.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,7 @@ def test_an_object_that_does_not_fit_is_named_and_left_alone(moved: Any, animati
 def test_objects_of_other_names_are_no_reason_to_change_anything(moved: Any, animation: Any) -> None:
     path, objects = moved
     objects["Box"].name = "Other"
-    with pytest.raises(animation.AnimationError, match="no animation of it is on these objects"):
+    with pytest.raises(animation.AnimationError, match=r"no animation of box\.\w+ is on these objects"):
         animation.restore_curves(path, [objects["Box"]])
 
 
@@ -275,6 +276,10 @@ def test_exact_adds_keys_until_the_tolerance_is_reached(scene: Any, animation: A
     box.rotation_mode = "XYZ"
     plain = animation.restore_curves(path, [box])
     assert not plain.rotations_exact
+    (told,) = plain.to_dict()["notes"]
+    assert (told["code"], told["object"], told["track"]) == ("RESTORED_NEARLY", box.name, "rotation_euler")
+    assert told["arguments"] == [[pytest.approx(np.degrees(plain.rotation_error)), "°"]]
+    assert json.loads(json.dumps(plain.to_dict(), allow_nan=False))["handles"][0]["range"] == 0.0
     assert len(fcurves(box)[3].keyframe_points) == 4
     again = animation.restore_curves(path, [box], exact=True)
     assert again.rotation_error <= animation.ROTATION_TOLERANCE < plain.rotation_error
