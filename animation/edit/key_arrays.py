@@ -142,9 +142,8 @@ def set_keys(  # noqa: PLR0913
 
     Examples
     --------
-    >>> report = animation.set_keys(
-    ...     ball, "location", [1, 20, 40], [[0, 0, 0], [3, 1, 0], [5, 0, 2]], tension=[0, 0.5, 0]
-    ... )
+    >>> values = [[0, 0, 0], [3, 1, 0], [5, 0, 2]]
+    >>> report = animation.set_keys(ball, "location", [1, 20, 40], values, tension=[0, 0.5, 0])
     >>> report.tracks, report.keys
     (1, 3)
     >>> animation.get_keys(ball, "location").tension.tolist()
