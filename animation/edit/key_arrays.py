@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -258,7 +259,10 @@ def _tangents(name: str, value: Any, numbers: Float64Array) -> Float64Array | No
     """Return the slopes of one side; None where there are none."""
     if value is None:
         return None
-    slopes = np.array(value, dtype=np.float64)
+    try:
+        slopes = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(rpt_("{:s} must be numbers: {}", name, error)) from error
     slopes = slopes[:, np.newaxis] if slopes.ndim == 1 else slopes
     if slopes.shape != numbers.shape:
         raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, numbers.shape, slopes.shape))
@@ -268,7 +272,11 @@ def _tangents(name: str, value: Any, numbers: Float64Array) -> Float64Array | No
 
 
 def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
-    names = [value] * count if isinstance(value, str) else list(value)
+    if isinstance(value, str):
+        value = [value] * count
+    elif not isinstance(value, Iterable):
+        raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
+    names = list(value)
     if len(names) != count:
         raise ValueError(rpt_("interpolation must be one name, or {:d}, not {:d}", count, len(names)))
     for name in names:

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import key, new_object, snapshot
+from tests.animation.curves import PARAMETERS, key, new_object, snapshot
 
 TOO_LARGE = (math.nan, math.inf, 1e308, -1e308, 10**400)
 NO_NUMBERS = ("1", [1.0], None, True, 1j, datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), object())
@@ -106,6 +106,16 @@ WRONG = {
     "keys": (20, "20", None, [None], [math.nan], ["20"]),
     "point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan), None),
     "parent_point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan)),
+    "frames": ("x", None, [], [[1, 20]], [1, math.nan], [20, 1], [1, 1e308]),
+    "values": ("x", None, [1.0], [[1, 2], [3, 4]], [[0, 0, 0], [0, 0, math.nan]], [[0, 0, 0], [0, 0, 1e300]]),
+    "tangents_in": ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]]),
+    "tangents_out": ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]]),
+    **{f"set_keys.{name}": ("x", None, [0.0] * 3, math.nan) for name in PARAMETERS},
+    "set_keys.interpolation": ("X", "BOUNCE", 5, None, ["LINEAR"] * 3, [5, 5]),
+    "dialect": NO_CHOICES,
+    "path": (5, None, b"walk.fbx", ["walk.fbx"]),
+    "objects": ("x", 5, None, ["x"], [None], "object", ["removed"]),
+    "exact": NO_FLAGS,
     "low": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
     "high": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
 }
@@ -119,6 +129,7 @@ NO_FUNCTIONS = {
     "Report",
     "Checks",
     "Gap",
+    "KeyArrays",
     "KeyCount",
     "Reduction",
     "Relaxation",
@@ -147,6 +158,10 @@ def arguments_of(animation, function):
         "track": "location",
         "name": "location",
         "frame": 1.0,
+        "frames": [1, 20],
+        "values": [[0, 0, 0], [1, 2, 3]],
+        "path": "walk.fbx",
+        "objects": [item],
         "distance": 1.0,
         "errors": [0.01],
         "wanted": animation.StaysAbove(),
