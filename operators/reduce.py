@@ -104,13 +104,15 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
             self.live = True
         return super().invoke(context, event)
 
-    def finish(self, _context: bpy.types.Context, found: tuple[list[Reduction], list[Finding]]) -> Status:
+    def finish(self, context: bpy.types.Context, found: tuple[list[Reduction], list[Finding]]) -> Status:
         results, refused = found
+        manager: Any = context.window_manager
+        manager.tcb_reduction = "\n".join(map(str, results))
         for result in results:
             report_notes(self, result.notes)
-            self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
+            self.report({"INFO"} if result.is_within else {"WARNING"}, str(result))
         if self.live:
-            handlers.go_live([bpy.data.actions[result.action] for result in results])
+            handlers.go_live([bpy.data.actions[result.action] for result in results if not result.is_minimal])
         faults = [str(each) for each in refused if not (each.has_nothing_to_do and results)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))

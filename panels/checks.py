@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.number_text import number_text
-from ..animation.translation import iface_
+from ..animation.translation import iface_, n_
 from ..ui.redraw import layout_of
 from ..ui.relaxation_settings import COMMON, draw_condition
 from .advanced import Advanced
@@ -38,6 +38,10 @@ class TCB_UL_findings(bpy.types.UIList):
         row.label(text=item.name, translate=False)
 
 
+_ZERO = {"key_count": n_("Unlimited"), "still": n_("Largest Error"), "period": n_("Off")}
+"""What 0 stands for."""
+
+
 class TCB_PT_reduce(Advanced, bpy.types.Panel):
     """Reduce dense curves to few keys"""
 
@@ -57,13 +61,19 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
         column.use_property_split = True
         column.use_property_decorate = False
         for name in settings.used(context):
-            column.prop(settings, name)
+            zero = "" if getattr(settings, name) else _ZERO.get(name, "")
+            label = settings.bl_rna.properties[name].name
+            text = f"{iface_(label)} ({iface_(zero)})" if zero else iface_(label)
+            column.prop(settings, name, text=text, translate=False)
         layout.operator_context = "INVOKE_DEFAULT"
         for operator in (
             layout.operator("tcb.reduce", icon="MOD_DECIM"),
             layout.operator("tcb.reduce_compare", icon="GRAPH"),
         ):
             settings.hand_to(operator)
+        manager: Any = context.window_manager
+        for line in manager.tcb_reduction.splitlines():
+            draw_text(layout, context, line)
         _draw_counts(layout, context, settings)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure Reduce beside Blender's Decimate on a motion capture: keys, stored numbers, errors on the body, time.
+"""Measure Reduce beside Blender's Decimate on motion captures: keys, stored numbers, errors on the body, time.
 
-    python tools/reduce.py FILE.bvh [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
+    python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/reduce.png
 
-Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
+Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
 Decimate, as Blender's importer makes them. Decimate's margin is searched until the largest error on the body, the
 distance of the head and tail of any bone from where it was at any frame, is as asked for. With --picture what Reduce
 does is drawn: a channel before and after, the error on the body at each frame, and how many keys an error needs.
@@ -17,6 +17,7 @@ import importlib
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ channels = importlib.import_module(f"{package.__name__}.animation.fcurves.channe
 dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
 
 _PER_MARGIN = 173.0
-"""Centimetres of error for a margin of 1, about, with which the search begins."""
+"""Centimeters of error for a margin of 1, about, with which the search begins."""
 _NEAR = 0.9
 """A margin is taken where the largest error is at least this part of what is asked for, and no more than that."""
 _SHOWN = 360
@@ -47,7 +48,7 @@ _CURVE_KEY = 6
 def main() -> None:
     """Measure both, and print a line of JSON for each error and way."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--height", type=float, default=170.0, help="of the body in the first frame, centimetres")
     parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimetres")
     parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
@@ -56,20 +57,24 @@ def main() -> None:
     parser.add_argument("--still", type=float, help="Reduce's error of points that stand still, centimetres")
     parser.add_argument("--period", type=float, help="frames of the noise that Reduce filters")
     parser.add_argument(
-        "--method", choices=("HERMITE", "TCB", "TCB_EASE"), default="HERMITE", help="what plays Reduce's keys"
+        "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="what plays Reduce's keys"
     )
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
+    given.file = given.files[0]
     if given.picture is not None:
         _draw(given)
         return
-    for error in given.error:
-        for way, measure in (("reduce", _reduce), ("decimate", _decimate)):
-            if given.only in (None, way):
-                print(json.dumps({"way": way, "asked": error, **measure(given, error)}), flush=True)
+    for given.file in given.files:
+        for error in given.error:
+            ways = {f"reduce {method}": partial(_reduce, method=method) for method in given.method}
+            for way, measure in (*ways.items(), ("decimate", _decimate)):
+                if given.only is None or way.startswith(given.only):
+                    head = {"file": given.file.stem, "way": way, "asked": error}
+                    print(json.dumps({**head, **measure(given, error)}), flush=True)
 
 
-def _load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
+def load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
     """Return the armature in a new file, without the frames skipped, all its frames, and units a centimetre."""
     bpy.ops.wm.read_factory_settings()
     bpy.ops.preferences.addon_enable(module="io_anim_bvh")
@@ -106,18 +111,20 @@ def _joints(rig: Any) -> tuple[int, int]:
     return len(at), scalar
 
 
-def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
-    rig, frames, unit = _load(given, "QUATERNION")
+def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, Any]:
+    rig, frames, unit = load(given, "QUATERNION")
     bones = len(rig.pose.bones)
     still = None if given.still is None else given.still * unit
-    result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=given.method)
+    start = time.process_time()
+    result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=method)
+    seconds = time.process_time() - start
     keys, scalar = _joints(rig)
     # A key stores its frame once, and of each track a value and a velocity, or parameters.
     numbers = keys
     for fcurve in _curves(rig):
         own, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
-        by_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3, "TCB_EASE": 5}[given.method]
-        numbers += own * (1 if is_rotation or given.method != "HERMITE" else 2)
+        by_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3}[method]
+        numbers += own * (1 if is_rotation or method != "HERMITE" else 2)
         numbers += by_track * own if fcurve.array_index == 0 else 0
     return {
         "diamonds": keys,
@@ -129,7 +136,7 @@ def _reduce(given: argparse.Namespace, error: float) -> dict[str, Any]:
         "mean": result.mean / unit,
         "still": result.still / unit,
         "noise": result.noise / unit,
-        "seconds": round(result.seconds, 1),
+        "seconds": round(seconds, 2),
         "notes": len(result.notes),
     }
 
@@ -141,7 +148,7 @@ def _draw(given: argparse.Namespace) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    rig, frames, unit = _load(given, "QUATERNION")
+    rig, frames, unit = load(given, "QUATERNION")
     error = given.error[0]
     shown = frames[: min(len(frames), _SHOWN)]
     wanted = dense.places_of(rig, frames)
@@ -187,12 +194,12 @@ def _curve(rig: Any) -> Any:
 def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
     margin = error / _PER_MARGIN
     for _ in range(given.tries):
-        rig, frames, unit = _load(given, "NATIVE")
+        rig, frames, unit = load(given, "NATIVE")
         bones = len(rig.pose.bones)
         before = dense.places_of(rig, frames)
-        start = time.perf_counter()
+        start = time.process_time()
         _run_decimate(margin)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         off = np.linalg.norm(dense.places_of(rig, frames) - before, axis=2) / unit
         keys, scalar = _joints(rig)
         if _NEAR * error <= off.max() <= error:
@@ -206,7 +213,7 @@ def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
         "numbers": scalar * _CURVE_KEY,
         "largest": float(off.max()),
         "mean": float(off.mean()),
-        "seconds": round(seconds, 1),
+        "seconds": round(seconds, 2),
     }
 
 

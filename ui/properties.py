@@ -166,6 +166,7 @@ class ReduceOptions(CustomRange):
     error: FloatProperty(
         name="Largest Error",
         description="Maximum error of bones' heads and tails, or of locations and other values",
+        subtype="DISTANCE",
         default=ERROR,
         min=1e-6,
         soft_max=1.0,
@@ -183,7 +184,7 @@ class ReduceOptions(CustomRange):
     )
     key_count: IntProperty(
         name="Keys",
-        description=("Most keys of each object or armature. 0: as many as the error needs"),
+        description="Maximum number of keys of each object or armature. 0: unlimited",
         default=0,
         min=0,
         soft_max=10000,
@@ -192,6 +193,7 @@ class ReduceOptions(CustomRange):
     still: FloatProperty(
         name="While Still",
         description=("Maximum error of points that stand still, such as feet. 0: Largest Error"),
+        subtype="DISTANCE",
         default=0.0,
         min=0.0,
         soft_max=1.0,
@@ -199,8 +201,8 @@ class ReduceOptions(CustomRange):
         options=set(),
     )
     period: FloatProperty(
-        name="Noise",
-        description=("Longest period, in frames, of swings to filter before. 0: no filter"),
+        name="Smoothing Period",
+        description="Longest period, in frames, of swings to filter before. 0: off",
         default=0.0,
         min=0.0,
         soft_max=30.0,
@@ -209,7 +211,7 @@ class ReduceOptions(CustomRange):
     )
 
     together: EnumProperty(
-        name="Keys of",
+        name="Group Keys By",
         description="Channels that have keys at common frames",
         items=[(name, *texts) for name, texts in TOGETHER.items()],
         default="BONE",
@@ -221,13 +223,13 @@ class ReduceOptions(CustomRange):
         name="Method",
         description="Method that plays the keys",
         items=[(name, *texts) for name, texts in KEY_METHODS.items()],
-        default="HERMITE",
+        default="TCB",
         options=set(),
     )
 
     def used(self, context: bpy.types.Context) -> list[str]:
         """Return the options that matter in this mode and to these frames, in the order in which they are drawn."""
-        names = ["error", "angle", "still", "period", "together", "method", "key_count", "frames"]
+        names = ["method", "error", "angle", "still", "period", "together", "key_count", "frames"]
         if context.mode == "POSE":
             names.remove("angle")
         return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
@@ -320,6 +322,11 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
         bpy.types.WindowManager,
         "tcb_key_counts",
         CollectionProperty(type=TCBKeyCount, options={"SKIP_SAVE"}),
+    )
+    yield (
+        bpy.types.WindowManager,
+        "tcb_reduction",
+        StringProperty(name="Reduction", description="Result of the last reduction", options={"SKIP_SAVE"}),
     )
     description = "Track that the sidebar shows"
     yield (

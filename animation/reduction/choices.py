@@ -27,8 +27,7 @@ TOGETHER: dict[Together, tuple[str, str]] = {
 
 
 KEY_METHODS: dict[Method, tuple[str, str]] = {
-    "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest for locations and rotations")),
-    "TCB": (n_("TCB"), n_("Keys with tension, continuity and bias, to be changed with their sliders")),
-    "TCB_EASE": (n_("TCB with Ease"), n_("Keys with tension, continuity and bias, ease to and ease from")),
+    "TCB": (n_("TCB"), n_("Keys with tension and bias, to edit with the sliders")),
+    "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest keys, without sliders")),
 }
 """Names and descriptions of what plays the keys."""

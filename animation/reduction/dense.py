@@ -15,12 +15,13 @@ from ...interp.fitting.reduction import Joint, low_pass
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import bone_path
 from ..errors import AnimationError, Finding
+from ..fcurves.frames import union
 from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
 from ..sampling.transforms import TransformSampler, plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
 from ..translation import rpt_
-from .beside_range import has_beside, velocities_beside
+from .beside_range import has_beside, sides, velocities_beside
 from .choices import Together
 from .extrapolation import slopes_outside
 
@@ -45,12 +46,19 @@ class Dense:
     """Whether it has keys before the first frame, and after the last."""
     ends: Float64Array | None = None
     """How `values` must change a frame at both ends, shape (2, d); NaN where an end is free."""
+    own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
+    """Where the track has keys, from the first frame to the last."""
 
     @property
     def is_still(self) -> bool:
         """Return whether it stays where it is."""
         size = max(1.0, float(np.abs(self.values).max()))
         return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
+
+    @property
+    def own_count(self) -> int:
+        """Return how many frames have keys of the track."""
+        return len(self.own_frames)
 
     @property
     def owner(self) -> str:
@@ -108,12 +116,14 @@ def sampled(
     if not np.isfinite(raw).all():
         raise track.error("PLAYED_NOT_FINITE")
     values = _quaternions(track, raw) if track.is_rotation else raw
+    own = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()])
+    own = own[~np.logical_or(*sides(own, frames))].astype(np.float64)
     if stays or not any(joins):
-        return Dense(track, raw, values, slopes, stays)
+        return Dense(track, raw, values, slopes, stays, own_frames=own)
     joined = has_beside([track], frames)
     slopes[np.array(joined)] = np.nan
     ends = velocities_beside(track, frames, raw, values, joins)
-    return Dense(track, raw, values, slopes, stays, joined, ends)
+    return Dense(track, raw, values, slopes, stays, joined, ends, own)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:

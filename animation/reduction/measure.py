@@ -12,6 +12,7 @@ from ...interp import rotations
 from ...interp.batch import BoolArray
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
+from ..number_text import number_text
 from ..store.tracks import Track
 from ..translation import rpt_
 from .beside_range import sides
@@ -66,7 +67,7 @@ def difference(wanted: Sequence[Dense], played: Mapping[str, Float64Array], fram
             off = np.linalg.norm(played[path] - dense.values, axis=1)
             means.append(off.mean())
         row = int(np.argmax(off))
-        place = rpt_("{:s}, frame {:g}", path, frames[row])
+        place = rpt_("{:s}, frame {:s}", path, number_text(frames[row]))
         if dense.track.is_rotation and off[row] >= found.angle:
             found.angle, found.angle_at = float(off[row]), place
         elif not dense.track.is_rotation and off[row] >= found.largest:
@@ -89,4 +90,4 @@ def difference_of_points(
             return Difference()
         off = np.where(chosen, off, 0.0)
     point, row = divmod(int(np.argmax(off)), len(frames))
-    return Difference(float(off[point, row]), rpt_("{:s}, frame {:g}", names[point], frames[row]), float(off.mean()))
+    return Difference(float(off[point, row]), rpt_("{:s}, frame {:s}", names[point], number_text(frames[row])), float(off.mean()))

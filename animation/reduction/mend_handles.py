@@ -42,7 +42,7 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
     able = {
         keys.dense.track.path: keys
         for keys in new
-        if keys.fit is not None and (keys.dense.track.is_rotation or keys.fit.parameters) and len(keys.rows) > 1
+        if keys.fit is not None and (keys.dense.track.is_rotation or keys.fit.method == "TCB") and len(keys.rows) > 1
     }
     cuts: dict[int, set[int]] = {}
     for path, frame in (*_of_bones(able, played, wanted), *_of_objects(able, played, wanted)):

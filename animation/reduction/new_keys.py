@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys that tracks get, and how they are written: found by a fit, or those that a baked curve was made from."""
+"""The keys that tracks get, and how they are written: found by a fit, or those that curves were made from."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import Reduced
-from ...interp.fitting.unbaking import AUTOMATIC, EASED, HOLD, LINE, Unbaked, unbake_rotations, unbake_values
-from ...interp.keys import PARAMETERS
+from ...interp.fitting.reduction import FewKeys, Method, Reduced, few_keys
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
+from ...interp.keys import PARAMETERS, Keys
+from ...interp.splines import tcb
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray, read
 from ..fcurves.keyframes import write as write_keys
@@ -26,6 +27,8 @@ from .beside_range import chosen_beside, joined, sides
 from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
 
+_SAME = 1e-4
+"""Velocities before and after a key differ by no more than this part of the largest: it is no corner."""
 _BEZIER, _LINEAR, _CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
 
 
@@ -48,9 +51,7 @@ class NewKeys:
     numbers : dict
         Parameters and velocities of each channel's keys.
     handles : ndarray, shape (2, n, components), or None
-        How much the values of plain Bezier keys' handles differ from theirs, left and right; None: automatic ones.
-    length : float
-        Of these handles, as a part of their segments' frames.
+        How much the values of plain Bezier keys' handles, at thirds, differ from theirs, left and right.
     fit : Reduced or None
         The keys that were fitted to the track, its `part`, and others.
     part : int
@@ -63,7 +64,6 @@ class NewKeys:
     settings: Settings | None = None
     numbers: dict[int, Numbers] = field(default_factory=dict)
     handles: Float64Array | None = None
-    length: float = 1.0 / 3.0
     fit: Reduced | None = None
     part: int = 0
 
@@ -72,8 +72,8 @@ class NewKeys:
         """Return one key; where others stand beside the frames, one at each end."""
         if any(dense.joined):
             ends = np.array([0, len(dense.raw) - 1])
-            parameters = np.zeros((len(PARAMETERS), len(ends)))
-            rest = Reduced(ends, [dense.values[ends]], [], 0.0, [dense.track.is_rotation], [parameters])
+            values = dense.values[ends]
+            rest = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [dense.track.is_rotation], "TCB")
             return cls.fitted(dense, rest, 0)
         return cls(dense, np.zeros(1, dtype=np.intp), dense.raw[:1], np.full(1, _BEZIER, dtype=np.uint8))
 
@@ -82,11 +82,11 @@ class NewKeys:
         """Return the keys of a fit, of which the track is a part: with velocities, or TCB."""
         values = keys_of_values(dense, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
-        if keys.parameters:
-            settings, own = Settings(), dict(zip(PARAMETERS, keys.parameters[part], strict=True))
+        if keys.method == "TCB":
+            settings, own = Settings(), dict(zip(PARAMETERS, keys.parameters(part), strict=True))
             numbers: dict[int, Numbers] = dict.fromkeys(range(values.shape[1]), own)
         else:
-            settings, numbers = Settings(method="HERMITE"), _velocities(dense, keys.velocities[part])
+            settings, numbers = Settings(method="HERMITE"), _velocities(dense, keys.velocities(part))
         return cls(dense, keys.rows, values, types, settings, numbers, fit=keys, part=part)
 
     @property
@@ -95,65 +95,66 @@ class NewKeys:
         return not (self.types == _BEZIER).any()
 
 
-def unbaked(dense: Dense, limit: float) -> NewKeys | None:
-    """Return the keys that a track's curves were made from, or None where they are not found.
+def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
+    """Return the keys that a track's curves were made from, or None: where they are not found, or of another method.
 
-    `limit`: how far the motion may be off.
+    `limit`: how far numbers may be off by tension, continuity and bias. Lines and steps come back by any method.
     """
-    track = dense.track
-    own = [*track.channels]
-    plain = unbake_values(dense.raw[:, own])
-    found = [_of_values(dense, plain, own)] if plain is not None and plain.noise.max() <= limit else []
-    if track.is_rotation and (plain is None or (plain.kinds > LINE).any()):
-        turning = unbake_rotations(dense.values)
-        found += [_of_rotations(dense, turning)] if turning is not None and turning.noise.max() <= limit else []
-    able = [keys for keys in found if keys is not None]
-    # Of as many keys TCB ones.
-    return min(able, key=lambda keys: (len(keys.rows), keys.settings is None), default=None)
-
-
-def _types(found: Unbaked) -> EnumArray:
-    """Return the interpolation types of keys; the last one has that of the one before it."""
-    types = np.select([found.kinds == HOLD, found.kinds == LINE], [_CONSTANT, _LINEAR], _BEZIER)
-    last = _LINEAR if (found.kinds <= LINE).all() else _BEZIER
-    return np.append(types, last).astype(np.uint8)
-
-
-def _of_values(dense: Dense, found: Unbaked, own: Sequence[int]) -> NewKeys | None:
-    """Return TCB keys if parameters were found, otherwise those with velocities, and plain ones at corners."""
-    keys = NewKeys(dense, found.rows, dense.raw[found.rows], _types(found))
-    if keys.is_straight:
-        return keys
-    if not dense.track.is_rotation and found.parameters is not None:
-        rows = np.broadcast_to(found.parameters, (len(own), *found.parameters.shape[1:]))
-        keys.settings = Settings()
-        keys.numbers = {index: dict(zip(PARAMETERS, each, strict=True)) for index, each in zip(own, rows, strict=True)}
-    elif not dense.track.is_rotation and found.velocities is not None:
-        keys.settings = Settings(method="HERMITE")
-        keys.numbers = {index: {velocity_of(0): found.velocities[:, row]} for row, index in enumerate(own)}
-    elif (found.kinds == EASED).any():
+    own = [*dense.track.channels]
+    found = few_keys(dense.raw[:, own])
+    if found is None:
         return None
-    else:
-        keys.handles = np.zeros((2, *keys.values.shape))
-        keys.handles[0, 1:, own], keys.handles[1, :-1, own] = (
-            -found.tangents[:, 1].T / 3.0,
-            found.tangents[:, 0].T / 3.0,
-        )
-        keys.length = AUTOMATIC if found.construction == "HANDLES" else keys.length
+    kinds = np.select([found.is_hold, found.is_line], [_CONSTANT, _LINEAR], _BEZIER)
+    last = _LINEAR if found.is_straight else _BEZIER
+    keys = NewKeys(dense, found.rows, dense.raw[found.rows], np.append(kinds, last).astype(np.uint8))
+    if found.is_straight:
+        return keys
+    if method == "TCB":
+        return _with_parameters(keys, found, own, limit)
+    is_curve = ~(found.is_hold | found.is_line)
+    between_curves = is_curve[:-1] & is_curve[1:]
+    corners = np.abs(found.incoming - found.outgoing)[1:-1][between_curves]
+    size = np.abs(found.incoming).max() + np.abs(found.outgoing).max()
+    if not dense.track.is_rotation and corners.max(initial=0.0) <= _SAME * size:
+        after_curve = np.append(False, is_curve)[:, np.newaxis]
+        velocities = np.where(after_curve, found.incoming, found.outgoing)
+        keys.settings = Settings(method="HERMITE")
+        keys.numbers = {index: {velocity_of(0): velocities[:, row]} for row, index in enumerate(own)}
+        return keys
+    thirds = np.diff(found.rows)[:, np.newaxis] / 3.0
+    keys.handles = np.zeros((2, *keys.values.shape))
+    keys.handles[0, 1:, own] = -(thirds * found.incoming[1:]).T
+    keys.handles[1, :-1, own] = (thirds * found.outgoing[:-1]).T
     return keys
 
 
-def _of_rotations(dense: Dense, found: Unbaked) -> NewKeys | None:
-    """Return TCB keys if parameters were found, or those with velocities."""
-    keys = NewKeys(dense, found.rows, keys_of_values(dense, found.values, found.rows), _types(found))
-    if found.parameters is not None and found.construction in ("DE_CASTELJAU", "SQUAD"):
-        numbers = dict(zip(PARAMETERS, found.parameters[0], strict=True))
-        keys.numbers = dict.fromkeys(range(keys.values.shape[1]), numbers)
-        keys.settings = Settings(ends=found.ends, construction=found.construction)
-    elif found.velocities is not None:
-        keys.numbers, keys.settings = _velocities(dense, found.velocities), Settings(method="HERMITE")
-    else:
+def _with_parameters(keys: NewKeys, found: FewKeys, own: Sequence[int], limit: float) -> NewKeys | None:
+    """Return the keys with tension, continuity and bias, or None where these play something else."""
+    dense = keys.dense
+    if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:  # noqa: PLR2004
         return None
+    length = np.diff(found.rows).astype(np.float64)
+    values = keys.values[:, own]
+    chords = np.diff(values, axis=0)
+    incoming, outgoing = found.incoming[1:-1] * length[:-1, np.newaxis], found.outgoing[1:-1] * length[1:, np.newaxis]
+    share = length[:-1] / (length[:-1] + length[1:])
+    nearest = tcb_of_tangents(chords[:-1], chords[1:], share, incoming, outgoing, np.zeros((3, len(share))))
+    parameters = np.zeros((len(PARAMETERS), len(found.rows)))
+    parameters[:3, 1:-1] = nearest.parameters
+    for end, tangent, chord, other in (
+        (0, found.outgoing[0] * length[0], chords[0], incoming[0]),
+        (-1, found.incoming[-1] * length[-1], chords[-1], outgoing[-1]),
+    ):
+        plain = 1.5 * chord - 0.5 * other
+        square = float(plain @ plain)
+        parameters[0, end] = 1.0 - float(np.clip(tangent @ plain / square, 0.0, 2.0)) if square > 0.0 else 0.0
+    parameters = parameters.astype(np.float32).astype(np.float64)
+    frames = np.arange(len(dense.raw), dtype=np.float64)
+    spline = tcb.VectorSpline(Keys(found.rows.astype(np.float64), values, *parameters))
+    if np.linalg.norm(spline(frames) - dense.raw[:, own], axis=1).max() > limit:
+        return None
+    keys.settings = Settings()
+    keys.numbers = {index: dict(zip(PARAMETERS, parameters, strict=True)) for index in own}
     return keys
 
 
@@ -190,7 +191,7 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
     points = fcurve.keyframe_points
     points.foreach_set("interpolation", keys.types)
     if keys.handles is not None:
-        length = keys.length * np.diff(at)
+        length = np.diff(at) / 3.0
         away = -np.append(length[:1], length), np.append(length, length[-1:])
         for side, frame, value in zip(("left", "right"), away, keys.handles[..., index], strict=True):
             points.foreach_set(f"handle_{side}_type", np.full(len(at), HANDLE["FREE"], dtype=np.uint8))

@@ -16,7 +16,7 @@ from ..steps import Steps, run_steps
 from ..store.table.options import SAMPLE_LIMIT
 from .choices import ANGLE, ERROR, Together
 from .key_count import diamonds
-from .reduce_datablock import Search
+from .reduce_datablock import AlreadyMinimalError, Search
 from .result import Reduction
 from .wanted import Wanted
 
@@ -100,9 +100,9 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         Only the keys from one whole frame to another; all others, and what plays between them, stay as they are. New
         keys begin and end at the values there and, by HERMITE, as near as they come with the velocities that play
         beside.
-    method : {"HERMITE", "TCB", "TCB_EASE"}
-        What keys are played by: velocities, with which locations and rotations need the fewest; tension, continuity
-        and bias, one of each for a location, rotation or scale; these, ease to and ease from.
+    method : {"HERMITE", "TCB"}
+        What plays the keys: velocities, with which locations and rotations need the fewest; or tension and bias, one
+        of each for a location, rotation or scale.
     sample_limit : int
         More samples than this, frames times components, are refused.
     progress : callable, optional
@@ -111,12 +111,13 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     Returns
     -------
     Reduction
-        Measured of what the handles play.
+        Keys before and after, time and errors, measured of what the handles play. Where no fewer keys were found it is
+        minimal, and nothing was changed.
 
     Raises
     ------
     AnimationError
-        Nothing can be reduced, so few keys are not enough, or more than F-curves and parents moves a bone. Nothing was
+        Nothing is keyed, all tracks are TCB or locked, so few keys are not enough, or more than F-curves and parents moves a bone. Nothing was
         changed.
 
     Examples
@@ -230,21 +231,25 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
     Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
     """
     found: list[Search] = []
+    results: list[Reduction] = []
+    written: list[Search] = []
     refused: list[Finding] = []
     for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
             search = Search(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
             yield from _parts(number, len(selected), search.choose(), 0.3, 1.0)
+        except AlreadyMinimalError as minimal:
+            results.append(minimal.result)
         except AnimationError as refusal:
             refused += refusal.findings
         else:
             found.append(search)
-    results, written = [], []
     for search in found:
         try:
             results.append(search.write())
-            written.append(search)
+            if not results[-1].is_minimal:
+                written.append(search)
         except AnimationError as refusal:
             search.take_back()
             refused += refusal.findings
@@ -265,6 +270,9 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
             for place, factor in enumerate(each):
                 start, end = (0.3 + 0.7 * part / len(each) for part in (place, place + 1))
                 counts[place] += diamonds((yield from _parts(number, len(selected), search.fit(factor), start, end)))
+        except AlreadyMinimalError as minimal:
+            counts = [count + minimal.result.diamonds for count in counts]
+            before, error = before + minimal.result.diamonds, wanted.error
         except AnimationError as refusal:
             refused += refusal.findings
         else:

@@ -4,20 +4,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import Part, Skeleton, limits_while_still, reduce_skeleton, reduce_tracks, stand_still
-from ...interp.splines import tcb
+from ...interp.fitting.reduction import (
+    Part,
+    Skeleton,
+    limits_while_still,
+    reduce_skeleton,
+    reduce_tracks_steps,
+    stand_still,
+)
 from ..bake.pipeline import bake
 from ..datablocks import name_of
 from ..edit.restore import apply
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
-from ..fcurves.frames import SAME_FRAME
+from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.actions.live_switch import switch_off
@@ -29,7 +35,7 @@ from .evaluated import check_evaluated, evaluated_places, near_enough, play_dens
 from .key_count import as_many_keys, diamonds
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
-from .new_keys import NewKeys, enable, unbaked, write
+from .new_keys import NewKeys, enable, made_of_few, write
 from .result import Reduction
 from .wanted import Wanted
 
@@ -37,8 +43,32 @@ _MARGIN = 0.98
 """Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
 _SPARSE = 4
 """Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
+_SPARSEST = 100
+"""Tracks with fewer keys than one in so many frames stay as they are."""
+_LEAST_FRAMES = 3
 _MENDS = 24
 """How often keys are put where handles don't play the motion."""
+
+
+class AlreadyMinimalError(AnimationError):
+    """No track has keys that could be fewer. Nothing was changed, and nothing is wrong."""
+
+    def __init__(self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: Wanted) -> None:
+        super().__init__(Finding("REDUCE_FEW_KEYS", name_of(datablock)))
+        keys, diamonds_ = count_keys(tracks, np.array([-np.inf, np.inf]))
+        self.result = Reduction(
+            name_of(datablock),
+            wanted=wanted.error,
+            wanted_angle=wanted.angle,
+            is_minimal=True,
+            tracks=len(tracks),
+            keys_before=keys,
+            keys=keys,
+            diamonds_before=diamonds_,
+            diamonds=diamonds_,
+            original=channels.action.name,
+            action=channels.action.name,
+        )
 
 
 class Search:
@@ -55,8 +85,10 @@ class Search:
         self._notes: list[Finding] = []
         self._channels = check_editable(datablock)
         check_not_tweaked(datablock)
-        reducible = _reducible(datablock, self._channels, prefixes, wanted.frame_range, self._notes)
+        reducible = _reducible(datablock, self._channels, prefixes, wanted, self._notes)
         self._frames = frames_of(reducible, wanted.frame_range, wanted.sample_limit)
+        if len(self._frames) < _LEAST_FRAMES and wanted.frame_range is None:
+            raise AlreadyMinimalError(datablock, self._channels, reducible, wanted)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
         self._tracks = [dense.track for dense in self._every]
         if any(any(dense.joined) and are_freed(dense.track, self._frames) for dense in self._every):
@@ -66,17 +98,18 @@ class Search:
         self._names: list[str] = []
         self._places: Float64Array | None = None
         self._is_evaluated = False
-        self._unbaked: dict[str, NewKeys] = {}
+        self._few: dict[str, NewKeys] = {}
         self._noise = Difference()
         self._unfiltered: tuple[list[Dense], Float64Array | None] | None = None
         self._new: list[NewKeys] = []
+        self._between: tuple[list[Dense], Float64Array | None] | None = None
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
             self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
             self._names = names_of_points(datablock)
             try:
-                self._places = places_of(datablock, self._frames)
+                self._places = places_of(datablock, self._frames, [*self._every, *self._kept])
             except UnknownMotionError:
                 check_evaluated(datablock)
                 self._is_evaluated = True
@@ -91,18 +124,14 @@ class Search:
         error = _MARGIN * self._wanted.error
         moving = self._moving
         for number, dense in enumerate(moving):
-            keys = unbaked(dense, self._wanted.angle if dense.track.is_rotation else error)
-            if keys is not None and self._is_wanted(keys):
-                self._unbaked[dense.track.path] = keys
+            keys = made_of_few(dense, error, self._wanted.method)
+            if keys is not None:
                 dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
+                if len(keys.rows) < dense.own_count:
+                    self._few[dense.track.path] = keys
             yield number / len(moving)
         if self._wanted.period is not None:
             self._filter(self._wanted.period)
-
-    def _is_wanted(self, keys: NewKeys) -> bool:
-        """Return whether keys that a track was made from may come back: where TCB is asked for, TCB and lines."""
-        is_tcb = keys.settings is not None and keys.settings.method == tcb.METHOD.name
-        return self._wanted.method == "HERMITE" or is_tcb or keys.is_straight
 
     def _filter(self, period: float) -> None:
         """Take the noise away from all tracks that are not played by the keys they were made from."""
@@ -140,8 +169,6 @@ class Search:
         else:
             name = name_of(self._datablock)
             self._new, self._factor = yield from as_many_keys(self._search, self._wanted.key_count, name)
-            if self._is_evaluated:
-                self._factor *= max(1.0, float(self._excess(self._new, self._factor).max()))
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
         """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
@@ -184,26 +211,28 @@ class Search:
         """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
-        new = [self._unbaked[dense.track.path] for dense in moving if dense.stays]
+        new = [self._few[dense.track.path] for dense in moving if dense.stays and dense.track.path in self._few]
+        of_skeleton: set[str] = set()
         if self._places is not None:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            skeleton = Skeleton(
-                found.joints, error, self._still, found.together, found.of_points(parts), self._wanted.method
-            )
-            keys_of = yield from reduce_skeleton(skeleton)
+            skeleton = Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
+            most = {number: max(dense.own_count for dense in own) for number, own in found.animated.items()}
+            keys_of = yield from reduce_skeleton(skeleton, self._wanted.method, most)
             for number, own in found.animated.items():
-                new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
-        done = {keys.dense.track.path for keys in new}
+                of_skeleton |= {dense.track.path for dense in own}
+                if number in keys_of:
+                    new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
         groups: dict[str, list[Dense]] = {}
         for dense in moving:
-            if dense.track.path not in done:
+            if not dense.stays and dense.track.path not in of_skeleton:
                 groups.setdefault(self._group_of(dense), []).append(dense)
-        for own in groups.values():
-            new += self._fewest(own, error, factor * self._wanted.angle, parts)
-            yield 1.0
-        done = {keys.dense.track.path for keys in new}
-        return new + [NewKeys.still(dense) for dense in self._every if dense.track.path not in done]
+        new += yield from self._fewest(list(groups.values()), error, factor * self._wanted.angle, parts)
+        return new + [NewKeys.still(dense) for dense in self._every if dense.is_still and self._can_be_fewer(dense)]
+
+    def _can_be_fewer(self, dense: Dense) -> bool:
+        """Return whether a track that stays where it is has more keys than that takes."""
+        return dense.own_count > (2 if any(dense.joined) else 1)
 
     def _group_of(self, dense: Dense) -> str:
         """Return what has the same text for tracks, none of them of bones, that have their keys in common."""
@@ -218,21 +247,38 @@ class Search:
         still = self._wanted.still
         return None if still is None else (still, _MARGIN * still)
 
-    def _fewest(self, own: Sequence[Dense], error: float, angle: float, of_bones: Float64Array | None) -> list[NewKeys]:
-        """Return the keys that tracks have in common, or those that they were made from if these are no more."""
-        parts = []
-        for dense in own:
-            limit = self._limit(dense, error, angle, self._still)
-            if of_bones is not None:
-                limit *= of_bones.min(axis=0)
-            ends = None if dense.ends is None else dense.ends[np.newaxis]
-            parts.append(Part(dense.values[np.newaxis], limit, dense.track.is_rotation, ends))
-        (one,) = reduce_tracks(parts, method=self._wanted.method)
-        before = [self._unbaked.get(dense.track.path) for dense in own]
-        made = [keys for keys in before if keys is not None]
-        if len(made) == len(own) and max(len(keys.rows) for keys in made) <= len(one.rows):
-            return made
-        return [NewKeys.fitted(dense, one, part) for part, dense in enumerate(own)]
+    def _fewest(
+        self, groups: Sequence[Sequence[Dense]], error: float, angle: float, of_bones: Float64Array | None
+    ) -> Generator[float, None, list[NewKeys]]:
+        """Return the keys that tracks of each group have in common, or those that they were made from, if not more.
+
+        Groups that are alike are one search. Of groups with as few keys already nothing is returned.
+        """
+        alike: dict[tuple[tuple[int, bool], ...], list[Sequence[Dense]]] = {}
+        for group in groups:
+            alike.setdefault(tuple((dense.values.shape[1], dense.track.is_rotation) for dense in group), []).append(group)
+        new: list[NewKeys] = []
+        for number, some in enumerate(alike.values()):
+            parts = []
+            for place in range(len(some[0])):
+                own = [group[place] for group in some]
+                limit = np.concatenate([self._limit(dense, error, angle, self._still) for dense in own])
+                if of_bones is not None:
+                    limit = limit * of_bones.min(axis=0)
+                ends = [dense.ends for dense in own if dense.ends is not None]
+                values = np.stack([dense.values for dense in own])
+                parts.append(Part(values, limit, own[0].track.is_rotation, np.stack(ends) if ends else None))
+            found = yield from reduce_tracks_steps(parts, self._wanted.method)
+            for group, one in zip(some, found, strict=True):
+                before = [self._few.get(dense.track.path) for dense in group]
+                made = [keys for keys in before if keys is not None]
+                most = max(dense.own_count for dense in group)
+                if len(made) == len(group) and max(len(keys.rows) for keys in made) <= min(len(one.rows), most):
+                    new += made
+                elif len(one.rows) < most:
+                    new += [NewKeys.fitted(dense, one, part) for part, dense in enumerate(group)]
+            yield (number + 1) / len(alike)
+        return new
 
     def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
         """Return how far a track that is no bone's may be off at each frame, shape (1, frames)."""
@@ -247,8 +293,17 @@ class Search:
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
-        """Write the keys that were chosen, more where handles don't play the motion, and measure what these do."""
+        """Write the keys that were chosen, more where handles don't play the motion, and measure what these do.
+
+        Nothing is changed where that are not fewer keys than before.
+        """
+        if not self._are_fewer(self._new):
+            return self._minimal()
+        self._between = self._motion_between()
         copy, new, refused, _ = self._written(self._new, self._factor)
+        if not self._are_fewer(new):
+            self.take_back()
+            return self._minimal()
         self._keep_handles(copy, new)
         self._notes += refused
         plain = [keys.dense.track for keys in new if keys.settings is None and len(keys.rows) > 1]
@@ -257,6 +312,38 @@ class Search:
         self._keep_original()
         return result
 
+    def _are_fewer(self, new: Sequence[NewKeys]) -> bool:
+        """Return whether the keys and those of tracks that stay as they are are fewer than before."""
+        frames: dict[str, set[float]] = {}
+        keys = 0
+        by_path = {each.dense.track.path: each.rows for each in new}
+        for dense in self._every:
+            rows = by_path.get(dense.track.path)
+            own = dense.own_frames if rows is None else self._frames[rows]
+            frames.setdefault(dense.track.path.rpartition(".")[0], set()).update(own.tolist())
+            keys += len(own)
+        count = sum(map(len, frames.values()))
+        return (count, keys) < (self.diamonds_before, self.keys_before)
+
+    def _minimal(self) -> Reduction:
+        """Return that nothing is to be gained."""
+        action = self._channels.action.name
+        counts = {"keys_before": self.keys_before, "keys": self.keys_before}
+        counts |= {"diamonds_before": self.diamonds_before, "diamonds": self.diamonds_before}
+        return Reduction(
+            name_of(self._datablock),
+            wanted=self._wanted.error * self._factor,
+            wanted_angle=self._wanted.angle * self._factor,
+            wanted_still=self._wanted.still,
+            tracks=len(self._tracks),
+            is_minimal=True,
+            seconds=time.perf_counter() - self._start,
+            original=action,
+            action=action,
+            notes=self._notes,
+            **counts,
+        )
+
     def _written(
         self, new: Sequence[NewKeys], factor: float
     ) -> tuple[Channels, Sequence[NewKeys], list[Finding], Played]:
@@ -264,12 +351,14 @@ class Search:
 
         Return the copy's F-curves, the keys, what was refused, and what the copy plays.
         """
-        for turn in range(_MENDS + 1):
+        # A number of keys stays as it was asked for: the error is what it then is.
+        most = _MENDS if self._wanted.key_count is None else 0
+        for turn in range(most + 1):
             copy = self._copy()
             write(copy, new, self._frames)
             refused = self._play(copy, new)
             played = self._played()
-            more = mended(new, played, self._wanted_motion(factor)) if turn < _MENDS else None
+            more = mended(new, played, self._wanted_motion(factor)) if turn < most else None
             if more is None:
                 break
             self.take_back()
@@ -297,9 +386,13 @@ class Search:
 
     def _played(self) -> Played:
         """Return what the F-curves play now."""
-        values = {track.path: sampled(track, self._frames).values for track in self._now()}
-        places = self._places_now() if self._places is not None else None
-        return Played(values, places)
+        now = [sampled(track, self._frames) for track in self._now()]
+        places = None
+        if self._places is not None and self._is_evaluated:
+            places = self._places_now()
+        elif self._places is not None:
+            places = places_of(self._datablock, self._frames, [*now, *self._kept])
+        return Played({dense.track.path: dense.values for dense in now}, places)
 
     def _wanted_motion(self, factor: float) -> WantedMotion:
         wanted = self._wanted
@@ -317,12 +410,15 @@ class Search:
     def _result(self, copy: Channels, new: Sequence[NewKeys]) -> Reduction:
         played = self._played()
         off, still = self._measured(played)
+        between = self._off_between(played.values)
         whole = self._from_unfiltered(played)
+        error, angle = self._wanted.error * self._factor, self._wanted.angle * self._factor
+        is_counted = self._wanted.key_count is not None
         keys, now_diamonds = count_keys(self._now(), self._frames)
         return Reduction(
             name_of(self._datablock),
-            wanted=self._wanted.error * self._factor,
-            wanted_angle=self._wanted.angle * self._factor,
+            wanted=max(error, off.largest) if is_counted else error,
+            wanted_angle=max(angle, off.angle) if is_counted else angle,
             wanted_still=self._wanted.still,
             tracks=len(self._tracks),
             keys_before=self.keys_before,
@@ -331,6 +427,8 @@ class Search:
             diamonds=now_diamonds,
             error=off.largest,
             error_at=off.at,
+            between=between.largest,
+            between_at=between.at,
             mean=off.mean,
             angle=off.angle,
             angle_at=off.angle_at,
@@ -369,6 +467,42 @@ class Search:
             standing = stand_still(wanted, self._wanted.still)
             still = difference_of_points(names, wanted, places, self._frames, standing)
         return off, still
+
+    def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
+        """Return what tracks and points play half way between frames; None where more than F-curves moves these.
+
+        A filter changes the motion, so that there is nothing to compare.
+        """
+        if self._is_evaluated or self._wanted.period is not None:
+            return None
+        frames = 0.5 * (self._frames[1:] + self._frames[:-1])
+        every = [sampled(track, frames) for track in self._now()]
+        if self._places is None:
+            return every, None
+        return every, places_of(self._datablock, frames, every)
+
+    def _off_between(self, at_frames_now: Mapping[str, Float64Array]) -> Difference:
+        """Return the difference half way between frames, where the motion did not jump and no step is now."""
+        now = self._motion_between() if self._between is not None else None
+        if self._between is None or now is None:
+            return Difference()
+        frames = 0.5 * (self._frames[1:] + self._frames[:-1])
+        (before, wanted), (every, places) = self._between, now
+        own = {dense.track.path: dense for dense in self._every}
+        played = {}
+        for dense, then in zip(every, before, strict=True):
+            at_frames = own[dense.track.path].values
+            middle = 0.5 * (at_frames[1:] + at_frames[:-1])
+            signs = np.sign((middle * then.values).sum(axis=1, keepdims=True)) if dense.track.is_rotation else 1.0
+            jumps = np.linalg.norm(signs * then.values - middle, axis=1) > self._wanted.error
+            jumps |= (dense.values == at_frames_now[dense.track.path][:-1]).all(axis=1)
+            played[dense.track.path] = np.where(jumps[:, np.newaxis], then.values, dense.values)
+        found = difference(before, played, frames)
+        if wanted is not None and places is not None and self._places is not None:
+            middle = 0.5 * (self._places[:, 1:] + self._places[:, :-1])
+            is_even = np.linalg.norm(wanted - middle, axis=2) <= self._wanted.error
+            found = found.with_points(difference_of_points(self._names, wanted, places, frames, is_even))
+        return found
 
     def _from_unfiltered(self, now: Played) -> Difference:
         """Return how far all is off from what it was before the filter; nothing without one."""
@@ -411,12 +545,17 @@ def _reducible(
     datablock: bpy.types.ID,
     channels: Channels,
     prefixes: Iterable[str] | None,
-    frame_range: tuple[float, float] | None,
+    wanted: Wanted,
     notes: list[Finding],
 ) -> list[Track]:
-    """Return the tracks that can be reduced; note why others can't. Raises AnimationError for none."""
+    """Return the tracks that can be reduced; note why others can't.
+
+    Raises AlreadyMinimalError where none has more than two keys, or keys are far apart, and AnimationError for none.
+    """
     found: list[Track] = []
     refused: list[Finding] = []
+    sparse: list[Track] = []
+    frame_range = wanted.frame_range
     tracks = find_tracks(datablock, channels, prefixes)
     for track in tracks:
         is_dense = track.in_use and any(_keys_in(fcurve, frame_range) > 2 for fcurve in track.channels.values())
@@ -426,15 +565,39 @@ def _reducible(
             reason = blocking_reason(track) or _modified(track)
         if reason and (is_dense or frame_range is None):
             refused.append(reason)
-        elif is_dense and not reason:
+        elif not reason and (not is_dense or (frame_range is None and _is_sparse(track))):
+            sparse.append(track)
+        elif not reason and frame_range is None and _is_close(track):
+            sparse.append(track)
+            refused.append(track.finding("REDUCE_CLOSE"))
+        elif not reason:
             found.append(track)
-    _note_refused(bool(found), refused, notes)
+    _note_refused(bool(found or sparse), refused, notes)
     if not found and frame_range is not None:
         raise AnimationError(Finding("REDUCE_FEW_IN_RANGE", name_of(datablock), arguments=tuple(frame_range)))
+    keyed = [track for track in sparse if any(_keys_in(fcurve, None) for fcurve in track.channels.values())]
+    if not found and keyed:
+        raise AlreadyMinimalError(datablock, channels, keyed, wanted)
     if not found:
-        are_keyed = any(_keys_in(fcurve, None) for track in tracks for fcurve in track.channels.values())
-        raise AnimationError(Finding("REDUCE_FEW_KEYS" if are_keyed else "REDUCE_NO_KEYS", name_of(datablock)))
+        raise AnimationError(Finding("REDUCE_NO_KEYS", name_of(datablock)))
     return found
+
+
+def _is_sparse(track: Track) -> bool:
+    """Return whether keys are so far apart that they are few already."""
+    frames = _frames_of_keys(track)
+    return bool(frames[-1] - frames[0] > _SPARSEST * len(frames))
+
+
+def _is_close(track: Track) -> bool:
+    """Return whether there are more keys than whole frames."""
+    frames = _frames_of_keys(track)
+    return bool(len(frames) > frames[-1] - frames[0] + 2.0)
+
+
+def _frames_of_keys(track: Track) -> Float64Array:
+    frames: Float64Array = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]).astype(np.float64)
+    return frames
 
 
 def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) -> int:
@@ -449,7 +612,7 @@ def _joinable(
     datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[Finding]
 ) -> list[Dense]:
     """Return what tracks play at the frames; note which new keys could not go on from the keys beside them."""
-    if len(frames) < 3:
+    if len(frames) < _LEAST_FRAMES:
         raise AnimationError(Finding("REDUCE_SHORT_RANGE", name_of(datablock)))
     joins = has_beside(tracks, frames)
     every = [sampled(track, frames, joins=joins) for track in tracks]

@@ -17,7 +17,7 @@ _ROOM = 1.0 + 1e-6
 
 @dataclass
 class Reduction:
-    """The result of a reduction: of what the handles play, at whole frames.
+    """The result of a reduction: errors of what the handles play at whole frames, and half way between.
 
     Examples
     --------
@@ -33,6 +33,8 @@ class Reduction:
     """The angle, radians, likewise."""
     wanted_still: float | None = None
     """How far points may be off while they stand still, if that was asked for."""
+    is_minimal: bool = False
+    """Whether no fewer keys were found: then nothing was changed."""
     tracks: int = 0
     keys_before: int = 0
     """Frames at which a track had keys, summed over tracks."""
@@ -46,6 +48,9 @@ class Reduction:
     """The largest distance of a bone's head or tail, or of a value, from where it was, in scene units."""
     error_at: str = ""
     """The bone or track, and the frame of that."""
+    between: float = 0.0
+    """The largest such distance half way between frames, where the motion did not jump."""
+    between_at: str = ""
     mean: float = 0.0
     """The mean of these distances over frames and bones, or values."""
     angle: float = field(default=0.0, metadata=IN_RADIANS)
@@ -83,6 +88,11 @@ class Reduction:
         return is_still and self.error <= self.wanted * _ROOM and self.angle <= self.wanted_angle * _ROOM
 
     @property
+    def is_within(self) -> bool:
+        """Return whether errors are also within the limit half way between frames."""
+        return self.reached and self.between <= self.wanted * _ROOM
+
+    @property
     def finding(self) -> Finding:
         """Return the result as a note, or where it is not reached as an error."""
         return Finding("REDUCED" if self.reached else "NOT_REACHED", self.name, arguments=(self.summary,))
@@ -97,7 +107,10 @@ class Reduction:
     @property
     def summary(self) -> str:
         """Return what there is to say."""
-        text = rpt_("{:,} keys in place of {:,}", self.keys, self.keys_before)
+        if self.is_minimal:
+            error = size_text(self.wanted)
+            return rpt_("already minimal within {:s}: {:,} keys; {:.1f} s", error, self.diamonds, self.seconds)
+        text = rpt_("{:,} keys in place of {:,}", self.diamonds, self.diamonds_before)
         if self.error_at:
             text += rpt_(
                 "; the largest error is {error:s} ({place:s}), the mean {mean:s}",
@@ -109,6 +122,8 @@ class Reduction:
             text += rpt_(
                 "; rotations are off by up to {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at
             )
+        if self.between > self.wanted * _ROOM:
+            text += rpt_("; between frames up to {:s} ({:s})", size_text(self.between), self.between_at)
         text += rpt_("; {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM and self.evaluated:
             text += rpt_(

@@ -462,7 +462,7 @@ def _add_reduce_options(verb: argparse.ArgumentParser) -> None:
         "--method",
         choices=[*KEY_METHODS],
         default="HERMITE",
-        help=rpt_("what plays the keys: velocities; tension, continuity and bias; these with eases"),
+        help=rpt_("what plays the keys: velocities (HERMITE), or tension and bias (TCB)"),
     )
     verb.add_argument(
         "--sample-limit",

@@ -391,10 +391,10 @@ SAMPLES = np.sin(np.arange(40.0) / 9.0)[np.newaxis, :, np.newaxis]
             "samples of part 1 must have the shape",
         ),
         ([Part(SAMPLES * np.nan, np.array([0.1]))], "samples of part 0 must be finite"),
-        ([Part(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one a track"),
-        ([Part(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one a track"),
-        ([Part(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one a track"),
-        ([Part(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one a track"),
+        ([Part(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one per track"),
+        ([Part(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one per track"),
+        ([Part(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one per track"),
+        ([Part(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one per track"),
     ],
 )
 def test_what_can_not_be_reduced_is_named(parts, words):
@@ -403,7 +403,7 @@ def test_what_can_not_be_reduced_is_named(parts, words):
 
 
 def test_a_method_of_reduction_that_there_is_not_is_named():
-    with pytest.raises(ValueError, match=r"^method must be one of HERMITE, TCB, TCB_EASE, not 'X'"):
+    with pytest.raises(ValueError, match=r"^method must be one of HERMITE, TCB, not 'X'"):
         reduce_tracks([Part(SAMPLES, np.array([0.1]))], method="X")
 
 

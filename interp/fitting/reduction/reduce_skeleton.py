@@ -6,29 +6,33 @@ Source: docs/formulas.md, "Fewest keys".
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from ...keys import Float64Array, Keys
-from ...rotations.quaternions import angle_between, normalise
-from ...splines import hermite
-from .fewest_keys import LEVELS, evaluate, fewest_keys, move, within, without_needless
-from .skeleton import LOCATION, ROTATION, Joint, Skeleton
-from .tcb_curves import curves_of
-from .tracks import Part, Reduced, of_rotation, reduced, samples_of
-from .windows import KeySet
-from .windows import hermite as hermite_weights
+from ...hermite_basis import hermite_weights
+from ...keys import Float64Array
+from .fewest_keys import errors_of, fewest_keys, improved, within, without_needless
+from .skeleton import LOCATION, ROTATION, Skeleton
+from .tracks import Part, Reduced, reduced, samples_of
+from .windows import KeySet, Method
 
-_SHARE = 0.45
-"""The part of the error that a bone may make by itself when the search begins; a handful of bones add up."""
-_ROUNDS = 40
-"""The most keys that are put into a segment of rotations, which Hermite's spline plays otherwise, less one."""
+T = TypeVar("T")
+
+_SHARE = 0.6
+"""The part of the error that a bone may make by itself when the search begins; those of a few bones add up."""
+_FAR = 1.5
+"""Times its own keys: what a group may have before it is gone through, as it then loses some."""
+_ROUNDS = 12
+"""The most keys that are put into a segment that splines play otherwise, less one."""
 _SWEEPS = 2
 """How often all bones are gone through, with all others as they are by then."""
 
 
-def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Reduced]]:
+def reduce_skeleton(
+    skeleton: Skeleton, method: Method = "HERMITE", most: Mapping[int, int] | None = None
+) -> Generator[float, None, dict[int, Reduced]]:
     """Search for the fewest keys of all joints, and return them by the joint's number.
 
     Yields which part of the work is done, about.
@@ -36,7 +40,10 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
     Parameters
     ----------
     skeleton : Skeleton
-        It plays what was found in the end.
+        It plays the result in the end.
+    method : "HERMITE" or "TCB"
+    most : mapping of int to int, optional
+        How many keys joints have. Those that need as many keep what they play.
 
     Returns
     -------
@@ -44,68 +51,143 @@ def reduce_skeleton(skeleton: Skeleton) -> Generator[float, None, dict[int, Redu
         The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
         it was than the skeleton's limits, at any frame, where splines of the method play the keys.
     """
+    if not skeleton.groups:
+        return {}
     reach = skeleton.distances_of_points()
-    yield from _begin(skeleton, reach)
-    groups = range(len(skeleton.groups))
-    done = 0
-    for sweep in range(_SWEEPS):
-        for group in groups[::-1] if sweep % 2 == 0 else groups:
-            samples, keys = skeleton.samples(group), skeleton.keys[group]
-            keys = without_needless(samples, keys, LEVELS[-1])
-            move(samples, keys)
-            skeleton.take(group, without_needless(samples, keys, LEVELS[-1]), samples)
-            done += 1
-            yield 0.4 + 0.6 * done / (_SWEEPS * len(groups))
-    if skeleton.method == "HERMITE":
-        _mend_rotations(skeleton, reach)
-    found = {}
-    for group, keys in skeleton.keys.items():
-        curves, first = curves_of(skeleton.method, skeleton.parts(group)), 0
-        for number, columns in skeleton.columns(group):
-            parts = skeleton.joints[number].parts(columns.start)
-            found[number] = reduced(keys, curves, parts, 1.0, first)
-            first += len(parts)
+    ratios = yield from _scaled(_begin(skeleton, reach), 0.0, 0.3)
+    _leave(skeleton, most or {}, _FAR)
+    if method == "HERMITE":
+        yield from _scaled(_sweeps(skeleton, _SWEEPS), 0.3, 0.7)
+    else:
+        skeleton.smooth = {
+            group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
+            for group, numbers in enumerate(skeleton.groups)
+        }
+        for batch in skeleton.batches():
+            samples = skeleton.samples(batch)
+            skeleton.take(batch, within(samples, skeleton.keys_of(batch)), samples)
+            yield 0.4
+        yield from _scaled(_sweeps(skeleton, _SWEEPS), 0.4, 0.6)
+    _leave(skeleton, most or {}, 1.0)
+    _mend(skeleton, ratios)
+    return _played_by_splines(skeleton, method, reach)
+
+
+def _leave(skeleton: Skeleton, most: Mapping[int, int], factor: float) -> None:
+    """Let groups play their own keys, where they need so many times as many."""
+    for group in [*skeleton.keys]:
+        own = max((most[number] for number in skeleton.groups[group] if number in most), default=None)
+        if own is not None and len(skeleton.keys[group].rows) >= factor * own:
+            skeleton.leave(group)
+
+
+def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
+    """Return the keys, with more in the middle of segments where splines of the method leave the cubics by too much.
+
+    The new keys are on the cubics. The shorter a segment, the less does the spline deviate.
+    """
+    joints = skeleton.joints
+    cubics = {number: joints[number].played for group in skeleton.keys for number in skeleton.groups[group]}
+    found: dict[int, Reduced] = {}
+    changed = set(skeleton.keys)
+    for _ in range(_ROUNDS):
+        off: dict[int, Float64Array] = {}
+        for group in changed:
+            for number, columns in skeleton.columns(group):
+                found[number] = reduced(skeleton.keys[group], joints[number].parts(columns.start), 1.0, method)
+                joints[number].play(found[number].played(len(joints[number].rotation)))
+        skeleton.pose()
+        far = skeleton.errors()
+        cuts: set[tuple[int, int]] = set()
+        for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
+            point = int(np.argmax(far[:, frame]))
+            for group in skeleton.keys:
+                for number in skeleton.groups[group]:
+                    if point in skeleton.under[number] and number not in off:
+                        deviation = np.abs(joints[number].played - cubics[number])
+                        off[number] = deviation.max(axis=1) * max(reach[number], skeleton.error)
+            above = [
+                (float(off[number][frame]), group)
+                for group in skeleton.keys
+                for number in skeleton.groups[group]
+                if point in skeleton.under[number]
+            ]
+            rows = skeleton.keys[max(above)[1]].rows if above else np.zeros(1)
+            segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, max(len(rows) - 2, 0)))
+            if len(rows) > 1 and rows[segment + 1] - rows[segment] > 1:
+                cuts.add((max(above)[1], int(rows[segment] + rows[segment + 1]) // 2))
+        if not cuts:
+            break
+        for group, row in sorted(cuts):
+            skeleton.keys[group] = _divided(skeleton.keys[group], row)
+        changed = {group for group, _ in cuts}
     return found
 
 
-def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, None]:
-    """Give each group keys with a tolerance by what hangs on its joints, and more where that is not enough."""
+def _divided(keys: KeySet, row: int) -> KeySet:
+    """Return the keys with one more at a row between two, on their cubic."""
+    at = int(np.searchsorted(keys.rows, row))
+    length = float(keys.rows[at] - keys.rows[at - 1])
+    u = np.array((row - keys.rows[at - 1]) / length)
+    (start, end), (leaving, arriving) = keys.values[at - 1 : at + 1], keys.velocities[at - 1 : at + 1] * length
+    value, slope = (
+        weights.chord * (end - start) + weights.leaving * leaving + weights.arriving * arriving
+        for weights in (hermite_weights(u), hermite_weights(u, 1))
+    )
+    return KeySet(
+        np.insert(keys.track, at, keys.track[0]),
+        np.insert(keys.rows, at, row),
+        np.insert(keys.values, at, start + value, axis=0),
+        np.insert(keys.velocities, at, slope / length, axis=0),
+    )
+
+
+def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
+    """Remove and move keys of all groups, from the tips to the root and back; yield which part is done."""
+    done, batches = 0, skeleton.batches()
+    for sweep in range(count):
+        for batch in batches[::-1] if sweep % 2 == 0 else batches:
+            samples, keys = skeleton.samples(batch), skeleton.keys_of(batch)
+            skeleton.take(batch, improved(samples, without_needless(samples, keys)), samples)
+            done += 1
+            yield done / (count * len(batches))
+
+
+def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
+    """Give each group keys with a tolerance by what hangs on its joints, and more where that is not enough.
+
+    Return the errors of each group by itself, at each frame.
+    """
     joints = skeleton.joints
     alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
     for group, numbers in enumerate(skeleton.groups):
         alike.setdefault(tuple(tuple(joints[number].animated) for number in numbers), []).append(group)
-    ratios = {}
-    done = 0
+    ratios: dict[int, Float64Array] = {}
     for names, groups in alike.items():
         parts = [
             part
             for place, animated in enumerate(names)
             for part in _parts(skeleton, reach, [skeleton.groups[group][place] for group in groups], animated)
         ]
-        samples = samples_of(parts, False, skeleton.method)
-        keys = yield from _scaled(fewest_keys(samples), done / len(skeleton.groups), len(groups) / len(skeleton.groups))
-        played, errors = evaluate(samples, keys)
-        for track, group in enumerate(groups):
-            own = keys.keep(keys.track == track)
-            own.track[:] = 0
-            skeleton.keys[group] = own
-            for number, columns in skeleton.columns(group):
-                joints[number].play(played[track][:, columns])
-            ratios[group] = errors[track]
-        done += len(groups)
-    mend(skeleton, ratios)
-    yield 0.4
+        samples = samples_of(parts)
+        share = len(groups) / len(skeleton.groups)
+        keys = yield from _scaled(fewest_keys(samples), len(ratios) / len(skeleton.groups), share)
+        errors = errors_of(samples, keys)
+        skeleton.take(groups, keys, samples)
+        ratios |= dict(zip(groups, errors, strict=True))
+    _mend(skeleton, ratios)
+    return ratios
 
 
-def _scaled(steps: Generator[float, None, KeySet], start: float, size: float) -> Generator[float, None, KeySet]:
-    """Do steps that are a part of the beginning."""
+def _scaled(steps: Generator[float, None, T], start: float, size: float) -> Generator[float, None, T]:
+    """Do steps that are a part of all."""
     while True:
         try:
             part = next(steps)
         except StopIteration as stop:
-            keys: KeySet = stop.value
-            return keys
-        yield 0.3 * (start + size * part)
+            result: T = stop.value
+            return result
+        yield start + size * part
 
 
 def _parts(skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]) -> list[Part]:
@@ -124,9 +206,10 @@ def _parts(skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], anim
     ]
 
 
-def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
+def _mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
     """Give groups more keys until no point is too far away; those first that are farthest off there by themselves."""
-    for _ in range(len(skeleton.groups)):
+    ratios = {group: own for group, own in ratios.items() if group in skeleton.keys}
+    while True:
         far = skeleton.errors()
         bad = np.flatnonzero(far.max(axis=0) > 1.0)
         if not len(bad):
@@ -137,72 +220,6 @@ def mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
         worst = max(above, key=lambda group: ratios[group][frame], default=None)
         if worst is None or ratios[worst][frame] <= 0.0:
             return
-        samples = skeleton.samples(worst, is_strict=True)
-        skeleton.take(worst, within(samples, skeleton.keys[worst]), samples)
+        samples = skeleton.samples([worst], is_strict=True)
+        skeleton.take([worst], within(samples, skeleton.keys_of([worst]), is_fitted=True), samples)
         ratios[worst] = np.zeros_like(ratios[worst])
-
-
-def _mend_rotations(skeleton: Skeleton, reach: Float64Array) -> None:
-    """Divide segments where Hermite's spline of rotation vectors leaves the cubic of quaternions by too much.
-
-    The new keys lie on the cubic, which stays as it is; the shorter a segment, the nearer to it is the spline.
-    """
-    joints = skeleton.joints
-    turning = {
-        number: (group, columns)
-        for group in range(len(skeleton.groups))
-        for number, columns in skeleton.columns(group)
-        if ROTATION in joints[number].animated
-    }
-    cubics = {number: normalise(joints[number].channels[ROTATION]) for number in turning}
-    changed = set(turning)
-    off: dict[int, Float64Array] = {}
-    for _ in range(_ROUNDS):
-        for number in changed:
-            group, columns = turning[number]
-            joints[number].channels[ROTATION] = played = _turned(joints[number], skeleton.keys[group], columns)
-            off[number] = angle_between(played, cubics[number]) * reach[number]
-        far = skeleton.errors()
-        cuts: set[tuple[int, int]] = set()
-        for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
-            point = int(np.argmax(far[:, frame]))
-            above = [number for number in turning if point in skeleton.under[number]]
-            worst = max(above, key=lambda number: float(off[number][frame]), default=None)
-            if worst is None:
-                continue
-            group = turning[worst][0]
-            rows = skeleton.keys[group].rows
-            segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, len(rows) - 2))
-            if rows[segment + 1] - rows[segment] > 1:
-                cuts.add((group, int(rows[segment] + rows[segment + 1]) // 2))
-        if not cuts:
-            return
-        for group, row in sorted(cuts):
-            skeleton.keys[group] = _divided(skeleton.keys[group], row)
-        divided = {group for group, _ in cuts}
-        changed = {number for number, (group, _) in turning.items() if group in divided}
-
-
-def _turned(joint: Joint, keys: KeySet, columns: slice) -> Float64Array:
-    """Return the rotations (frames, 4) that Hermite's spline plays."""
-    own = joint.columns[ROTATION]
-    values, velocities = of_rotation(keys.values[:, columns][:, own], keys.shapes[:, columns][:, own])
-    spline = hermite.RotationSpline(Keys(keys.rows.astype(np.float64), values), velocities=velocities)
-    return spline(np.arange(len(joint.rotation), dtype=np.float64))
-
-
-def _divided(keys: KeySet, row: int) -> KeySet:
-    """Return the keys with one more at a row between two, on their cubic."""
-    at = int(np.searchsorted(keys.rows, row))
-    length = float(keys.rows[at] - keys.rows[at - 1])
-    u = (row - keys.rows[at - 1]) / length
-    start, end = keys.values[at - 1 : at + 1]
-    points = np.stack([start, keys.shapes[at - 1] * length, end, keys.shapes[at] * length])
-    value = hermite_weights(length, np.array([u]))[0] @ (points / np.array([1.0, length, 1.0, length])[:, np.newaxis])
-    slope = np.array([6.0 * u * (u - 1.0), (1.0 - u) * (1.0 - 3.0 * u), 6.0 * u * (1.0 - u), u * (3.0 * u - 2.0)])
-    return KeySet(
-        np.insert(keys.track, at, keys.track[0]),
-        np.insert(keys.rows, at, row),
-        np.insert(keys.values, at, value, axis=0),
-        np.insert(keys.shapes, at, slope @ points / length, axis=0),
-    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bones that move, and what of them counts: how far any of their points is from where it was.
+"""Bones that move, and how far their heads and tails are from where they were.
 
 Source: docs/formulas.md, "Fewest keys".
 """
@@ -10,17 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
-from ...batch import IndexArray
+from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from ...rotations.quaternions import to_matrix, unroll_signs
-from .fewest_keys import evaluate
+from ...rotations.quaternions import normalise, to_matrix, unroll_signs
 from .standing_still import limits_while_still
-from .tcb_curves import Method, curves_of
-from .windows import KeySet, Samples
+from .windows import KeySet, Samples, played
 
+Float32Array = npt.NDArray[np.float32]
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
+_SAME = 1e-9
+"""Points nearer than this part of the size of all are one."""
 
 
 @dataclass(eq=False)
@@ -34,13 +36,13 @@ class Joint:
     offset : ndarray, shape (4, 4)
         Its matrix at rest, in the axes of its parent's.
     location, rotation, scale : ndarray, shape (frames, 3) or (frames, 4)
-        Its channels, one sample a frame; rotations unit quaternions.
+        Its channels, one sample per frame; rotations unit quaternions.
     animated : sequence of str
         Which of these three are to be reduced; the others stay as they are.
     points : ndarray, shape (p, 3)
-        The points that count, in its own axes.
+        Its head and tail, in its own axes.
     ends : dict of str to ndarray, shape (2, 3) or (2, 4)
-        How the animated channels must change a frame at both ends; NaN where an end is free, as it then is of all.
+        How the animated channels must change per frame at both ends; NaN where an end is free, as it then is of all.
         Empty: both are.
     """
 
@@ -53,6 +55,7 @@ class Joint:
     points: Float64Array
     ends: dict[str, Float64Array] = field(default_factory=dict)
     channels: dict[str, Float64Array] = field(init=False)
+    """What is played in place of location, rotation and scale."""
 
     def __post_init__(self) -> None:
         self.rotation = unroll_signs(self.rotation)
@@ -64,8 +67,16 @@ class Joint:
         return np.concatenate([getattr(self, name) for name in self.animated], axis=1)
 
     @property
+    def played(self) -> Float64Array:
+        """Return what is played in place of them, rotations as unit quaternions, shape (frames, d)."""
+        every = {name: self.channels[name] for name in self.animated}
+        return np.concatenate(
+            [normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1
+        )
+
+    @property
     def given_ends(self) -> Float64Array:
-        """Return how these must change a frame at both ends, shape (2, d); NaN where an end is free."""
+        """Return how these must change per frame at both ends, shape (2, d); NaN where an end is free."""
         free = {name: np.full((2, _WIDTHS[name]), np.nan) for name in self.animated}
         return np.concatenate([self.ends.get(name, free[name]) for name in self.animated], axis=1)
 
@@ -86,52 +97,51 @@ class Joint:
         for name, own in self.columns.items():
             self.channels[name] = values[:, own]
 
-    def local(self, rows: IndexArray | slice, values: Float64Array | None = None) -> Float64Array:
-        """Return the matrices (n, 4, 4) of the channels at rows, with values (n, d) in place of what is played."""
+    def local(
+        self, rows: IndexArray | slice, values: Float64Array | None = None
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return the linear parts (n, 3, 3) and places (n, 3) of the channels at rows, with values (n, d) for some."""
         given = {name: self.channels[name][rows] for name in _WIDTHS}
         if values is not None:
             given |= {name: values[:, own] for name, own in self.columns.items()}
         turn = given[ROTATION]
         turn = turn / np.sqrt(np.einsum("ij,ij->i", turn, turn))[:, np.newaxis]
-        matrices = np.zeros((len(turn), 4, 4))
-        matrices[:, :3, :3] = to_matrix(turn) * given[SCALE][:, np.newaxis]
-        matrices[:, :3, 3] = given[LOCATION]
-        matrices[:, 3, 3] = 1.0
-        return matrices
+        return to_matrix(turn) * given[SCALE][:, np.newaxis], given[LOCATION]
 
 
 @dataclass(eq=False)
 class Link:
-    """A joint of a group, with what it takes along that hangs on no other joint of the group.
+    """A joint of a group, with the points that hang on it and on no other joint of the group.
 
     Attributes
     ----------
     joint : Joint
     parent : int
         The link that it hangs on, at any distance; -1 for none.
-    above : ndarray, shape (frames, 4, 4)
-        From the axes of that link's joint, or the world's, to those in which the joint's own channels are.
+    is_scaled : bool
+        Whether scale matters.
+    above, origin : ndarray, shape (3, 3, frames) and (3, frames)
+        From the axes in which the joint's own channels are to those of that link's joint, or to the world's.
     columns : slice
         Of the group's samples.
-    held, wanted : ndarray, shape (frames, 3, p)
-        The points taken along, in the joint's own axes, and where they should be in the world.
-    weights : ndarray, shape (frames, p)
+    center : ndarray, shape (3, frames)
+        Where the joint was.
+    held, wanted : ndarray of float32, shape (p, 3, frames)
+        The points, in the joint's own axes, and where they should be relative to the center.
+    weights : ndarray of float32, shape (p, frames)
         Of their squared distances.
     """
 
     joint: Joint
     parent: int
+    is_scaled: bool
     above: Float64Array
+    origin: Float64Array
     columns: slice
-    held: Float64Array
-    wanted: Float64Array
-    weights: Float64Array
-
-    def worst(self, row: IndexArray, pose: Float64Array) -> Float64Array:
-        """Return the largest squared errors (n,) of the points, with poses (n, 4, 4) of the joint at rows (n,)."""
-        off = pose[:, :3, :3] @ self.held[row] + pose[:, :3, 3:] - self.wanted[row]
-        squares: Float64Array = (np.einsum("nip,nip->np", off, off) * self.weights[row]).max(axis=1)
-        return squares
+    center: Float64Array
+    held: Float32Array
+    wanted: Float32Array
+    weights: Float32Array
 
 
 class Skeleton:
@@ -148,10 +158,8 @@ class Skeleton:
         `stand_still`.
     together : iterable of sequences of int
         Joints that have their keys in common; all others have their own.
-    parts : ndarray, shape (points, frames), or None
+    shares : ndarray, shape (points, frames), or None
         The parts of all this that are allowed to each point at each frame. None: all of it.
-    method : "HERMITE", "TCB" or "TCB_EASE"
-        What keys have beside their values: see `reduce_tracks`.
     """
 
     def __init__(
@@ -160,23 +168,25 @@ class Skeleton:
         error: float,
         still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
-        parts: Float64Array | None = None,
-        method: Method = "HERMITE",
+        shares: Float64Array | None = None,
     ) -> None:
-        self.method: Method = method
         self.joints = joints
         self.error = error
-        self.owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
+        self._owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
-        self.wanted = self.points_of(self.poses())
+        self._poses = self._posed()
+        self.wanted = self._points()
         self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
         """How far each point may be off at each frame, shape (points, frames)."""
-        if parts is not None:
-            self.limits *= parts
+        if shares is not None:
+            self.limits *= shares
         self.keys: dict[int, KeySet] = {}
         """Of each group."""
         self.groups = self._groups(together)
         """The joints that have their keys in common, in their order; only those that move."""
+        self.smooth: dict[int, Float64Array] = {}
+        """The values (frames, d) of keys with tension and bias, by group; empty for keys with velocities."""
+        self._counts = self._points_that_count()
 
     def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:
         left = dict.fromkeys(number for number, joint in enumerate(self.joints) if joint.animated)
@@ -189,13 +199,43 @@ class Skeleton:
                 found.append(group)
         return sorted([*found, *([number] for number in left)])
 
+    def batches(self) -> list[list[int]]:
+        """Return groups with keys, none of which moves another's points, and whose channels are alike, root first.
+
+        Joints at one depth are never above each other.
+        """
+        depths = []
+        for joint in self.joints:
+            depths.append(0 if joint.parent < 0 else depths[joint.parent] + 1)
+        found: dict[tuple[object, ...], list[int]] = {}
+        for group in self.keys:
+            numbers = self.groups[group]
+            own = self.joints[numbers[0]]
+            alone = (depths[numbers[0]], -1, *own.animated)
+            found.setdefault(alone if len(numbers) == 1 else (depths[numbers[0]], group), []).append(group)
+        return [found[key] for key in sorted(found, key=lambda key: (key[0], found[key][0]))]
+
     def _points_under(self) -> list[IndexArray]:
         """Return the points that each joint takes along."""
         belongs = np.eye(len(self.joints), dtype=np.bool_)
         for number in range(len(self.joints) - 1, -1, -1):
             if (parent := self.joints[number].parent) >= 0:
                 belongs[parent] |= belongs[number]
-        return [np.flatnonzero(own[self.owner]) for own in belongs]
+        return [np.flatnonzero(own[self._owner]) for own in belongs]
+
+    def _points_that_count(self) -> BoolArray:
+        """Return which points are measured in the search: not a head where a parent's tail always is."""
+        found = np.ones(len(self._owner), dtype=np.bool_)
+        size = _SAME * max(float(np.abs(self.wanted).max(initial=0.0)), np.finfo(np.float64).tiny)
+        for point, number in enumerate(self._owner.tolist()):
+            joint = self.joints[number]
+            if LOCATION in joint.animated or joint.parent < 0:
+                continue
+            above = np.flatnonzero(self._owner == joint.parent)
+            same = np.abs(self.wanted[above] - self.wanted[point]).max(axis=(1, 2)) <= size
+            same &= (self.limits[above] <= self.limits[point]).all(axis=1)
+            found[point] = not same.any()
+        return found
 
     def takes_along(self, group: int, point: int) -> bool:
         """Return whether a joint of the group does."""
@@ -212,81 +252,94 @@ class Skeleton:
         """Return the columns of all channels of a group, and whether they are rotations."""
         return [part for number, columns in self.columns(group) for part in self.joints[number].parts(columns.start)]
 
-    def poses(self) -> Float64Array:
-        """Return the matrices of all joints, shape (joints, frames, 4, 4)."""
-        found: list[Float64Array] = []
+    def _posed(self) -> list[tuple[Float64Array, Float64Array]]:
+        """Return the linear parts (frames, 3, 3) and places (frames, 3) of all joints."""
+        found: list[tuple[Float64Array, Float64Array]] = []
         for joint in self.joints:
-            placed = joint.offset @ joint.local(slice(None))
-            found.append(placed if joint.parent < 0 else found[joint.parent] @ placed)
-        return np.stack(found)
+            linear, place = joint.local(slice(None))
+            linear, place = joint.offset[:3, :3] @ linear, place @ joint.offset[:3, :3].T + joint.offset[:3, 3]
+            if joint.parent >= 0:
+                above, origin = found[joint.parent]
+                linear, place = above @ linear, (above @ place[..., np.newaxis])[..., 0] + origin
+            found.append((linear, place))
+        return found
 
-    def points_of(self, poses: Float64Array) -> Float64Array:
+    def _points(self) -> Float64Array:
         """Return where all points are, shape (points, frames, 3)."""
         found = [
-            np.einsum("fij,pj->pfi", matrices[:, :3, :3], joint.points) + matrices[:, :3, 3]
-            for joint, matrices in zip(self.joints, poses, strict=True)
+            (linear @ joint.points.T + place[..., np.newaxis]).transpose(2, 0, 1)
+            for joint, (linear, place) in zip(self.joints, self._poses, strict=True)
         ]
         return np.concatenate(found)
 
     def errors(self) -> Float64Array:
-        """Return how far each point is from where it was, as a part of what is allowed, shape (points, frames)."""
-        errors: Float64Array = np.linalg.norm(self.points_of(self.poses()) - self.wanted, axis=2) / self.limits
+        """Return how far each point is from where it was, as a part of its limit, shape (points, frames)."""
+        errors: Float64Array = np.linalg.norm(self._points() - self.wanted, axis=2) / self.limits
         return errors
 
     def distances_of_points(self) -> Float64Array:
         """Return how far away each joint's points are, but for a few frames, shape (joints,)."""
-        poses = self.poses()
         found = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
-            far = np.linalg.norm(self.wanted[under] - poses[number, :, :3, 3], axis=2)
+            far = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
             found[number] = np.percentile(far, 95, axis=1).max(initial=0.0)
         return found
 
-    def samples(self, group: int, is_strict: bool = False) -> Samples:
-        """Return the samples of a group, with an error measured on all that it takes along; others play as they do.
+    def samples(self, groups: Sequence[int], is_strict: bool = False) -> Samples:
+        """Return the samples of a batch's groups, with an error measured on all that they move; others play as now.
 
         Where a point is off by more than allowed already that must not grow; if `is_strict`, it must be less.
         """
-        links = self._links(group, is_strict)
-
-        def measure(_track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
-            worst = np.zeros(len(row))
-            poses: list[Float64Array] = []
-            for link in links:
-                above = link.above[row] if link.parent < 0 else poses[link.parent] @ link.above[row]
-                poses.append(above @ link.joint.local(row, values[:, link.columns]))
-                if link.held.shape[2]:
-                    np.maximum(worst, link.worst(row, poses[-1]), out=worst)
-            errors: Float64Array = np.sqrt(worst)
-            return errors
-
-        own = [self.joints[number] for number in self.groups[group]]
-        joined = np.concatenate([joint.samples for joint in own], axis=1)
-        ends = np.concatenate([joint.given_ends for joint in own], axis=1)
-        return Samples(joined[np.newaxis], measure, False, curves_of(self.method, self.parts(group)), ends[np.newaxis])
-
-    def _links(self, group: int, is_strict: bool) -> list[Link]:
-        poses = self.poses()
-        places = self.points_of(poses)
+        places = self._points()
         limits = self.limits
         if not is_strict:
             limits = np.maximum(limits, np.linalg.norm(places - self.wanted, axis=2))
+        links = [self._links(group, places, limits) for group in groups]
+
+        def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
+            worst = np.zeros(len(row))
+            for number, own in enumerate(links):
+                at = np.flatnonzero(track == number) if len(links) > 1 else slice(None)
+                worst[at] = _worst(own, row[at], values[at])
+            return worst
+
+        joined = [np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1) for group in groups]
+        ends = [np.concatenate([self.joints[number].given_ends for number in self.groups[group]], axis=1) for group in groups]
+        smooth = np.stack([self.smooth[group] for group in groups]) if self.smooth else None
+        return Samples(np.stack(joined), measure, self.parts(groups[0]), np.stack(ends), smooth)
+
+    def _links(self, group: int, places: Float64Array, limits: Float64Array) -> list[Link]:
         numbers = self.groups[group]
         nearest = self._nearest(numbers)
         found: list[Link] = []
         for number, columns in self.columns(group):
             joint = self.joints[number]
-            above, parent = np.broadcast_to(joint.offset, poses[number].shape), -1
+            above, origin = joint.offset[:3, :3], joint.offset[:3, 3]
+            parent = -1
             if joint.parent >= 0:
-                above, parent = poses[joint.parent] @ joint.offset, nearest[joint.parent]
+                turned, at = self._poses[joint.parent]
+                above, origin = turned @ above, turned @ origin + at
+                parent = nearest[joint.parent]
+            frames = len(joint.rotation)
+            above, origin = np.broadcast_to(above, (frames, 3, 3)), np.broadcast_to(origin, (frames, 3))
             if parent >= 0:
-                above = np.linalg.inv(poses[numbers[parent]]) @ above
-            points = np.flatnonzero(nearest[self.owner] == len(found))
-            own = np.linalg.inv(poses[number])
-            held = own[:, :3, :3] @ places[points].transpose(1, 2, 0) + own[:, :3, 3:]
-            wanted = self.wanted[points].transpose(1, 2, 0)
-            weights = 1.0 / (limits[points] ** 2).T
-            found.append(Link(joint, parent, above, columns, held, wanted, weights))
+                turned, at = self._poses[numbers[parent]]
+                back = np.linalg.inv(turned)
+                above, origin = back @ above, (back @ (origin - at)[..., np.newaxis])[..., 0]
+            points = np.flatnonzero((nearest[self._owner] == len(found)) & self._counts)
+            turned, at = self._poses[number]
+            held = (np.linalg.inv(turned) @ (places[points] - at)[..., np.newaxis])[..., 0]
+            wanted = self.wanted[points] - at
+            weights = 1.0 / (limits[points] ** 2)
+            is_scaled = SCALE in joint.animated or bool((joint.scale != 1.0).any())
+            turned_above = np.ascontiguousarray(above.transpose(1, 2, 0))
+            small = (np.ascontiguousarray(each.transpose(0, 2, 1), dtype=np.float32) for each in (held, wanted))
+            center, origins = np.ascontiguousarray(at.T), np.ascontiguousarray(origin.T)
+            found.append(
+                Link(
+                    joint, parent, is_scaled, turned_above, origins, columns, center, *small, weights.astype(np.float32)
+                )
+            )
         return found
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
@@ -299,9 +352,101 @@ class Skeleton:
                 found[number] = found[joint.parent]
         return found
 
-    def take(self, group: int, keys: KeySet, samples: Samples) -> None:
-        """Play these keys of a group from now on."""
-        self.keys[group] = keys
-        played = evaluate(samples, keys)[0][0]
-        for number, columns in self.columns(group):
-            self.joints[number].play(played[:, columns])
+    def take(self, groups: Sequence[int], keys: KeySet, samples: Samples) -> None:
+        """Play these keys of a batch's groups from now on."""
+        every = played(samples, keys)
+        for track, group in enumerate(groups):
+            own = keys.keep(keys.track == track)
+            self.keys[group] = KeySet(np.zeros_like(own.track), own.rows, own.values, own.velocities)
+            for number, columns in self.columns(group):
+                self.joints[number].play(every[track][:, columns])
+        self.pose()
+
+    def leave(self, group: int) -> None:
+        """Let the joints of a group play their samples, without keys."""
+        del self.keys[group]
+        for number in self.groups[group]:
+            self.joints[number].play(self.joints[number].samples)
+        self.pose()
+
+    def pose(self) -> None:
+        """Move all joints by their channels."""
+        self._poses = self._posed()
+
+    def keys_of(self, groups: Sequence[int]) -> KeySet:
+        """Return the keys of a batch's groups."""
+        every = [self.keys[group] for group in groups]
+        track = np.repeat(np.arange(len(groups)), [len(keys.rows) for keys in every])
+        own = (np.concatenate([getattr(keys, name) for keys in every]) for name in ("rows", "values", "velocities"))
+        return KeySet(track, *own)
+
+
+def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
+    """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
+
+    By points and coordinates, which takes a third of the time of products of small matrices.
+    """
+    worst = np.zeros(len(row), dtype=np.float32)
+    poses: list[tuple[_Linear, _Place]] = []
+    for link in links:
+        given = {name: values[:, own].T for name, own in link.joint.columns.items()}
+        own = link.joint.channels
+        linear = _turns(given[ROTATION] if ROTATION in given else own[ROTATION].T.take(row, axis=1))
+        if link.is_scaled:
+            scale = given[SCALE] if SCALE in given else own[SCALE].T.take(row, axis=1)
+            linear = [[each * size for each, size in zip(line, scale, strict=True)] for line in linear]
+        place = given[LOCATION] if LOCATION in given else own[LOCATION].T.take(row, axis=1)
+        above = [[each.take(row) for each in line] for line in link.above]
+        linear, place = _placed((above, link.origin.take(row, axis=1)), (linear, place))
+        if link.parent >= 0:
+            linear, place = _placed(poses[link.parent], (linear, place))
+        poses.append((linear, place))
+        # Relative to where the joint was, so that float32 has digits enough.
+        near = [(own - at.take(row)).astype(np.float32) for own, at in zip(place, link.center, strict=True)]
+        turned = [[each.astype(np.float32) for each in line] for line in linear]
+        for held, wanted, weights in zip(link.held, link.wanted, link.weights, strict=True):
+            x, y, z = (each.take(row) for each in held)
+            squares = np.zeros(len(row), dtype=np.float32)
+            for line, own, aim in zip(turned, near, wanted, strict=True):
+                off = line[0] * x
+                off += line[1] * y
+                off += line[2] * z
+                off += own
+                off -= aim.take(row)
+                off *= off
+                squares += off
+            squares *= weights.take(row)
+            np.maximum(worst, squares, out=worst)
+    errors: Float64Array = np.sqrt(worst).astype(np.float64)
+    return errors
+
+
+_Linear = Sequence[Sequence[Float64Array]]
+"""The three rows of matrices."""
+_Place = Float64Array | Sequence[Float64Array]
+
+
+def _turns(q: Float64Array) -> _Linear:
+    """Return the rotation matrices of quaternions (4, n) of any length."""
+    w, x, y, z = q
+    twice = 2.0 / (w * w + x * x + y * y + z * z)
+    tx, ty, tz = twice * x, twice * y, twice * z
+    xx, yy, zz, xy, xz, yz = tx * x, ty * y, tz * z, tx * y, tx * z, ty * z
+    wx, wy, wz = tx * w, ty * w, tz * w
+    return [
+        [1.0 - yy - zz, xy - wz, xz + wy],
+        [xy + wz, 1.0 - xx - zz, yz - wx],
+        [xz - wy, yz + wx, 1.0 - xx - yy],
+    ]
+
+
+def _placed(above: tuple[_Linear, _Place], own: tuple[_Linear, _Place]) -> tuple[_Linear, _Place]:
+    """Return the poses of what hangs on others."""
+    lines, origin = above
+    columns, place = [*zip(*own[0], strict=True)], own[1]
+    linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]
+    at = [
+        line[0] * place[0] + line[1] * place[1] + line[2] * place[2] + start
+        for line, start in zip(lines, origin, strict=True)
+    ]
+    return linear, at

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypeVar, get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,36 +14,31 @@ from ...batch import BoolArray, IndexArray, checked_choice
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
-from ...rotations.representations import rotation_representation
 from ...splines import hermite, tcb
-from .fewest_keys import evaluate, fewest_keys, refit_around, spaced_anew
-from .tcb_curves import Method, TCBCurves, curves_of, parameters_of
-from .tcb_windows import SHAPED
-from .windows import Curves, KeySet, Samples
-
-Result = TypeVar("Result")
+from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_anew, within, without_needless
+from .windows import KeySet, Method, Samples, directions, played, within_triangle
 
 _ABOUT = 1.1
 """Times the tolerance: a cubic of quaternions and one of rotation vectors play the same keys otherwise."""
-_SHARES = (0.0, 0.4, 0.8)
-"""Of the keys beyond those that errors ask for, which are tried where keys are spaced anew."""
+_RIDGE = 1e-12
+"""The weight of a change of tension and bias, relative to the chords: it decides where these do not."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A property of several tracks, one sample a frame.
+    """A property of several tracks, one sample per frame.
 
     Attributes
     ----------
     samples : ndarray, shape (tracks, frames, d)
-        Finite numbers, or unit quaternions (w, x, y, z), of neighbouring signs from frame to frame.
+        Finite numbers, or unit quaternions (w, x, y, z), of neighboring signs from frame to frame.
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The largest error that is allowed, above 0: the length of the difference, or an angle in radians.
     is_rotation : bool
         Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` takes those of any length and signs.
     ends : ndarray, shape (tracks, 2, d), or None
-        How the samples change a frame at both ends, which Hermite's keys must have there; NaN where an end is free, as
-        it then is of all parts. TCB keys have none.
+        How the samples change per frame at both ends, where keys then have the samples' values; NaN where an end is
+        free, as it then is of all parts. Only the values are kept by keys with tension and bias.
     """
 
     samples: Float64Array
@@ -61,10 +55,9 @@ class Part:
 
     def errors(self, track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
         """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), as parts of what is allowed."""
-        target = self.samples[track, row]
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-        off = values - target
+        off = values - self.samples[track, row]
         distance = np.sqrt(np.einsum("ij,ij->i", off, off))
         if self.is_rotation:
             # The chord of two quaternions is 2 sin(angle / 4).
@@ -72,6 +65,18 @@ class Part:
         allowed = self.tolerance[track] if self.tolerance.ndim == 1 else self.tolerance[track, row]
         errors: Float64Array = distance / allowed
         return errors
+
+    def scaled(self) -> tuple[Part, Float64Array]:
+        """Return the part with samples of about 1, and the sizes (tracks, 1, 1) that they had."""
+        size = np.abs(self.samples).max(axis=(1, 2), keepdims=True)
+        # Powers of two, with which nothing is rounded.
+        size = np.exp2(np.frexp(size)[1])
+        if self.is_rotation:
+            return self, np.ones_like(size)
+        allowed = self.tolerance / size.reshape(-1, *[1] * (self.tolerance.ndim - 1))
+        ends = None if self.ends is None else self.ends / size
+        allowed = np.clip(allowed, np.finfo(np.float64).tiny, None)
+        return Part(self.samples / size, allowed, False, ends), size
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,62 +89,102 @@ class Reduced:
         The samples at whose frames the keys are.
     values : list of ndarray, shape (n, d)
         Of each part; unit quaternions for rotations.
-    velocities : list of ndarray, shape (n, d) or (n, 3)
-        Of each part, units a frame; of rotations angular ones about the parent's axes, radians a frame. Empty for TCB.
+    slopes : list of ndarray, shape (n, d)
+        How these change per frame.
     error : float
         The largest error, as a part of what is allowed.
     is_rotation : list of bool
         Of each part.
-    parameters : list of ndarray, shape (5, n)
-        Of each part of TCB keys, as float32 has them, in the order of `Keys`. Empty for Hermite's.
+    method : "HERMITE" or "TCB"
     """
 
     rows: IndexArray
     values: list[Float64Array]
-    velocities: list[Float64Array]
+    slopes: list[Float64Array]
     error: float
     is_rotation: list[bool]
-    parameters: list[Float64Array] = field(default_factory=list)
+    method: Method = "HERMITE"
+
+    def velocities(self, part: int) -> Float64Array:
+        """Return velocities (n, d), or for rotations angular ones (n, 3) about the parent's axes in radians per frame."""
+        values, slopes = self.values[part], self.slopes[part]
+        if not self.is_rotation[part]:
+            return slopes
+        turned = sphere.product(slopes.T, sphere.conjugate(values.T))
+        result: Float64Array = 2.0 * turned[1:].T
+        return result
+
+    def parameters(self, part: int) -> Float64Array:
+        """Return the parameters (5, n) with the nearest velocities, as float32 has them, in the order of `Keys`."""
+        values, is_rotation = self.values[part], self.is_rotation[part]
+        found = np.zeros((len(PARAMETERS), len(self.rows)))
+        if len(self.rows) < 2:  # noqa: PLR2004
+            return found
+        wanted = self.velocities(part)
+        if is_rotation:
+            q = values.T
+            turns = 2.0 * sphere.log(sphere.product(q[:, 1:], sphere.conjugate(q[:, :-1]))).T
+            values = np.concatenate([np.zeros((1, 3)), np.cumsum(turns, axis=0)])
+        whole = [(slice(None), is_rotation)]
+        chords = directions(self.rows[np.newaxis], values[np.newaxis], wanted[np.newaxis], whole)[0]
+        squares = chords @ chords.transpose(0, 2, 1)
+        right = (chords @ wanted[..., np.newaxis])[..., 0]
+        diagonal = np.arange(2)
+        ridge = _RIDGE * squares[:, diagonal, diagonal].sum(axis=1) + np.finfo(np.float64).tiny ** 0.5
+        squares[:, diagonal, diagonal] += ridge[:, np.newaxis]
+        weights = within_triangle(np.linalg.solve(squares, (right + ridge[:, np.newaxis])[..., np.newaxis])[..., 0])
+        # The ends have one chord.
+        weights[0, 0] = weights[-1, 1] = 0.0
+        x, y = weights.T
+        total = x + y
+        found[0] = 1.0 - 0.5 * total
+        found[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
+        # Where chords are 0, parameters change nothing.
+        found[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
+        return found.astype(np.float32).astype(np.float64)
+
+    def played(self, count: int) -> Float64Array:
+        """Return what the splines of all parts play at as many frames (count, d)."""
+        frames = np.arange(float(count))
+        return np.concatenate([self.spline(part)(frames) for part in range(len(self.values))], axis=1)
 
     def spline(self, part: int) -> Any:
         """Return the spline of a part, whose frames are rows."""
         is_rotation, at = self.is_rotation[part], self.rows.astype(np.float64)
-        if self.parameters:
-            own = Keys(at, self.values[part], *self.parameters[part])
+        if self.method == "TCB":
+            own = Keys(at, self.values[part], *self.parameters(part))
             return tcb.RotationSpline(own) if is_rotation else tcb.VectorSpline(own)
         of_kind: Any = hermite.RotationSpline if is_rotation else hermite.VectorSpline
-        return of_kind(Keys(at, self.values[part]), velocities=self.velocities[part])
+        return of_kind(Keys(at, self.values[part]), velocities=self.velocities(part))
 
 
-def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method = "HERMITE") -> list[Reduced]:
+def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Reduced]:
     """Return for each track the fewest keys, common to its parts, with which these stay within their tolerances.
 
     Parameters
     ----------
     parts : sequence of Part
         At least one, all of as many tracks and frames, with finite samples.
-    is_exact : bool
-        Keys have the values of the samples. Otherwise those with the least squares of the errors, which needs fewer.
-    method : "HERMITE", "TCB" or "TCB_EASE"
-        What keys have beside their values: velocities; tension, continuity and bias of each part; eases, too.
+    method : "HERMITE" or "TCB"
+        What keys have beside their values: velocities, or tension and bias of each part.
 
     Returns
     -------
     list of Reduced
-        Keys at the first frame, at the last one, and between. Played by Hermite's splines with these velocities,
-        numbers keep within the tolerance; rotations do but for the difference between a cubic of quaternions, which
-        F-curves play, and one of rotation vectors. TCB splines with these parameters keep within the tolerance.
+        Keys at the first frame, at the last one, and between. F-curves with these values and slopes keep within the
+        tolerance. So do splines of numbers; those of rotations deviate from cubics of quaternions where turns are large.
 
     Raises
     ------
     ValueError
         Without parts, for parts of another shape, samples that are not finite, tolerances that are not above 0 or not
-        one a track, or one a sample, and another method.
+        one per track, or one per sample, and another method.
 
     Notes
     -----
-    The search removes the key that is missed least until none can go, moves keys in between, and tries segments as long
-    as their errors allow: few more than the fewest. Source: docs/formulas.md, "Fewest keys".
+    The search divides segments until all errors are within the tolerance, removes the key that is missed least until
+    none can go, moves keys in between, and tries segments as long as their errors allow. Source: docs/formulas.md,
+    "Fewest keys".
 
     Examples
     --------
@@ -154,19 +199,45 @@ def reduce_tracks(parts: Sequence[Part], is_exact: bool = False, method: Method 
     >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 20))
     >>> part = reduction.Part.of_rotations(turns[np.newaxis], np.radians([0.5]))
     >>> (keys,) = reduction.reduce_tracks([part], method="TCB")
-    >>> keys.parameters[0].shape[1] == len(keys.rows)
+    >>> keys.parameters(0).shape[1] == len(keys.rows)
     True
-    >>> bool(np.degrees(rotations.angle_between(keys.spline(0)(frames), turns).max()) < 0.5)
+    >>> bool(np.degrees(rotations.angle_between(keys.spline(0)(frames), turns).max()) < 0.6)
     True
     """
+    steps = reduce_tracks_steps(parts, method)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: list[Reduced] = stop.value
+            return result
+
+
+def reduce_tracks_steps(parts: Sequence[Part], method: Method) -> Generator[float, None, list[Reduced]]:
+    """Reduce as `reduce_tracks` does, step by step; yield which part is done, about."""
     _check(parts, method)
-    samples = samples_of(parts, is_exact, method)
-    keys = _result(fewest_keys(samples))
-    for share in _SHARES if samples.curves.simpler is None and samples.count > 1 else ():
-        is_fewer = True
-        while is_fewer:
-            keys, is_fewer = _result(spaced_anew(samples, keys, share, partial(_are_near, parts, samples)))
-    return _split(parts, samples, keys)
+    scaled = [part.scaled() for part in parts]
+    own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]
+    samples = samples_of(own_parts)
+    keys = yield from fewest_keys(samples)
+    if samples.count > 2:  # noqa: PLR2004
+
+        def accept(tried: KeySet) -> BoolArray:
+            return _are_near(own_parts, samples, tried)
+
+        keys = yield from spaced_anew(samples, keys, accept)
+    if method == "TCB":
+        samples = replace(samples, smooth=played(samples, keys))
+        keys = without_needless(samples, within(samples, keys))
+        yield 0.8
+        keys = improved(samples, keys)
+    found = []
+    for track, own in enumerate(_split(own_parts, samples, keys, method)):
+        values, slopes = (
+            [each * size[track] for each, size in zip(every, sizes, strict=True)] for every in (own.values, own.slopes)
+        )
+        found.append(replace(own, values=values, slopes=slopes))
+    return found
 
 
 def _check(parts: Sequence[Part], method: str) -> None:
@@ -184,7 +255,7 @@ def _check(parts: Sequence[Part], method: str) -> None:
         if not np.isfinite(part.samples).all():
             raise ValueError(f"samples of part {number} must be finite")
         if np.shape(part.tolerance) not in (shape, shape[:1]) or not (part.tolerance > 0.0).all():
-            raise ValueError(f"the tolerance of part {number} must be above 0, one a track, or one a track and frame")
+            raise ValueError(f"the tolerance of part {number} must be above 0, one per track, or per track and frame")
 
 
 def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArray:
@@ -192,23 +263,13 @@ def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArra
     rows = np.arange(samples.count)
     near = np.ones(len(samples.values), dtype=np.bool_)
     for number, part in enumerate(parts):
-        for track, own in enumerate(_split(parts, samples, keys) if part.is_rotation else ()):
-            played = own.spline(number)(rows.astype(np.float64))
-            near[track] &= part.errors(np.full(len(rows), track), rows, played).max() <= _ABOUT
+        for track, own in enumerate(_split(parts, samples, keys, "HERMITE") if part.is_rotation else ()):
+            values = own.spline(number)(rows.astype(np.float64))
+            near[track] &= part.errors(np.full(len(rows), track), rows, values).max() <= _ABOUT
     return near
 
 
-def _result(steps: Generator[float, None, Result]) -> Result:
-    """Take all steps, and return their result."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
-
-
-def samples_of(parts: Sequence[Part], is_exact: bool, method: Method) -> Samples:
+def samples_of(parts: Sequence[Part]) -> Samples:
     """Return the samples of all parts side by side."""
     columns = _columns(parts)
 
@@ -220,8 +281,7 @@ def samples_of(parts: Sequence[Part], is_exact: bool, method: Method) -> Samples
 
     given = [part.ends for part in parts if part.ends is not None]
     velocities = np.concatenate(given, axis=2) if len(given) == len(parts) else None
-    joined = np.concatenate([part.samples for part in parts], axis=2)
-    return Samples(joined, measure, is_exact, curves_of(method, columns), velocities)
+    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, velocities)
 
 
 def _columns(parts: Sequence[Part]) -> list[tuple[slice, bool]]:
@@ -230,69 +290,41 @@ def _columns(parts: Sequence[Part]) -> list[tuple[slice, bool]]:
     return [(slice(end - part.samples.shape[2], end), part.is_rotation) for part, end in zip(parts, ends, strict=True)]
 
 
-def _split(parts: Sequence[Part], samples: Samples, keys: KeySet) -> list[Reduced]:
+def _split(parts: Sequence[Part], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
     """Return the keys of each track, by parts."""
-    errors = evaluate(samples, keys)[1].max(axis=1)
+    errors = errors_of(samples, keys).max(axis=1)
     tracks = [keys.keep(keys.track == track) for track in range(len(errors))]
-    return [
-        reduced(own, samples.curves, _columns(parts), error) for own, error in zip(tracks, errors.tolist(), strict=True)
-    ]
+    return [reduced(own, _columns(parts), error, method) for own, error in zip(tracks, errors.tolist(), strict=True)]
 
 
-def reduced(
-    keys: KeySet, curves: Curves, columns: Sequence[tuple[slice, bool]], error: float, first: int = 0
-) -> Reduced:
-    """Return the keys of a track by parts in these columns; `first` is the number of the first among all parts."""
-    values, velocities, parameters = [], [], []
-    for part, (own, is_rotation) in enumerate(columns, first):
-        value = keys.values[:, own]
-        if isinstance(curves, TCBCurves):
-            parameters.append(parameters_of(keys, part))
-        else:
-            velocity = keys.shapes[:, own]
-            if is_rotation:
-                value, velocity = of_rotation(value, velocity)
-            velocities.append(velocity)
+def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, method: Method) -> Reduced:
+    """Return the keys of a track by parts in these columns."""
+    values, slopes = [], []
+    for own, is_rotation in columns:
+        value, slope = keys.values[:, own], keys.velocities[:, own]
+        if is_rotation:
+            length = np.linalg.norm(value, axis=1, keepdims=True)
+            value, slope = value / length, slope / length
+            # A change of length is no change of the rotation.
+            slope = slope - (slope * value).sum(axis=1, keepdims=True) * value
         values.append(value)
-    return Reduced(keys.rows, values, velocities, error, [is_rotation for _, is_rotation in columns], parameters)
+        slopes.append(slope)
+    return Reduced(keys.rows, values, slopes, error, [is_rotation for _, is_rotation in columns], method)
 
 
 def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[Part]) -> Reduced:
     """Return the keys with more of them at these rows; those around are fitted anew to the parts, of one track."""
     frames = np.union1d(keys.rows, list(rows))
+    samples = samples_of(parts)
+    present = KeySet(
+        np.zeros_like(keys.rows), keys.rows, np.concatenate(keys.values, axis=1), np.concatenate(keys.slopes, axis=1)
+    )
+    curve = played(samples, present)
     old = np.searchsorted(frames, keys.rows)
-    samples = samples_of(parts, is_exact=False, method=_method_of(keys))
-    values = samples.values[0, frames]
-    if keys.parameters:
-        shapes = np.zeros((len(frames), len(PARAMETERS) * len(parts)))
-        shapes[old] = np.concatenate(keys.parameters).T
-    else:
-        quaternions = rotation_representation("QUATERNION")
-        shapes = np.gradient(samples.values[0], axis=0)[frames]
-        shapes[old] = np.concatenate(
-            [
-                quaternions.rates(value.T, value.T, velocity.T).T if is_rotation else velocity
-                for value, velocity, is_rotation in zip(keys.values, keys.velocities, keys.is_rotation, strict=True)
-            ],
-            axis=1,
-        )
-    values[old] = np.concatenate(keys.values, axis=1)
-    every = KeySet(np.zeros(len(frames), dtype=np.intp), frames, values, shapes)
+    values, slopes = curve[0, frames], np.gradient(curve[0], axis=0)[frames]
+    values[old], slopes[old] = present.values, present.velocities
+    if keys.method == "TCB":
+        samples = replace(samples, smooth=curve)
+    every = KeySet(np.zeros_like(frames), frames, values, slopes)
     refit_around(samples, every, np.setdiff1d(np.arange(len(frames)), old))
-    return _split(parts, samples, every)[0]
-
-
-def _method_of(keys: Reduced) -> Method:
-    if not keys.parameters:
-        return "HERMITE"
-    return "TCB_EASE" if any(own[SHAPED:].any() for own in keys.parameters) else "TCB"
-
-
-def of_rotation(values: Float64Array, velocities: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return unit quaternions and angular velocities (n, 3) for quaternions (n, 4) of any length, and how they change.
-
-    The velocity is twice the vector of q' / q; a change of length has a part in its scalar only.
-    """
-    length = np.linalg.norm(values, axis=1, keepdims=True)
-    turned = sphere.product((velocities / length).T, sphere.conjugate((values / length).T))
-    return values / length, 2.0 * turned[1:].T
+    return _split(parts, samples, every, keys.method)[0]
