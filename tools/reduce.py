@@ -4,10 +4,11 @@
     python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/reduce.png
 
-Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations as quaternions for Reduce and Euler angles for
-Decimate, as Blender's importer makes them. Decimate's margin is searched until the largest error on the body, the
-distance of the head and tail of any bone from where it was at any frame, is as asked for. With --picture what Reduce
-does is drawn: a channel before and after, the error on the body at each frame, and how many keys an error needs.
+Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations
+as quaternions for Reduce and Euler angles for Decimate, as Blender's importer makes them. Decimate's margin is
+searched until the largest error on the body, the distance of the head and tail of any bone from where it was at any
+frame, is as asked for. With --picture what Reduce does is drawn: a channel before and after, the error on the body at
+each frame, and how many keys an error needs.
 """
 
 from __future__ import annotations
@@ -65,9 +66,10 @@ def main() -> None:
     if given.picture is not None:
         _draw(given)
         return
-    for given.file in given.files:
+    for file in given.files:
+        given.file = file
         for error in given.error:
-            ways = {f"reduce {method}": partial(_reduce, method=method) for method in given.method}
+            ways: dict[str, Any] = {f"reduce {method}": partial(_reduce, method=method) for method in given.method}
             for way, measure in (*ways.items(), ("decimate", _decimate)):
                 if given.only is None or way.startswith(given.only):
                     head = {"file": given.file.stem, "way": way, "asked": error}

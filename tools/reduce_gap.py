@@ -48,7 +48,8 @@ def main() -> None:
     parser.add_argument("--bones", type=int, default=8, help="the most bones of each file, evenly chosen")
     parser.add_argument("--frames", type=int, default=400, help="the most frames of each file")
     given = parser.parse_args()
-    for given.file in given.files:
+    for file in given.files:
+        given.file = file
         samples, limits = tracks_of(given)
         start = time.process_time()
         found = [len(keys.rows) for keys in reduce_tracks([Part(samples, limits, is_rotation=True)])]
@@ -102,8 +103,12 @@ def fewest(samples: Floats, limit: float, values: Floats, slopes: Floats) -> int
             if not np.isfinite(least[begin]).any() or least[begin].min() + 1.0 >= least[end].max():
                 continue
             u = np.arange(length + 1)[:, np.newaxis] / length
-            first = (1.0 - u) ** 2 * ((1.0 + 2.0 * u) * values[:, np.newaxis, begin] + u * length * slopes[:, np.newaxis, begin])
-            last = u**2 * ((3.0 - 2.0 * u) * values[:, np.newaxis, end] - (1.0 - u) * length * slopes[:, np.newaxis, end])
+            first = (1.0 - u) ** 2 * (
+                (1.0 + 2.0 * u) * values[:, np.newaxis, begin] + u * length * slopes[:, np.newaxis, begin]
+            )
+            last = u**2 * (
+                (3.0 - 2.0 * u) * values[:, np.newaxis, end] - (1.0 - u) * length * slopes[:, np.newaxis, end]
+            )
             curve = first[:, np.newaxis] + last[np.newaxis]
             curve /= np.linalg.norm(curve, axis=3, keepdims=True)
             chord = np.linalg.norm(curve - samples[begin : end + 1], axis=3)

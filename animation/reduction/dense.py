@@ -55,10 +55,13 @@ class Dense:
         size = max(1.0, float(np.abs(self.values).max()))
         return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
 
+    own_keys: int = 0
+    """Keys of all its channels at these frames."""
+
     @property
-    def own_count(self) -> int:
-        """Return how many frames have keys of the track."""
-        return len(self.own_frames)
+    def written(self) -> int:
+        """Return how many channels new keys have: of rotations all."""
+        return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
 
     @property
     def owner(self) -> str:
@@ -75,6 +78,12 @@ class Dense:
     def is_of_bone(self) -> bool:
         """Return whether it moves a bone."""
         return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
+
+
+def own_count(group: Sequence[Dense]) -> int:
+    """Return how many common keys of tracks are as many as they have: at as many frames, or in all channels together."""
+    frames = max(len(dense.own_frames) for dense in group)
+    return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 
 
 def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
@@ -116,14 +125,16 @@ def sampled(
     if not np.isfinite(raw).all():
         raise track.error("PLAYED_NOT_FINITE")
     values = _quaternions(track, raw) if track.is_rotation else raw
-    own = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()])
-    own = own[~np.logical_or(*sides(own, frames))].astype(np.float64)
+    keyed = [read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]
+    keyed = [each[~np.logical_or(*sides(each, frames))] for each in keyed]
+    own: Float64Array = union(keyed).astype(np.float64)
+    count = sum(map(len, keyed))
     if stays or not any(joins):
-        return Dense(track, raw, values, slopes, stays, own_frames=own)
+        return Dense(track, raw, values, slopes, stays, own_frames=own, own_keys=count)
     joined = has_beside([track], frames)
     slopes[np.array(joined)] = np.nan
     ends = velocities_beside(track, frames, raw, values, joins)
-    return Dense(track, raw, values, slopes, stays, joined, ends, own)
+    return Dense(track, raw, values, slopes, stays, joined, ends, own, count)
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:

@@ -90,4 +90,6 @@ def difference_of_points(
             return Difference()
         off = np.where(chosen, off, 0.0)
     point, row = divmod(int(np.argmax(off)), len(frames))
-    return Difference(float(off[point, row]), rpt_("{:s}, frame {:s}", names[point], number_text(frames[row])), float(off.mean()))
+    return Difference(
+        float(off[point, row]), rpt_("{:s}, frame {:s}", names[point], number_text(frames[row])), float(off.mean())
+    )

@@ -131,7 +131,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
 def _with_parameters(keys: NewKeys, found: FewKeys, own: Sequence[int], limit: float) -> NewKeys | None:
     """Return the keys with tension, continuity and bias, or None where these play something else."""
     dense = keys.dense
-    if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:  # noqa: PLR2004
+    if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None
     length = np.diff(found.rows).astype(np.float64)
     values = keys.values[:, own]

@@ -117,8 +117,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     Raises
     ------
     AnimationError
-        Nothing is keyed, all tracks are TCB or locked, so few keys are not enough, or more than F-curves and parents moves a bone. Nothing was
-        changed.
+        Nothing is keyed, all tracks are TCB or locked, so few keys are not enough, or more than F-curves and parents
+        moves a bone. Nothing was changed.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason, find_tracks
 from .beside_range import are_freed, has_beside, reason_apart
-from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, places_of, sampled
+from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, own_count, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
 from .key_count import as_many_keys, diamonds
 from .measure import Difference, count_keys, difference, difference_of_points
@@ -127,7 +127,7 @@ class Search:
             keys = made_of_few(dense, error, self._wanted.method)
             if keys is not None:
                 dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
-                if len(keys.rows) < dense.own_count:
+                if len(keys.rows) < own_count([dense]):
                     self._few[dense.track.path] = keys
             yield number / len(moving)
         if self._wanted.period is not None:
@@ -217,7 +217,7 @@ class Search:
             every = [*self._every, *self._kept]
             found = joints_of(self._datablock, every, self._frames, self._wanted.together)
             skeleton = Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
-            most = {number: max(dense.own_count for dense in own) for number, own in found.animated.items()}
+            most = {number: own_count(own) for number, own in found.animated.items()}
             keys_of = yield from reduce_skeleton(skeleton, self._wanted.method, most)
             for number, own in found.animated.items():
                 of_skeleton |= {dense.track.path for dense in own}
@@ -232,7 +232,7 @@ class Search:
 
     def _can_be_fewer(self, dense: Dense) -> bool:
         """Return whether a track that stays where it is has more keys than that takes."""
-        return dense.own_count > (2 if any(dense.joined) else 1)
+        return own_count([dense]) > (2 if any(dense.joined) else 1)
 
     def _group_of(self, dense: Dense) -> str:
         """Return what has the same text for tracks, none of them of bones, that have their keys in common."""
@@ -256,7 +256,9 @@ class Search:
         """
         alike: dict[tuple[tuple[int, bool], ...], list[Sequence[Dense]]] = {}
         for group in groups:
-            alike.setdefault(tuple((dense.values.shape[1], dense.track.is_rotation) for dense in group), []).append(group)
+            alike.setdefault(tuple((dense.values.shape[1], dense.track.is_rotation) for dense in group), []).append(
+                group
+            )
         new: list[NewKeys] = []
         for number, some in enumerate(alike.values()):
             parts = []
@@ -272,7 +274,7 @@ class Search:
             for group, one in zip(some, found, strict=True):
                 before = [self._few.get(dense.track.path) for dense in group]
                 made = [keys for keys in before if keys is not None]
-                most = max(dense.own_count for dense in group)
+                most = own_count(group)
                 if len(made) == len(group) and max(len(keys.rows) for keys in made) <= min(len(one.rows), most):
                     new += made
                 elif len(one.rows) < most:
@@ -315,21 +317,21 @@ class Search:
     def _are_fewer(self, new: Sequence[NewKeys]) -> bool:
         """Return whether the keys and those of tracks that stay as they are are fewer than before."""
         frames: dict[str, set[float]] = {}
-        keys = 0
+        keys = channel_keys = 0
         by_path = {each.dense.track.path: each.rows for each in new}
         for dense in self._every:
             rows = by_path.get(dense.track.path)
             own = dense.own_frames if rows is None else self._frames[rows]
             frames.setdefault(dense.track.path.rpartition(".")[0], set()).update(own.tolist())
             keys += len(own)
+            channel_keys += dense.own_keys if rows is None else len(rows) * dense.written
         count = sum(map(len, frames.values()))
-        return (count, keys) < (self.diamonds_before, self.keys_before)
+        own_keys = sum(dense.own_keys for dense in self._every)
+        return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
 
     def _minimal(self) -> Reduction:
         """Return that nothing is to be gained."""
         action = self._channels.action.name
-        counts = {"keys_before": self.keys_before, "keys": self.keys_before}
-        counts |= {"diamonds_before": self.diamonds_before, "diamonds": self.diamonds_before}
         return Reduction(
             name_of(self._datablock),
             wanted=self._wanted.error * self._factor,
@@ -341,7 +343,10 @@ class Search:
             original=action,
             action=action,
             notes=self._notes,
-            **counts,
+            keys_before=self.keys_before,
+            keys=self.keys_before,
+            diamonds_before=self.diamonds_before,
+            diamonds=self.diamonds_before,
         )
 
     def _written(

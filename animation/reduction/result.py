@@ -109,8 +109,8 @@ class Reduction:
         """Return what there is to say."""
         if self.is_minimal:
             error = size_text(self.wanted)
-            return rpt_("already minimal within {:s}: {:,} keys; {:.1f} s", error, self.diamonds, self.seconds)
-        text = rpt_("{:,} keys in place of {:,}", self.diamonds, self.diamonds_before)
+            return rpt_("already minimal within {:s}: {:,} keys; {:.1f} s", error, self.keys, self.seconds)
+        text = rpt_("{:,} keys in place of {:,}", self.keys, self.keys_before)
         if self.error_at:
             text += rpt_(
                 "; the largest error is {error:s} ({place:s}), the mean {mean:s}",

@@ -675,3 +675,87 @@ def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
     assert ball.animation_data.action is original
     assert (list(bpy.data.actions), state(original)) == (actions, before)
     assert (original.use_fake_user, list(original.keys())) == (kept, [])
+
+
+def key_one(obj, path, index, frames, values, interpolation):
+    """Key one channel."""
+    obj.keyframe_insert(path, index=index, frame=frames[0])
+    curve = channels(obj)[path, index]
+    curve.keyframe_points.clear()
+    curve.keyframe_points.add(len(frames))
+    curve.keyframe_points.foreach_set("co", np.stack([frames, values], axis=1).astype(np.float32).ravel())
+    for point in curve.keyframe_points:
+        point.interpolation = interpolation
+    curve.update()
+
+
+HUNDRED = np.arange(1.0, 101.0)
+FINITE = {
+    "constant": (HUNDRED, np.full(100, 3.0)),
+    "almost constant": (HUNDRED, 3.0 + 1e-7 * np.cos(9.0 * HUNDRED)),
+    "two keys": (np.array([1.0, 50.0]), np.array([0.0, 1.0])),
+    "one key": (np.array([4.0]), np.array([2.0])),
+    "steps": (HUNDRED, np.repeat([0.0, 1.0, 0.0, 2.0, 2.0], 20)),
+    "saw": (HUNDRED, HUNDRED % 3.0),
+    "tiny": (HUNDRED, 1e-30 * np.sin(HUNDRED)),
+    "huge": (HUNDRED, 1e30 * np.sin(HUNDRED / 9.0)),
+    "noise": (HUNDRED, np.random.default_rng(7).normal(size=100)),
+    "huge gap": (np.array([0.0, 5.0, 10.0, 1e6]), np.array([0.0, 1.0, 2.0, 0.0])),
+    "far": (1e6 + HUNDRED, np.sin(HUNDRED / 5.0)),
+    "between frames": (1.0 + 0.1 * HUNDRED, np.sin(HUNDRED)),
+    "beside frames": (1.0 + 1.37 * HUNDRED, np.sin(HUNDRED / 5.0)),
+    "within a frame": (np.array([1.0, 1.2, 1.4, 1.6]), np.array([0.0, 1.0, 0.0, 1.0])),
+    "three keys": (np.array([1.0, 2.0, 3.0]), np.array([0.0, 5.0, 1.0])),
+}
+
+
+@pytest.mark.parametrize("method", ["HERMITE", "TCB"])
+@pytest.mark.parametrize("name", FINITE)
+def test_finite_curves_never_raise_and_never_have_more_keys(animation, scene, name, method):
+    obj = new_object()
+    for path, index, interpolation in (("location", 0, "BEZIER"), ("rotation_euler", 1, "LINEAR")):
+        key_one(obj, path, index, *FINITE[name], interpolation)
+    action, before = obj.animation_data.action, state(obj.animation_data.action)
+    result = animation.reduce(obj, method=method)
+    now = sum(len(curve.keyframe_points) for curve in fcurves(obj))
+    assert (result.diamonds, result.keys) <= (result.diamonds_before, result.keys_before)
+    if result.is_minimal:
+        assert obj.animation_data.action == action
+        assert state(action) == before
+        assert "already minimal within 0.005" in str(result)
+    else:
+        assert now < 2 * len(FINITE[name][0])
+    # Far from frame 0 float32 has no more digits for the frames of handles.
+    assert result.reached or (name == "far" and "that is more than" in str(result))
+
+
+def test_hand_keyed_bones_keep_their_keys(animation, scene, rig):
+    few = rig.pose.bones[2]
+    for index in range(3):
+        curve = channels(rig)[f'pose.bones["{few.name}"].rotation_euler', index]
+        values = [curve.evaluate(frame) for frame in (1.0, 31.0, 64.0, 100.0)]
+        curve.keyframe_points.clear()
+        for frame, value in zip((1.0, 31.0, 64.0, 100.0), values, strict=True):
+            curve.keyframe_points.insert(frame, value)
+    before = places(scene, rig)
+    kept = bits(channels(rig)[f'pose.bones["{few.name}"].rotation_euler', 0])
+    result = animation.reduce(rig, error=0.003)
+    assert np.linalg.norm(places(scene, rig) - before, axis=2).max() <= 0.003
+    assert bits(channels(rig)[f'pose.bones["{few.name}"].rotation_euler', 0]) == kept
+    assert result.diamonds < result.diamonds_before == 204
+
+
+def test_what_deviates_between_frames_is_told_with_the_frame(animation, scene):
+    obj = new_object()
+    key_one(obj, "location", 0, HUNDRED, HUNDRED % 3.0, "LINEAR")
+    result = animation.reduce(obj, error=0.01)
+    curve = channels(obj)["location", 0]
+    middles = np.arange(1.5, 100.0)
+    played = np.array([curve.evaluate(frame) for frame in middles])
+    wanted = 0.5 * (HUNDRED[1:] % 3.0 + HUNDRED[:-1] % 3.0)
+    off = np.abs(played - wanted)
+    assert result.between == pytest.approx(off.max(), abs=1e-5)
+    assert off.max() > 0.01
+    assert not result.is_within
+    assert f"between frames up to {off.max():.4f}"[:24] in str(result)
+    assert result.between_at.startswith("location, frame ")

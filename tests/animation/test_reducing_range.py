@@ -93,9 +93,7 @@ def test_keys_beside_the_range_stay_and_play_as_before(animation, thing, interpo
     assert [bits(curve) for curve in fcurves(thing)] == kept
 
 
-@pytest.mark.parametrize(
-    "thing", ["XYZ", "QUATERNION", "AXIS_ANGLE"], indirect=True
-)
+@pytest.mark.parametrize("thing", ["XYZ", "QUATERNION", "AXIS_ANGLE"], indirect=True)
 def test_tcb_keys_of_a_range_are_within_the_error_and_join_what_is_beside(animation, thing):
     set_keys(thing, "BEZIER", "NONE")
     wanted, inside = played(thing, OUTSIDE), played(thing, FRAMES)

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from interp import Keys, rotations
 from interp.fitting.reduction import (
     Joint,
+    Method,
     Part,
     Reduced,
     Skeleton,
@@ -315,3 +316,58 @@ def test_keys_of_smooth_tracks_are_no_more_than_at_equal_distances() -> None:
         (keys,) = reduce_tracks([Part(path[np.newaxis], np.full(1, error))])
         assert np.linalg.norm(played(keys, 0, 200) - path, axis=1).max() <= error * (1.0 + 1e-9)
         assert len(keys.rows) <= equal
+
+
+@pytest.mark.parametrize("method", ["HERMITE", "TCB"])
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_samples_of_any_size_are_within_the_tolerance(method: Method, size: float) -> None:
+    samples = size * noise(200, 2, 3, 18)
+    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(2, 0.02 * size))], method), samples, strict=True):
+        off = np.linalg.norm(keys.spline(0)(np.arange(200.0)) - wanted, axis=1).max()
+        assert off <= 0.021 * size
+        assert len(keys.rows) < 100
+
+
+@pytest.mark.parametrize("method", ["HERMITE", "TCB"])
+def test_idle_components_with_noise_of_a_float_step_do_not_matter(method: Method) -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        idle = random.choice([0.0, 2.98e-8, 5.96e-8, -5.96e-8, 1.19e-7], 15)
+        angle = np.maximum(0.0, random.uniform(0.05, 0.1) - random.uniform(0.004, 0.012) * np.arange(15))
+        turns = np.stack([np.cos(angle / 2), np.zeros(15), np.sin(angle / 2), idle], 1).astype(np.float32)
+        (keys,) = reduce_tracks([Part.of_rotations(turns[np.newaxis], np.radians([0.5]))], method)
+        played = keys.spline(0)(np.arange(15.0))
+        assert np.isfinite(played).all()
+        wanted = Rotation.from_quat(turns[:, [1, 2, 3, 0]])
+        off = Rotation.from_quat(played[:, [1, 2, 3, 0]]).inv() * wanted
+        assert off.magnitude().max() <= np.radians(0.51)
+
+
+def test_tension_and_bias_play_what_was_fitted() -> None:
+    samples = noise(300, 3, 3, 19)
+    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(3, 0.02))], "TCB"), samples, strict=True):
+        tension, continuity, bias, *eases = keys.parameters(0)
+        assert np.abs([tension, bias]).max() <= 1.0
+        assert not np.any([continuity, *eases])
+        off = np.linalg.norm(keys.spline(0)(np.arange(300.0)) - wanted, axis=1).max()
+        assert off == pytest.approx(0.02 * keys.error, rel=1e-3)
+        assert off <= 0.02 * (1.0 + 1e-6)
+
+
+def test_bones_that_need_as_many_keys_as_they_have_keep_what_they_play() -> None:
+    turns = turning(200, 2, 20)
+    still, ones, points = np.zeros((200, 3)), np.ones((200, 3)), np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
+    joints = [
+        Joint(-1, np.eye(4), still, turns[0], ones, ["rotation"], points),
+        Joint(0, np.eye(4), still, turns[1], ones, ["rotation"], points),
+    ]
+    skeleton = Skeleton(joints, 0.005)
+    steps = reduce_skeleton(skeleton, "HERMITE", {0: 200, 1: 5})
+    try:
+        while True:
+            next(steps)
+    except StopIteration as stop:
+        found = stop.value
+    assert [*found] == [0]
+    assert np.array_equal(joints[1].channels["rotation"], joints[1].rotation)
+    assert skeleton.errors().max() <= 1.0

@@ -86,6 +86,35 @@ def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
     assert all("error=0.02" in call and "period=5" in call for call in calls)
 
 
+def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_animation):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
+    dense.select_set(True)
+    bpy.context.view_layer.objects.active = dense
+    shown = drawn(tcb_animation, "TCB_PT_reduce")
+    options = [each for each in shown if each.startswith("TCBReduction.")]
+    assert options[0].startswith("TCBReduction.method")
+    assert scene.tcb.reduction.method == "TCB"
+    assert "Keys (Unlimited)" in shown
+    scene.tcb.reduction.key_count = 20
+    assert "Keys (Unlimited)" not in drawn(tcb_animation, "TCB_PT_reduce")
+    units = {name: scene.tcb.reduction.bl_rna.properties[name].unit for name in ("error", "still", "angle")}
+    assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
+
+
+def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
+    dense = new_object("Dense", "XYZ")
+    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
+    dense.select_set(True)
+    bpy.context.view_layer.objects.active = dense
+    bpy.ops.tcb.reduce(error=0.01)
+    text = bpy.context.window_manager.tcb_reduction
+    assert text.startswith('"Dense": ')
+    assert " keys in place of 100" in text
+    shown = " ".join(drawn(tcb_animation, "TCB_PT_reduce"))
+    assert all(word in shown for word in text.split())
+
+
 def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
     dense = new_object("Dense", "XYZ")
     key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])

@@ -6,6 +6,7 @@ Source: docs/formulas.md, "Keys of baked curves".
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def few_keys(samples: Float64Array) -> FewKeys | None:
 
 def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
     """Return the rows at which lines meet, and the ends."""
-    if len(samples) < 3:  # noqa: PLR2004
+    if len(samples) < 3:
         return None
     bent = (np.abs(np.diff(samples, 2, axis=0)) > _BY_SECOND * noise).any(axis=1)
     return np.concatenate(([0], np.flatnonzero(bent) + 1, [len(samples) - 1])).astype(np.intp)
@@ -79,7 +80,7 @@ def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
     """Return the rows at which cubics meet, and the ends; None where some are too near each other."""
     count = len(samples)
-    if count < 5:  # noqa: PLR2004
+    if count < 5:
         return None
     broken = (np.abs(np.diff(samples, 4, axis=0)) > _BY_FOURTH * noise).any(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], broken, [False])).astype(np.int8)))
@@ -94,9 +95,11 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> FewKeys | None:
     """Return keys at the rows, or None where they do not play the samples; those of steps become one."""
-    flat = np.array([bool((samples[a : b + 1] == samples[a]).all()) for a, b in zip(rows[:-1], rows[1:], strict=True)])
+    flat = np.array([bool((samples[a : b + 1] == samples[a]).all()) for a, b in itertools.pairwise(rows)])
     # A value that is held until the frame before the next key.
-    jumps = np.flatnonzero(flat[:-1] & (np.diff(rows)[1:] == 1) & (samples[rows[1:-1]] != samples[rows[2:]]).any(axis=1))
+    jumps = np.flatnonzero(
+        flat[:-1] & (np.diff(rows)[1:] == 1) & (samples[rows[1:-1]] != samples[rows[2:]]).any(axis=1)
+    )
     is_hold = np.zeros(len(rows) - 1, dtype=np.bool_)
     is_hold[jumps] = True
     rows, is_hold = np.delete(rows, jumps + 1), np.delete(is_hold, jumps + 1)

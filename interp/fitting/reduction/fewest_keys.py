@@ -259,7 +259,7 @@ def merge(samples: Samples, keys: KeySet) -> KeySet:
         held = samples.held[keys.track, keys.rows]
         center = center[(center > first) & (center + 1 < last) & ~held & ~np.append(held[1:], True)]
         places = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
-        free = (np.abs(around - 0.5) < 2.0) & (places == center[:, np.newaxis] + around) & ~held[places]  # noqa: PLR2004
+        free = (np.abs(around - 0.5) < 2.0) & (places == center[:, np.newaxis] + around) & ~held[places]
         windows = keys.windows(places)
         windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
         windows.values[:, 2] = samples.values_at(windows.track, windows.rows[:, 2])
@@ -318,4 +318,3 @@ def move(samples: Samples, keys: KeySet) -> None:
         least, best = errors[at, np.arange(count)], fitted.take((np.cumsum(able) - 1)[at * count + np.arange(count)])
         good = least <= 1.0
         keys.put(places[good], best.take(good), free[good])
-

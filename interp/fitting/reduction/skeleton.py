@@ -70,9 +70,7 @@ class Joint:
     def played(self) -> Float64Array:
         """Return what is played in place of them, rotations as unit quaternions, shape (frames, d)."""
         every = {name: self.channels[name] for name in self.animated}
-        return np.concatenate(
-            [normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1
-        )
+        return np.concatenate([normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1)
 
     @property
     def given_ends(self) -> Float64Array:
@@ -97,9 +95,7 @@ class Joint:
         for name, own in self.columns.items():
             self.channels[name] = values[:, own]
 
-    def local(
-        self, rows: IndexArray | slice, values: Float64Array | None = None
-    ) -> tuple[Float64Array, Float64Array]:
+    def local(self, rows: IndexArray | slice, values: Float64Array | None = None) -> tuple[Float64Array, Float64Array]:
         """Return the linear parts (n, 3, 3) and places (n, 3) of the channels at rows, with values (n, d) for some."""
         given = {name: self.channels[name][rows] for name in _WIDTHS}
         if values is not None:
@@ -204,7 +200,7 @@ class Skeleton:
 
         Joints at one depth are never above each other.
         """
-        depths = []
+        depths: list[int] = []
         for joint in self.joints:
             depths.append(0 if joint.parent < 0 else depths[joint.parent] + 1)
         found: dict[tuple[object, ...], list[int]] = {}
@@ -303,8 +299,13 @@ class Skeleton:
                 worst[at] = _worst(own, row[at], values[at])
             return worst
 
-        joined = [np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1) for group in groups]
-        ends = [np.concatenate([self.joints[number].given_ends for number in self.groups[group]], axis=1) for group in groups]
+        joined = [
+            np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1) for group in groups
+        ]
+        ends = [
+            np.concatenate([self.joints[number].given_ends for number in self.groups[group]], axis=1)
+            for group in groups
+        ]
         smooth = np.stack([self.smooth[group] for group in groups]) if self.smooth else None
         return Samples(np.stack(joined), measure, self.parts(groups[0]), np.stack(ends), smooth)
 
@@ -333,13 +334,12 @@ class Skeleton:
             weights = 1.0 / (limits[points] ** 2)
             is_scaled = SCALE in joint.animated or bool((joint.scale != 1.0).any())
             turned_above = np.ascontiguousarray(above.transpose(1, 2, 0))
-            small = (np.ascontiguousarray(each.transpose(0, 2, 1), dtype=np.float32) for each in (held, wanted))
-            center, origins = np.ascontiguousarray(at.T), np.ascontiguousarray(origin.T)
-            found.append(
-                Link(
-                    joint, parent, is_scaled, turned_above, origins, columns, center, *small, weights.astype(np.float32)
-                )
+            held32, wanted32 = (
+                np.ascontiguousarray(each.transpose(0, 2, 1), dtype=np.float32) for each in (held, wanted)
             )
+            center, origins = np.ascontiguousarray(at.T), np.ascontiguousarray(origin.T)
+            place = parent, is_scaled, turned_above, origins
+            found.append(Link(joint, *place, columns, center, held32, wanted32, weights.astype(np.float32)))
         return found
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
@@ -395,9 +395,9 @@ def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Floa
         if link.is_scaled:
             scale = given[SCALE] if SCALE in given else own[SCALE].T.take(row, axis=1)
             linear = [[each * size for each, size in zip(line, scale, strict=True)] for line in linear]
-        place = given[LOCATION] if LOCATION in given else own[LOCATION].T.take(row, axis=1)
+        place: _Place = [*(given[LOCATION] if LOCATION in given else own[LOCATION].T.take(row, axis=1))]
         above = [[each.take(row) for each in line] for line in link.above]
-        linear, place = _placed((above, link.origin.take(row, axis=1)), (linear, place))
+        linear, place = _placed((above, [*link.origin.take(row, axis=1)]), (linear, place))
         if link.parent >= 0:
             linear, place = _placed(poses[link.parent], (linear, place))
         poses.append((linear, place))
@@ -423,7 +423,7 @@ def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Floa
 
 _Linear = Sequence[Sequence[Float64Array]]
 """The three rows of matrices."""
-_Place = Float64Array | Sequence[Float64Array]
+_Place = Sequence[Float64Array]
 
 
 def _turns(q: Float64Array) -> _Linear:

@@ -106,7 +106,7 @@ class Reduced:
     method: Method = "HERMITE"
 
     def velocities(self, part: int) -> Float64Array:
-        """Return velocities (n, d), or for rotations angular ones (n, 3) about the parent's axes in radians per frame."""
+        """Return velocities (n, d) per frame; for rotations angular ones (n, 3), radians about the parent's axes."""
         values, slopes = self.values[part], self.slopes[part]
         if not self.is_rotation[part]:
             return slopes
@@ -118,7 +118,7 @@ class Reduced:
         """Return the parameters (5, n) with the nearest velocities, as float32 has them, in the order of `Keys`."""
         values, is_rotation = self.values[part], self.is_rotation[part]
         found = np.zeros((len(PARAMETERS), len(self.rows)))
-        if len(self.rows) < 2:  # noqa: PLR2004
+        if len(self.rows) < 2:
             return found
         wanted = self.velocities(part)
         if is_rotation:
@@ -172,7 +172,7 @@ def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Red
     -------
     list of Reduced
         Keys at the first frame, at the last one, and between. F-curves with these values and slopes keep within the
-        tolerance. So do splines of numbers; those of rotations deviate from cubics of quaternions where turns are large.
+        tolerance. So do splines of numbers; those of rotations deviate from cubics of quaternions at large turns.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def reduce_tracks_steps(parts: Sequence[Part], method: Method) -> Generator[floa
     own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]
     samples = samples_of(own_parts)
     keys = yield from fewest_keys(samples)
-    if samples.count > 2:  # noqa: PLR2004
+    if samples.count > 2:
 
         def accept(tried: KeySet) -> BoolArray:
             return _are_near(own_parts, samples, tried)

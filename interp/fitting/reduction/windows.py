@@ -251,9 +251,7 @@ def _points(windows: Windows) -> Float64Array:
     return np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
 
 
-def _equations(
-    columns: IndexArray, squares: Float64Array, off: Float64Array
-) -> tuple[Float64Array, Float64Array]:
+def _equations(columns: IndexArray, squares: Float64Array, off: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the normal matrix (n, c, 2, c, 2) of keys' values and velocities, and the slope (n, c, 2, d)."""
     count, segments = squares.shape[:2]
     matrix = np.zeros((count, len(columns), 2, len(columns), 2))
@@ -280,9 +278,9 @@ def _solve(matrix: Float64Array, right: Float64Array, known: BoolArray) -> Float
         matrix[known] = 0.0
         matrix.transpose(0, 2, 1)[known] = 0.0
         matrix[:, diagonal, diagonal] += known
-        right = np.where(known[..., np.newaxis], 0.0, right)
-    result: Float64Array = np.linalg.solve(matrix, right)
-    return result
+        right = right.copy()
+        right[known] = 0.0
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
 def _with_velocities(
@@ -383,7 +381,7 @@ def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) ->
     first, second = diagonal[::2], diagonal[1::2]
     for _ in range(_TURNS):
         matrix, total = system.copy(), right.copy()
-        weight = force[:, np.newaxis] * heavy
+        weight: Float64Array = force[:, np.newaxis] * heavy
         for a, b in ((first, first), (first, second), (second, first), (second, second)):
             matrix[:, a, b] += weight
         total += np.repeat(_MOST * weight, 2, axis=1)
