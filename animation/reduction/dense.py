@@ -81,7 +81,7 @@ class Dense:
 
 
 def own_count(group: Sequence[Dense]) -> int:
-    """Return how many common keys of tracks are as many as they have: at as many frames, or in all channels together."""
+    """Return how many common keys are as many as tracks have, by their frames or by the keys of all channels."""
     frames = max(len(dense.own_frames) for dense in group)
     return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 

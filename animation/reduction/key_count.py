@@ -20,14 +20,19 @@ _FARTHEST = 1e5
 
 
 def as_many_keys(
-    search: Callable[[float], Generator[float, None, list[NewKeys]]], most: int, name: str
+    search: Callable[[float], Generator[float, None, list[NewKeys]]],
+    count_of: Callable[[Sequence[NewKeys]], int],
+    most: int,
+    name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
     """Try errors until there are about as many keys, and no more; return these, and the factor of the error.
 
-    `search` finds the keys for so many times the error. Raises AnimationError, with the `name` of the datablock, where
+    `search` finds the keys for so many times the error, `count_of` counts them.
+
+    Raises AnimationError, with the `name` of the datablock, where
     there are more keys whatever the error.
     """
-    chosen: tuple[list[NewKeys], float] = [], 1.0
+    chosen: tuple[list[NewKeys], float] | None = None
     factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
     for number in range(_TRIES):
         steps = search(factor)
@@ -37,35 +42,18 @@ def as_many_keys(
             except StopIteration as stop:
                 found = stop.value
                 break
-        count = diamonds(found)
+        count = count_of(found)
         if count <= most:
             high, chosen = (factor, count), (found, factor)
         else:
             low = (factor, count)
-        is_enough = chosen[0] and ((count <= most and count >= _ENOUGH * most) or high[0] < 1.01 * low[0])
+        is_enough = chosen and ((count <= most and count >= _ENOUGH * most) or high[0] < 1.01 * low[0])
         if is_enough or not 1.0 / _FARTHEST < factor < _FARTHEST:
             break
         factor = _between(low, high, most)
-    if not chosen[0]:
-        raise AnimationError(
-            Finding(
-                "REDUCE_TOO_FEW",
-                name,
-                arguments=(
-                    most,
-                    low[1],
-                ),
-            )
-        )
+    if chosen is None:
+        raise AnimationError(Finding("REDUCE_TOO_FEW", name, arguments=(most, low[1])))
     return chosen
-
-
-def diamonds(new: Sequence[NewKeys]) -> int:
-    """Return at how many frames bones, and the object, have keys, summed over them."""
-    rows: dict[str, set[int]] = {}
-    for keys in new:
-        rows.setdefault(keys.dense.track.path.rpartition(".")[0], set()).update(keys.rows.tolist())
-    return sum(map(len, rows.values()))
 
 
 def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> float:

@@ -15,7 +15,6 @@ from ..records import record
 from ..steps import Steps, run_steps
 from ..store.table.options import SAMPLE_LIMIT
 from .choices import ANGLE, ERROR, Together
-from .key_count import diamonds
 from .reduce_datablock import AlreadyMinimalError, Search
 from .result import Reduction
 from .wanted import Wanted
@@ -269,7 +268,9 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
             for place, factor in enumerate(each):
                 start, end = (0.3 + 0.7 * part / len(each) for part in (place, place + 1))
-                counts[place] += diamonds((yield from _parts(number, len(selected), search.fit(factor), start, end)))
+                counts[place] += search.diamonds(
+                    (yield from _parts(number, len(selected), search.fit(factor), start, end))
+                )
         except AlreadyMinimalError as minimal:
             counts = [count + minimal.result.diamonds for count in counts]
             before, error = before + minimal.result.diamonds, wanted.error

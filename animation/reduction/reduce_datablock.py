@@ -32,7 +32,7 @@ from ..store.tracks import Track, blocking_reason, find_tracks
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, own_count, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
-from .key_count import as_many_keys, diamonds
+from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, made_of_few, write
@@ -168,7 +168,7 @@ class Search:
             self._new = yield from self.fit(1.0)
         else:
             name = name_of(self._datablock)
-            self._new, self._factor = yield from as_many_keys(self._search, self._wanted.key_count, name)
+            self._new, self._factor = yield from as_many_keys(self._search, self.diamonds, self._wanted.key_count, name)
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
         """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
@@ -315,7 +315,17 @@ class Search:
         return result
 
     def _are_fewer(self, new: Sequence[NewKeys]) -> bool:
-        """Return whether the keys and those of tracks that stay as they are are fewer than before."""
+        """Return whether there are fewer keys than before."""
+        count, keys, channel_keys = self._counts(new)
+        own_keys = sum(dense.own_keys for dense in self._every)
+        return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
+
+    def diamonds(self, new: Sequence[NewKeys]) -> int:
+        """Return at how many frames bones, and the object, have these keys, or own ones that stay, summed over them."""
+        return self._counts(new)[0]
+
+    def _counts(self, new: Sequence[NewKeys]) -> tuple[int, int, int]:
+        """Return the frames of owners, of tracks, and the keys of channels, with those of tracks that stay."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
         by_path = {each.dense.track.path: each.rows for each in new}
@@ -325,9 +335,7 @@ class Search:
             frames.setdefault(dense.track.path.rpartition(".")[0], set()).update(own.tolist())
             keys += len(own)
             channel_keys += dense.own_keys if rows is None else len(rows) * dense.written
-        count = sum(map(len, frames.values()))
-        own_keys = sum(dense.own_keys for dense in self._every)
-        return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
+        return sum(map(len, frames.values())), keys, channel_keys
 
     def _minimal(self) -> Reduction:
         """Return that nothing is to be gained."""
@@ -446,7 +454,7 @@ class Search:
             unfiltered_at=whole.at,
             unfiltered_angle=whole.angle,
             evaluated=self._is_evaluated,
-            mended=diamonds(new) - diamonds(self._new),
+            mended=self.diamonds(new) - self.diamonds(self._new),
             seconds=time.perf_counter() - self._start,
             original=self._channels.action.name,
             action=copy.action.name,
@@ -601,7 +609,9 @@ def _is_close(track: Track) -> bool:
 
 
 def _frames_of_keys(track: Track) -> Float64Array:
-    frames: Float64Array = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]).astype(np.float64)
+    frames: Float64Array = union([read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]).astype(
+        np.float64
+    )
     return frames
 
 

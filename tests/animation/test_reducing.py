@@ -243,8 +243,9 @@ def test_of_two_that_share_the_action_and_are_both_reduced_none_is_said_to_stay(
     other = ball.copy()
     scene.collection.objects.link(other)
     original = ball.animation_data.action
-    wanted = (None, tcb_animation.animation.reduction.wanted.Wanted(error=0.01))
-    reduce = tcb_animation.animation.reduction.reduce
+    reduction = f"{tcb_animation.animation.__name__}.reduction"
+    wanted = (None, import_module(f"{reduction}.wanted").Wanted(error=0.01))
+    reduce = import_module(f"{reduction}.reduce")
     steps = reduce.reduce_steps(dict.fromkeys((ball, other), wanted))
     results, refused = tcb_animation.animation.steps.run_steps(steps, None)
     assert not refused

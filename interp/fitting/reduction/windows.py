@@ -312,6 +312,7 @@ def _with_tension_and_bias(
     Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B):
     given the values, a linear problem, in the triangle x >= 0, y >= 0, x + y <= 4. Given the weights, so is a value. In
     windows of five keys both are solved in turn, as the middle value has no part in the chords of the outer keys.
+    Source: docs/formulas.md, "Fewest keys with tension and bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
