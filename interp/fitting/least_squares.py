@@ -2,15 +2,14 @@
 """Bounded nonlinear least squares of many independent problems at once: steps of Levenberg and Marquardt.
 
 Each problem has its own damping and stops by itself. Unknowns that reach a bound stay there while the slope holds them.
-`least_squares` is for small dense problems, given by a function. `descend` is for problems of any structure, such as
-keys that touch their neighbors only: see `Problem`. Source: docs/formulas.md, "Bounded least squares".
+Problems may have any structure, such as keys that touch their neighbors only: see `Problem`. Source: docs/formulas.md,
+"Bounded least squares".
 
 Unknowns are arrays (p, K): p for each of K blocks, such as keys. A problem may own several blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -33,9 +32,6 @@ _BEYOND = 1.0 + 1e-9
 """Of the way to a bound, for steps that reach it."""
 _TOO_FEW = 0.2
 """Part of the problems: where as many are done, the others go on without them."""
-
-Function = Callable[[Float64Array, IndexArray], tuple[Float64Array, Float64Array]]
-"""Return residuals (n, m) and derivatives (n, m, p) for unknowns (n, p) of some problems (n,)."""
 
 
 class Equations(Protocol):
@@ -153,37 +149,6 @@ class Result(NamedTuple):
     cost: Float64Array
     converged: BoolArray
     steps: IndexArray
-
-
-def least_squares(
-    function: Function,
-    start: Float64Array,
-    lower: npt.ArrayLike = -np.inf,
-    upper: npt.ArrayLike = np.inf,
-    method: Method | None = None,
-) -> Result:
-    """Minimize the sum of squares of each of n dense problems.
-
-    Parameters
-    ----------
-    function : callable
-        From unknowns (n, p) and the problems (n,) that they belong to, to residuals (n, m) and derivatives (n, m, p).
-    start : ndarray, shape (n, p)
-        Where to begin, within the bounds and with finite residuals.
-    lower, upper : array_like, broadcast to (n, p)
-        The bounds.
-    method : Method, optional
-        How to descend. Default: to the digits of the residuals.
-
-    Raises
-    ------
-    ValueError
-        For a start beyond the bounds, or residuals there that are not finite.
-    """
-    low, high = (np.broadcast_to(np.asarray(each, np.float64), start.shape).T for each in (lower, upper))
-    dense = _Dense(function, np.arange(len(start)), low, high)
-    result = descend(dense, np.ascontiguousarray(start.T), low, high, method or Method())
-    return result._replace(x=result.x.T.copy())
 
 
 def descend(
@@ -335,53 +300,3 @@ def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
             with suppress(np.linalg.LinAlgError):
                 solution[:] = np.linalg.solve(matrix, own)
     return solutions
-
-
-class _Residuals(NamedTuple):
-    residuals: Float64Array
-    changes: Float64Array
-    cost: Float64Array
-
-
-@dataclass(frozen=True)
-class _Dense:
-    """Problems given by a function."""
-
-    function: Function
-    problems: IndexArray
-    low: Float64Array
-    high: Float64Array
-
-    @property
-    def owner(self) -> None:
-        return None
-
-    def evaluate(self, x: Float64Array, near: _Residuals | None) -> _Residuals:
-        residuals, changes = self.function(x.T, self.problems)
-        return _Residuals(residuals, changes, np.einsum("nm,nm->n", residuals, residuals))
-
-    def equations(self, x: Float64Array, state: _Residuals) -> DenseEquations:
-        changes = state.changes
-        matrix = changes.transpose(0, 2, 1) @ changes
-        return DenseEquations(matrix, np.einsum("nmp,nm->pn", changes, state.residuals), np.einsum("kii->ik", matrix))
-
-    def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
-        return np.clip(x + step, self.low, self.high)
-
-    def is_good(self, state: _Residuals, steps: int) -> BoolArray:
-        good: BoolArray = state.cost == 0.0
-        return good
-
-    def chosen(self, better: BoolArray, new: _Residuals, old: _Residuals) -> _Residuals:
-        rows = better[:, np.newaxis]
-        return _Residuals(
-            np.where(rows, new.residuals, old.residuals),
-            np.where(rows[..., np.newaxis], new.changes, old.changes),
-            np.where(better, new.cost, old.cost),
-        )
-
-    def take(self, problems: BoolArray, state: _Residuals) -> tuple[_Dense, _Residuals]:
-        low, high = self.low[:, problems], self.high[:, problems]
-        return _Dense(self.function, self.problems[problems], low, high), _Residuals(
-            *(each[problems] for each in state)
-        )

@@ -3,11 +3,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from scipy import optimize
 
-from interp.fitting.least_squares import Method, least_squares
+from interp.fitting.least_squares import DenseEquations, Method, descend
+
+
+class Residuals(NamedTuple):
+    residuals: np.ndarray
+    """Shape (n, m)."""
+    changes: np.ndarray
+    """Their derivatives, shape (n, m, p)."""
+    cost: np.ndarray
+
+
+class Dense(NamedTuple):
+    """Dense problems, given by a function of unknowns (n, p) and the numbers of their problems (n,)."""
+
+    function: Callable[..., Any]
+    problems: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    owner: None = None
+
+    def evaluate(self, x, near):
+        residuals, changes = self.function(x.T, self.problems)
+        return Residuals(residuals, changes, np.einsum("nm,nm->n", residuals, residuals))
+
+    def equations(self, x, state):
+        matrix = state.changes.transpose(0, 2, 1) @ state.changes
+        gradient = np.einsum("nmp,nm->pn", state.changes, state.residuals)
+        return DenseEquations(matrix, gradient, np.einsum("kii->ik", matrix))
+
+    def moved(self, x, step):
+        return np.clip(x + step, self.low, self.high)
+
+    def is_good(self, state, steps):
+        return state.cost == 0.0
+
+    def chosen(self, better, new, old):
+        rows = better[:, np.newaxis]
+        return Residuals(
+            np.where(rows, new.residuals, old.residuals),
+            np.where(rows[..., np.newaxis], new.changes, old.changes),
+            np.where(better, new.cost, old.cost),
+        )
+
+    def take(self, problems, state):
+        taken = Dense(self.function, self.problems[problems], self.low[:, problems], self.high[:, problems])
+        return taken, Residuals(*(each[problems] for each in state))
+
+
+def least_squares(function, start, lower=-np.inf, upper=np.inf, method=None):
+    """Return the minima of n dense problems from unknowns (n, p) on."""
+    low, high = (np.broadcast_to(np.asarray(each, np.float64), start.shape).T for each in (lower, upper))
+    dense = Dense(function, np.arange(len(start)), low, high)
+    result = descend(dense, np.ascontiguousarray(start.T), low, high, method or Method())
+    return result._replace(x=result.x.T.copy())
 
 
 def decays(times, wanted):
