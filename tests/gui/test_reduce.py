@@ -141,7 +141,8 @@ result = (r.x + r.width // 3, win().height - (r.y + r.height // 2))
     window.shot(PICTURES / "reduce_posed.png")
     changed = farthest(reduced, places(window))
     assert changed[int(keys[number]) - 1] > 5 * UNITS
-    around = keys[number - 1], keys[number + 1]
+    # A TCB key gives its tangents to the keys beside it: the motion changes up to two keys away.
+    around = keys[max(number - 2, 0)], keys[min(number + 2, len(keys) - 1)]
     outside = [far for frame, far in enumerate(changed, start=1) if not around[0] <= frame <= around[1]]
     assert max(outside) < 1e-4
     assert len(keys) == window.run(
