@@ -6,8 +6,8 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces; # begins a comment; an empty cell means no key. headings.py
-and docs/tables.md list the names that columns may have. Reading takes 8 bytes a cell and 8 a row that the file really
-has: nothing is allocated for a number that a file only claims.
+and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes a cell and 8 a row that the
+file really has: nothing is allocated for a number that a file only claims.
 """
 
 from __future__ import annotations

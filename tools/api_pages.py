@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/api.md and docs/api_interp.md anew, from the docstrings.
+"""Write docs/reference/api.md and docs/reference/api_interp.md anew, from the docstrings.
 
-    python tools/api_pages.py [docs]
+    python tools/api_pages.py [FOLDER]
 
 The first page has the functions and classes of `animation` and the operators, and needs Blender as a Python module; the
 second has those of `interp`. tests/docs/test_api.py holds the pages against the docstrings, and runs their examples.
@@ -39,7 +39,7 @@ CHECKED = {
 }
 """What annotations are called where arguments are checked, and what that means."""
 TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
-"""What docs/api_interp.md has of `interp.retiming`."""
+"""What docs/reference/api_interp.md has of `interp.retiming`."""
 FITS = {
     "curves": ("fit_many", "handles", "Fit", "Knots"),
     "handles": ("fit_handles", "Handles"),
@@ -60,9 +60,9 @@ SCRIPTS = f"""\
 
 {GENERATED}
 
-All that scripts can rely on: the names of `animation`, and the operators. [README.md](../README.md) says how to install
-the extension, [manual.md](manual.md) what things are for, [reports.md](reports.md) what a report's numbers mean. The
-mathematics has [a page of its own](api_interp.md).
+All that scripts can rely on: the names of `animation`, and the operators. [README.md](../../README.md) says how to
+install the extension, [manual.md](../manual.md) what things are for, [reports.md](../automate/reports.md) what a
+report's numbers mean. The mathematics has [a page of its own](api_interp.md).
 
 The examples run in a scene with the object *Ball*, whose location and Euler rotation are keyed at frames 1, 20 and 40,
 and the armature *Rig* with the bones *upperarm.L*, *forearm.L* and *foot.L*, whose foot has a location keyed at 1, 20,
@@ -81,9 +81,9 @@ MATHEMATICS = f"""\
 {GENERATED}
 
 Keys in, motion out, with NumPy alone: in a checkout, or a copy of its folder `interp`, without Blender. Inside of
-Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](splines/README.md) has all splines,
-[formulas.md](formulas.md) the formulas, [methods.md](methods.md) a comparison, and [api.md](api.md) the functions that
-work on Blender's animation.
+Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](../splines/README.md) has all splines,
+[formulas.md](../formulas.md) the formulas, [methods.md](../use/methods.md) a comparison, and [api.md](api.md) the
+functions that work on Blender's animation.
 
 The examples begin with
 
@@ -98,7 +98,7 @@ The examples begin with
 
 
 def interp_page() -> str:
-    """Return the text of docs/api_interp.md."""
+    """Return the text of docs/reference/api_interp.md."""
     interp = importlib.import_module("interp")
     rotations, tcb = interp.rotations, interp.tcb
     components, cubics, cubic, others = (
@@ -146,7 +146,7 @@ def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
 
 
 def scripts_page(animation: ModuleType) -> str:
-    """Return the text of docs/api.md, from the package's `animation`. The extension's operators are registered."""
+    """Return the text of api.md, from the package's `animation`. The extension's operators are registered."""
     functions = {f"animation.{name}": getattr(animation, name) for name in animation.__all__}
     parts = [SCRIPTS, *chapter("animation", functions), OPERATORS, *operators(animation)]
     return "\n".join(parts)
@@ -303,7 +303,7 @@ def _linked(text: str) -> str:
     """Let the headings of docs/formulas.md be links."""
 
     def link(cited: re.Match[str]) -> str:
-        return re.sub(r'"([^"]+)"', lambda name: f"[{name[1]}](formulas.md#{anchor(name[1])})", cited[1])
+        return re.sub(r'"([^"]+)"', lambda name: f"[{name[1]}](../formulas.md#{anchor(name[1])})", cited[1])
 
     return CITED.sub(link, text)
 
@@ -373,8 +373,10 @@ def _property(each: Any, keeps: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write docs/api.md and docs/api_interp.md anew, from the docstrings.")
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs", help="default: docs/")
+    parser = argparse.ArgumentParser(description="Write the pages of the API anew, from the docstrings.")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "docs" / "reference", help="default: docs/reference/"
+    )
     folder = parser.parse_args().folder
     import bpy  # noqa: F401
 

@@ -5,9 +5,9 @@
     python tools/bench.py report [build/bench.json] [--docs docs]
 
 `run` measures, saves all results in one file and prints its tables; `report` writes the tables and the plot of such a
-file into docs/performance.md. Each measurement is a process of its own (tools/bench_case.py), so that memory is
-measured separately. All methods to bake one file take turns in each round, so that other load on the machine slows them
-alike.
+file into docs/measurements/performance.md. Each measurement is a process of its own (tools/bench_case.py), so that
+memory is measured separately. All methods to bake one file take turns in each round, so that other load on the
+machine slows them alike.
 """
 
 from __future__ import annotations
@@ -228,8 +228,8 @@ def main() -> int:
     run.add_argument("--skin", type=int, default=SKIN, help="vertices of the character; 0: none")
     run.add_argument("--tracks", type=int, default=250, help="of the interpolation alone")
     report = verbs.add_parser("report", help="put the tables and the plot into the documentation")
-    report.add_argument("results", type=Path, nargs="?", default=ROOT / "docs" / "performance.json")
-    report.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder of performance.md")
+    report.add_argument("results", type=Path, nargs="?", default=ROOT / "docs" / "measurements" / "performance.json")
+    report.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder of measurements/performance.md")
     options = parser.parse_args()
     if options.verb == "report":
         write_report(Results.read(options.results), options.docs)

@@ -366,12 +366,12 @@ def print_report(results: Results) -> None:
 
 def write_report(results: Results, docs: Path) -> None:
     """Replace the text between the marks of each table in performance.md, and draw the plot."""
-    page = docs / "performance.md"
+    page = docs / "measurements" / "performance.md"
     text = page.read_text()
     for name, content in sections(results).items():
         text = filled(text, name, content)
     page.write_text(text)
-    plot(results, docs / "performance.png")
+    plot(results, docs / "figures" / "performance.png")
 
 
 def filled(text: str, name: str, content: str) -> str:

@@ -3,9 +3,9 @@
 
     python tools/bench_samples.py [KEYS...]
 
-Prints a table in Markdown, of docs/performance.md. Each time is the least of several, and the peers take turns with the
-methods, so that the load of the machine changes ratios little. Peers: scipy, and PyPI's `splines` and numpy-quaternion
-where they are installed.
+Prints a table in Markdown, of docs/measurements/performance.md. Each time is the least of several, and the peers
+take turns with the methods, so that the load of the machine changes ratios little. Peers: scipy, and PyPI's
+`splines` and numpy-quaternion where they are installed.
 """
 
 from __future__ import annotations

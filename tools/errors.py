@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the error of what Blender plays of a bake against the formulas, at ten points a frame.
 
-    python tools/errors.py [FILE.3ds …] [--docs docs]
+    python tools/errors.py [FILE.3ds …] [--docs docs/measurements]
 
 The example scene, and each .3ds file's tracks as keys of empty objects, are baked as samples and as curves. The values
 after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. With `--docs`

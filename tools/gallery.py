@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw docs/gallery.png: what parameters, ends, dialects and extrapolation do to the same keys.
+"""Draw docs/figures/gallery.png: what parameters, ends, dialects and extrapolation do to the same keys.
 
 python tools/gallery.py [FILE]
 """
@@ -56,7 +56,11 @@ def panels() -> dict[str, dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw what parameters, ends, dialects and extrapolation do.")
     parser.add_argument(
-        "file", nargs="?", type=Path, default=ROOT / "docs" / "gallery.png", help="default: docs/gallery.png"
+        "file",
+        nargs="?",
+        type=Path,
+        default=ROOT / "docs" / "figures" / "gallery.png",
+        help="default: docs/figures/gallery.png",
     )
     target = parser.parse_args().file
     figure, axes = plt.subplots(2, 3, figsize=(13.0, 6.4), sharex=True, layout="constrained")

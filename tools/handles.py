@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of the animator's own keys, played by fitted handles, and write docs/handles.md.
+"""Measure the error of the animator's own keys, played by fitted handles, and write docs/measurements/handles.md.
 
-    python tools/handles.py [--docs docs]
+    python tools/handles.py [--docs docs/measurements]
 
 Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points a segment;
 tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without `--docs` the

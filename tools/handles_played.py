@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare what Blender plays by handles with samples of the same tracks, in whole files.
 
-    python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/handles_played.png]
+    python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/figures/handles_played.png]
 
 Of a .bvh file every tenth key is kept. Where a file has no TCB track, all are enabled, with the defaults. Both motions
 are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table has one row a

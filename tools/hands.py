@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Use Blender's tools on a live rig and on its plain twin in a window; write what happened as a table.
 
-    tools/environment.sh graphical python tools/hands.py [--output docs/blender_tools.md] [--only NAME]
+    tools/environment.sh graphical python tools/hands.py [--output docs/measurements/blender_tools.md] [--only NAME]
 
 Python must have bpy, with which the extension's zip is built. Results are kept in `--data`, one file for each Blender,
 and the table is made of all files there. Exit status 1: something was otherwise than with the twin.

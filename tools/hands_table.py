@@ -14,7 +14,8 @@ Each of Blender's tools for poses, keys, curves, actions and strips, used once i
 TCB plays by handles, with Live on. A second rig has the same keys and the same motion, without TCB; each tool is used
 on both, by keys and the mouse where it can be, else by its operator in the window. The rig has 160 keys at frames 1,
 13, 25 and 41; some have tension, continuity, bias and ease. *Auto Key* is on unless a row says otherwise, and all bones
-are selected. `python tools/hands.py --output docs/blender_tools.md` makes this page, in a graphical Blender.
+are selected. `python tools/hands.py --output docs/measurements/blender_tools.md` makes this page, in
+a graphical Blender.
 
 **As without TCB** means all of this:
 

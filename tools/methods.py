@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/methods.md and docs/methods.png: properties, cost and error of each interpolation method.
+"""Write docs/use/methods.md and docs/figures/methods.png: properties, cost and error of each interpolation method.
 
     python tools/methods.py
 
@@ -28,7 +28,7 @@ from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT, PICTURE = ROOT / "docs" / "methods.md", ROOT / "docs" / "methods.png"
+DOCUMENT, PICTURE = ROOT / "docs" / "use" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
 BEGIN, END = "<!-- from here to the end of the {}: python tools/methods.py -->", "<!-- the end of the {} -->"
 TRACKS, KEYS, SAMPLES, ROUNDS = 60, 20, 400, 15
 
@@ -105,7 +105,7 @@ def rows() -> list[list[str]]:
                     "yes" if spline.interpolating else "no",
                     str(spline.derivatives),
                     f"{costs[kind][name]:.1f}",
-                    f"[{source}](formulas.md#{source.lower().replace(' ', '-')})",
+                    f"[{source}](../formulas.md#{source.lower().replace(' ', '-')})",
                     reference.name,
                     f"{largest_difference(made, reference):.0e}",
                 ]

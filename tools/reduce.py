@@ -2,7 +2,7 @@
 """Measure Reduce beside Blender's Decimate on motion captures: keys, stored numbers, errors on the body, time.
 
     python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
-    python tools/reduce.py FILE.bvh --picture docs/reduce.png
+    python tools/reduce.py FILE.bvh --picture docs/figures/reduce.png
 
 Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations
 as quaternions for Reduce and Euler angles for Decimate, as Blender's importer makes them. Decimate's margin is

@@ -4,7 +4,7 @@
     python tools/spin_picture.py [PICTURE.png]
 
 A baton of lights spins by some 90 degrees a frame, and tumbles. "Exactly" means 64 samples a frame. The default picture
-is docs/spin.png.
+is docs/figures/spin.png.
 """
 
 from __future__ import annotations
@@ -99,7 +99,11 @@ def seen(baton: Any) -> list[exact.Quaternion]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Render one frame of a fast spin from samples, curves and exactly.")
     parser.add_argument(
-        "picture", nargs="?", type=Path, default=ROOT / "docs" / "spin.png", help="default: docs/spin.png"
+        "picture",
+        nargs="?",
+        type=Path,
+        default=ROOT / "docs" / "figures" / "spin.png",
+        help="default: docs/figures/spin.png",
     )
     target = parser.parse_args().picture
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])

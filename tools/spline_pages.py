@@ -3,7 +3,7 @@
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
-Texts are the docstrings', formulas those of docs/formulas.md, and measured differences those of docs/methods.md.
+Texts are the docstrings', formulas those of docs/formulas.md, and measured differences those of docs/use/methods.md.
 tests/docs/test_spline_pages.py holds the pages against these. `--pictures` draws the figures anew, too.
 """
 
@@ -62,7 +62,7 @@ INDEX = f"""\
 {GENERATED}
 
 A page for each module of `interp.splines`: what it does, its formulas, how exact it is, and its classes.
-[methods.md](../methods.md) compares the methods, [package.md](../package.md) says how to use them, and
+[methods.md](../use/methods.md) compares the methods, [package.md](../automate/package.md) says how to use them, and
 [formulas.md](../formulas.md) derives them.
 
 - **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
@@ -105,7 +105,7 @@ def page(name: str, module: ModuleType) -> str:
         *chapter("Classes", classes),
     ]
     text = "\n".join(part for part in parts if part)
-    return text.replace("](formulas.md#", "](../formulas.md#").rstrip("\n") + "\n"
+    return text.rstrip("\n") + "\n"
 
 
 def _properties(cls: Any) -> str:
@@ -130,7 +130,7 @@ def _formulas(heading: str) -> str:
     body = re.split(r"^#+ ", body, flags=re.MULTILINE)[0]
     blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*|(?:^\|.*\n)+", body, re.MULTILINE)
     shown = [each if each.startswith("|") else f"```text\n{textwrap.dedent(each).rstrip()}\n```\n" for each in blocks]
-    return "\n".join([f"[{heading}](formulas.md#{anchor(heading)}){':' if shown else ''}\n", *shown])
+    return "\n".join([f"[{heading}](../formulas.md#{anchor(heading)}){':' if shown else ''}\n", *shown])
 
 
 def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
     yield "\n".join(f"- `{title}`: {_bounds(cls)}" for title, cls in classes.items()) + "\n"
     rows = list(_measured(classes))
     if rows:
-        yield "The largest differences that were measured, as [methods.md](../methods.md) says:\n"
+        yield "The largest differences that were measured, as [methods.md](../use/methods.md) says:\n"
         yield "\n".join(["| class | measured against | off by |", "| --- | --- | --- |", *rows, ""])
     yield f"Held by {', '.join(f'`tests/interp/test_{test}.py`' for test in TESTS.get(name, (name,)))}.\n"
 
@@ -151,9 +151,9 @@ def _bounds(cls: type) -> str:
 
 
 def _measured(classes: dict[str, Any]) -> Iterator[str]:
-    """Yield the rows of docs/methods.md of these classes."""
+    """Yield the rows of docs/use/methods.md of these classes."""
     names = {cls: title for title, cls in classes.items()}
-    for line in (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "use" / "methods.md").read_text(encoding="utf-8").splitlines():
         found = re.match(r"\| \*\*.*?\*\* `(\w+)` \| (values|rotations) \|", line)
         cls = getattr(METHODS[found[1]], found[2]) if found else None
         if cls in names:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run a folder of .blend and .3ds files through all functions of the extension, and report what differs in each.
 
-    python tools/survey.py FOLDER [--seconds 120] [--page docs/survey.md]
+    python tools/survey.py FOLDER [--seconds 120] [--page docs/measurements/survey.md]
 
 All keyed properties of a .blend file are enabled with Keep Look; baked as samples, as curves and as handles, and
 restored each time; then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported

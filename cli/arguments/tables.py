@@ -63,7 +63,7 @@ def table_result(given: argparse.Namespace) -> str | None:
 
 def add_import_table_options(verb: argparse.ArgumentParser) -> None:
     how = verb.add_argument_group(rpt_("how to import"))
-    how.add_argument("--table", required=True, metavar="FILE", help=rpt_("the table (CSV; see docs/tables.md)"))
+    how.add_argument("--table", required=True, metavar="FILE", help=rpt_("the table (CSV; see docs/files/tables.md)"))
     _add_bone(how)
     how.add_argument(
         "--start",

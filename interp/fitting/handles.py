@@ -167,8 +167,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Keys stay where they are. A handle's frame is within its segment, and its value is what belongs to that frame after
     rounding to float32. Of quaternions, median, nine tenths and largest error in degrees, with tension, continuity and
     bias within 0.5: 0.0007, 0.002 and 0.009 with keys 30 degrees apart, 0.004, 0.011 and 0.056 at 60, 0.009, 0.03 and
-    0.22 at 90; with eases up to 0.5 0.18, 0.34 and 0.8, 0.33, 0.64 and 1.5, and 0.48, 0.91 and 1.8. docs/handles.md
-    has more.
+    0.22 at 90; with eases up to 0.5 0.18, 0.34 and 0.8, 0.33, 0.64 and 1.5, and 0.48, 0.91 and 1.8.
+    docs/measurements/handles.md has more.
 
     Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline:
     kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An

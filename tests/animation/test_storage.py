@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What docs/storage.md says of the table: what it takes part in, and what becomes of one that is damaged or newer."""
+"""What storage.md says of the table: what it takes part in, and what becomes of one that is damaged or newer."""
 
 from __future__ import annotations
 

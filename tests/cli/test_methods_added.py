@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A method that is added as docs/methods.md shows it: chosen, baked and restored like any other."""
+"""A method that is added as docs/use/methods.md shows it: chosen, baked and restored like any other."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def checkout(tmp_path_factory) -> Path:
         pytest.skip("git, which applies the diff, is not there")
     copy = tmp_path_factory.mktemp("added") / "checkout"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NO_SOURCES, "__pycache__"))
-    (diff,) = re.findall(r"```diff\n(.*?)```", (ROOT / "docs" / "methods.md").read_text(encoding="utf-8"), re.DOTALL)
+    (diff,) = re.findall(
+        r"```diff\n(.*?)```", (ROOT / "docs" / "use" / "methods.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     # Where a repository is around it, git would take the paths for that one's.
     alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(copy.parent)}
     applied = subprocess.run(["git", "apply", "-"], cwd=copy, input=diff, text=True, capture_output=True, env=alone)

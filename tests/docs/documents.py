@@ -10,8 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "splines").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 

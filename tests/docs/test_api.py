@@ -20,7 +20,7 @@ from interp.fitting import curves, handles, reduction
 from interp.splines import tcb
 from tools import api_pages
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 SCRIPTS, MATHEMATICS = ((DOCS / name).read_text(encoding="utf-8") for name in ("api.md", "api_interp.md"))
 INSTALLED = "bl_ext.user_default.tcb_animation"
 PARSER = doctest.DocTestParser()

@@ -59,7 +59,7 @@ def blocks(page: Path) -> Iterator[list[str]]:
 def commands(page: Path) -> Iterator[str]:
     """Yield each command line; one whose quotes are open goes on in the next line."""
     for block in blocks(page):
-        if not block[0].startswith("frame,"):  # a table of docs/tables.md
+        if not block[0].startswith("frame,"):  # a table of docs/files/tables.md
             line = ""
             for part in block:
                 line = f"{line}\n{part}" if line else part
@@ -268,7 +268,7 @@ def test_its_commands_run(name, checkout, tcb_animation, capfd, tmp_path):
 
 
 def test_the_table_of_keys_is_one():
-    page = ROOT / "docs" / "tables.md"
+    page = ROOT / "docs" / "files" / "tables.md"
     (rows,) = [block for block in blocks(page) if block[0].startswith("frame,")]
     assert table.read("\n".join(rows).encode()).times.tolist() == [1.0, 24.5]
 

@@ -125,7 +125,7 @@ def test_the_presets_are_those_of_the_table():
 
 
 def test_every_folder_at_the_root_is_told_of():
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)/`", page[page.index("## Folders") :]))
     folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} | {"presets"}
     assert sorted({folder for folder in folders if not folder.startswith(".")} - BUILT - named) == []

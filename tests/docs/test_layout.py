@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing in the product imports upwards, and there are no circles.
 
-What tests share is in modules beside them. docs/architecture.md has the same order, and its paths go down only.
+What tests share is in modules beside them. docs/project/architecture.md has the same order, and its paths go down only.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ INSIDE = {
     "formats/motion",
     "formats/three_ds",
 }
-"""Folders that docs/architecture.md tells of in the row of the one around them."""
+"""Folders that docs/project/architecture.md tells of in the row of the one around them."""
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 
 
@@ -190,9 +190,9 @@ def test_tests_leave_private_names_of_the_live_scheduler_alone():
     assert [name_of(file) for file in TESTS if PRIVATE.search(file.read_text(encoding="utf-8"))] == []
 
 
-# docs/architecture.md
+# docs/project/architecture.md
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
 HOP = re.compile(r"^\d+\. `([\w/]+)(\.py|/)`", re.MULTILINE)
 CHAPTER = PAGE[PAGE.index("## Three paths") : PAGE.index("## Versions of Blender")]
 PATHS = dict(re.findall(r"^\*\*(A bake|A live edit|An import)\*\*(.*?)(?=^\*\*|\Z)", CHAPTER, re.MULTILINE | re.DOTALL))

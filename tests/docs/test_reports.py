@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/reports.md names exactly the fields that come out."""
+"""docs/automate/reports.md names exactly the fields that come out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "automate" / "reports.md"
 
 
 def documented(heading: str) -> set[str]:

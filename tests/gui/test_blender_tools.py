@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Some of Blender's tools on a live rig and its plain twin: the same keys, TCB's motion, undo and redo bit for bit.
 
-docs/blender_tools.md has all of them.
+docs/measurements/blender_tools.md has all of them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 """What scipy's own tests ask of CubicSpline, PPoly and RotationSpline, asked of the splines here, beside scipy itself.
 
 After scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and test_interpolate.py,
-scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/package.md has the differences.
+scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/automate/package.md
+has the differences.
 """
 
 from __future__ import annotations

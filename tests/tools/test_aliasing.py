@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The angles in the table of docs/aliasing.md, against the spin as its bakes play it now."""
+"""The angles in the table of docs/measurements/aliasing.md, against the spin as its bakes play it now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from examples import exact
 from tools import aliasing
 from tools.spin_picture import EXACT, WAYS, seen
 
-PAGE = Path(__file__).parents[2] / "docs" / "aliasing.md"
+PAGE = Path(__file__).parents[2] / "docs" / "measurements" / "aliasing.md"
 ROWS = re.findall(r"^\| ((?:samples|curves), [^|]+) \| ([\d.]+)° \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
