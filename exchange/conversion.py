@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert the units, axes and frames of a 3D Studio file to those of the scene, and back.
 
-Source: docs/formulas.md, "Numbers of 3D Studio files".
+Source: docs/formulas, "Numbers of 3D Studio files".
 """
 
 from __future__ import annotations

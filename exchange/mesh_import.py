@@ -26,7 +26,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: Add
     """Return the vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
 
     `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
-    Source: docs/formulas.md, "Nodes of 3D Studio files".
+    Source: docs/formulas, "Nodes of 3D Studio files".
     """
     points = mesh.vertices.astype(np.float64)
     if mesh.matrix is not None and len(points):

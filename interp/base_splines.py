@@ -199,7 +199,7 @@ class ComponentSpline(BaseSpline):
 
         Notes
         -----
-        The error is that of the spline, twice. Source: docs/formulas.md, "Hermite cubics" and "Ease".
+        The error is that of the spline, twice. Source: docs/formulas, "Hermite cubics" and "Ease".
         """
         curve = self.prepared.curve
         if not isinstance(curve, Cubics):

@@ -420,7 +420,7 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
     frames = np.concatenate([each.frames for each in keys])
     stop = np.cumsum(counts)
     first, last = stop - counts, stop - 1
-    # A loop of two keys is a two-key track (docs/formulas.md, "Cycles").
+    # A loop of two keys is a two-key track (docs/formulas, "Cycles").
     looped = np.array([spline.cycle == "LOOP" for spline in splines]) & (counts > 2)
 
     key = np.arange(len(frames))
@@ -605,7 +605,7 @@ def _by_frame(
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
     """Return frames brought into [first, last]; a whole number of periods away means the last key.
 
-    Source: docs/formulas.md, "Cycles".
+    Source: docs/formulas, "Cycles".
     """
     outside = (frames < first) | (frames > last)
     if last == first or not outside.any():
@@ -626,7 +626,7 @@ def _wrapped_one(frame: float, first: float, last: float) -> float:
 class Timing:
     """The local parameter of every segment as a function of the frame, ease included.
 
-    Source: docs/formulas.md, "Local parameter".
+    Source: docs/formulas, "Local parameter".
     """
 
     def __init__(self, tracks: KeyBatch) -> None:

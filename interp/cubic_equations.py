@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solve for the derivatives at keys that make a spline of cubics C2, and for the same of rotations.
 
-Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
+Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
 def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArray]:
     """Return the weight of the segment before each key in its equation, and which keys have an equation.
 
-    Each side counts by the other's share of the frames on both sides (docs/formulas.md, "C2 cubics").
+    Each side counts by the other's share of the frames on both sides (docs/formulas, "C2 cubics").
     Without a second derivative at an end, its equation is the same with all the weight on the one side that there is.
     """
     around = tracks.before + tracks.after
@@ -98,7 +98,7 @@ def c2_slopes_with_ends(
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
     The slopes are linear in those at both ends, and so are the conditions: two equations a track, in the solution for
-    ends at rest and its changes with each end's slope (docs/formulas.md, "Ends of C2 cubics").
+    ends at rest and its changes with each end's slope (docs/formulas, "Ends of C2 cubics").
     """
     count, (first, last) = len(values), tracks.open
     given = np.zeros((count + 2, len(tracks.frames)))

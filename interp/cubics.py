@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Cubics:
-    """Cubic segments, as polynomials in the local parameter. Source: docs/formulas.md, "Hermite cubics"."""
+    """Cubic segments, as polynomials in the local parameter. Source: docs/formulas, "Hermite cubics"."""
 
     def __init__(self, start: Float64Array, end: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
         self._components = len(start)
@@ -182,7 +182,7 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
     """Return the cubics of one track, ease included, as polynomials in the frame: of degree 6 where there is ease.
 
     An eased segment has three pieces, in which the local parameter is a parabola, a line and a parabola
-    (docs/formulas.md, "Ease").
+    (docs/formulas, "Ease").
     """
     c0, c1, c2, c3 = cubics.coefficients.transpose(0, 2, 1)
     if len(frames) == 1:

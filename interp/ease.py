@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ease to and ease from: the local parameter of a segment as a function of time.
 
-Source: docs/formulas.md, "Ease".
+Source: docs/formulas, "Ease".
 """
 
 from __future__ import annotations

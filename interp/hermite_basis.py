@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hermite's and Bernstein's bases of cubics in a local parameter from 0 to 1.
 
-Tangents are derivatives by that parameter. Source: docs/formulas.md, "Hermite cubics" and "Bezier form of a cubic".
+Tangents are derivatives by that parameter. Source: docs/formulas, "Hermite cubics" and "Bezier form of a cubic".
 """
 
 from __future__ import annotations

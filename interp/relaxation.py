@@ -2,7 +2,7 @@
 """Relaxation: the least change of some numbers, or the least effort, with which errors vanish that depend on them.
 
 Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once.
-Source: docs/formulas.md, "Relaxation" and "Least effort", with the differences from
+Source: docs/formulas, "Relaxation" and "Least effort", with the differences from
 the published technique.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Timing apart from shape: a motion p at the frames F(t) of a frame function, and the one for constant speed.
 
-Source: docs/formulas.md, "Frame functions", "Arc length" and "Constant speed".
+Source: docs/formulas, "Frame functions", "Arc length" and "Constant speed".
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def retimed(
     -----
     Where p has a derivative on both sides of a key, it is of the side that F runs to. Angular velocities and
     accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
-    same axis while F passes. Source: docs/formulas.md, "Frame functions".
+    same axis while F passes. Source: docs/formulas, "Frame functions".
 
     Examples
     --------
@@ -168,7 +168,7 @@ class ArcLength:
     Notes
     -----
     Gauss-Legendre quadrature of ten nodes, halved until both halves agree with the polynomial through the nodes of the
-    whole. Panels begin at keys and where eases end. Source: docs/formulas.md, "Arc length".
+    whole. Panels begin at keys and where eases end. Source: docs/formulas, "Arc length".
 
     Examples
     --------
@@ -309,7 +309,7 @@ class ConstantSpeed:
     Notes
     -----
     Rests in the motion take no time, unless they stand between keys that keep their frames. Outside the keys F(t) is t.
-    Source: docs/formulas.md, "Constant speed".
+    Source: docs/formulas, "Constant speed".
 
     Examples
     --------

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
@@ -50,8 +51,8 @@ FUNCTIONS = {"retiming.ConstantSpeed"}
 """Classes that are called, and are no splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """What splines have for `interp.batch`."""
-CITED = re.compile(r'docs/formulas\.md,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
-"""Headings of docs/formulas.md, as docstrings name them."""
+CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
+"""Headings of docs/formulas, as docstrings name them."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
 
@@ -82,7 +83,7 @@ MATHEMATICS = f"""\
 
 Keys in, motion out, with NumPy alone: in a checkout, or a copy of its folder `interp`, without Blender. Inside of
 Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](../splines/README.md) has all splines,
-[formulas.md](../formulas.md) the formulas, [methods.md](../use/methods.md) a comparison, and [api.md](api.md) the
+[Formulas](../formulas/README.md) the formulas, [methods.md](../use/methods.md) a comparison, and [api.md](api.md) the
 functions that work on Blender's animation.
 
 The examples begin with
@@ -300,12 +301,27 @@ def _paragraphs(body: str) -> str:
 
 
 def _linked(text: str) -> str:
-    """Let the headings of docs/formulas.md be links."""
+    """Let the headings of docs/formulas be links."""
 
     def link(cited: re.Match[str]) -> str:
-        return re.sub(r'"([^"]+)"', lambda name: f"[{name[1]}](../formulas.md#{anchor(name[1])})", cited[1])
+        return re.sub(r'"([^"]+)"', lambda name: formula_link(name[1]), cited[1])
 
     return CITED.sub(link, text)
+
+
+def formula_link(heading: str) -> str:
+    """Return a link to a section of docs/formulas, for pages in another folder of docs."""
+    return f"[{heading}](../formulas/{formula_pages()[heading].name}#{anchor(heading)})"
+
+
+@functools.cache
+def formula_pages() -> dict[str, Path]:
+    """Return the page of each heading in docs/formulas."""
+    return {
+        heading: page
+        for page in (ROOT / "docs" / "formulas").glob("*.md")
+        for heading in re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }
 
 
 def anchor(heading: str) -> str:

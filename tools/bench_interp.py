@@ -47,7 +47,7 @@ Timed = tuple[Row, Callable[[], object]]
 
 
 def naive_slerp(p: Float64Array, q: Float64Array, t: Float64Array) -> Float64Array:
-    """Return slerp by its two sines (docs/formulas.md, "Slerp")."""
+    """Return slerp by its two sines (docs/formulas, "Slerp")."""
     angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
     sine = np.sin(angle)
     near = sine < 1e-6

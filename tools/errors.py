@@ -211,7 +211,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
 
 
 def orientations(turns: Float64Array) -> Float64Array:
-    """Accumulate rotations from key to key, angle and axis (docs/formulas.md, "Relative keys")."""
+    """Accumulate rotations from key to key, angle and axis (docs/formulas, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in turns:
         if any(axis):

@@ -26,6 +26,7 @@ from interp import Keys, evaluate_many, rotations
 from interp.batch import Method
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
+from tools.api_pages import formula_link
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "use" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
@@ -105,7 +106,7 @@ def rows() -> list[list[str]]:
                     "yes" if spline.interpolating else "no",
                     str(spline.derivatives),
                     f"{costs[kind][name]:.1f}",
-                    f"[{source}](../formulas.md#{source.lower().replace(' ', '-')})",
+                    formula_link(source),
                     reference.name,
                     f"{largest_difference(made, reference):.0e}",
                 ]

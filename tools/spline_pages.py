@@ -3,7 +3,7 @@
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
-Texts are the docstrings', formulas those of docs/formulas.md, and measured differences those of docs/use/methods.md.
+Texts are the docstrings', formulas those of docs/formulas, and measured differences those of docs/use/methods.md.
 tests/docs/test_spline_pages.py holds the pages against these. `--pictures` draws the figures anew, too.
 """
 
@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
-from tools.api_pages import CITED, anchor, chapter, splines_of, text_of
+from tools.api_pages import CITED, anchor, chapter, formula_link, formula_pages, splines_of, text_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "splines"
@@ -51,7 +51,7 @@ TESTS = {
     "hermite": ("hermite", "rotation_vectors"),
 }
 """The tests of a module's error bounds, where there are others than those that are named after it."""
-GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas.md, then `make api`. -->"
+GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas, then `make api`. -->"
 CAPTION = (
     "*Above the motion through the same keys, of rotations as the path of the tip of an axis; below its velocity a"
     "\nframe, of rotations the angular speed in degrees.*"
@@ -63,7 +63,7 @@ INDEX = f"""\
 
 A page for each module of `interp.splines`: what it does, its formulas, how exact it is, and its classes.
 [methods.md](../use/methods.md) compares the methods, [package.md](../automate/package.md) says how to use them, and
-[formulas.md](../formulas.md) derives them.
+[Formulas](../formulas/README.md) derives them.
 
 - **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
 - **smooth**: C0 without a jump, C1 without one in velocity, C2 without one in acceleration.
@@ -124,13 +124,13 @@ def _first_line(cls: type) -> str:
 
 
 def _formulas(heading: str) -> str:
-    """Return a link to a section of docs/formulas.md, with the formulas and tables in it."""
-    text = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
+    """Return a link to a section of docs/formulas, with the formulas and tables in it."""
+    text = formula_pages()[heading].read_text(encoding="utf-8")
     body = re.split(rf"^#+ {re.escape(heading)}\n", text, flags=re.MULTILINE)[1]
     body = re.split(r"^#+ ", body, flags=re.MULTILINE)[0]
     blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*|(?:^\|.*\n)+", body, re.MULTILINE)
     shown = [each if each.startswith("|") else f"```text\n{textwrap.dedent(each).rstrip()}\n```\n" for each in blocks]
-    return "\n".join([f"[{heading}](../formulas.md#{anchor(heading)}){':' if shown else ''}\n", *shown])
+    return "\n".join([f"{formula_link(heading)}{':' if shown else ''}\n", *shown])
 
 
 def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:

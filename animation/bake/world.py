@@ -5,7 +5,7 @@ Keys are converted to poses in the world, interpolated by splines there, and con
 every sample. In its parent's space a hand with two equal keys stays still on the moving arm; in the world it stays
 where it is.
 
-Source: docs/formulas.md, "Hierarchies".
+Source: docs/formulas, "Hierarchies".
 """
 
 from __future__ import annotations

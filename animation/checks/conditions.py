@@ -5,7 +5,7 @@ For a camera: clip start before clip end, possible lens and sensor values, a foc
 constraints that track a target: the object never looks along the axis that is kept upright. For every object and bone:
 no scale passes through zero.
 
-Source: docs/formulas.md, "Conditions of cameras".
+Source: docs/formulas, "Conditions of cameras".
 """
 
 from __future__ import annotations

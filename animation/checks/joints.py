@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measurement of joints: the distance between a child's point and the parent's point to which it belongs.
 
-Source: docs/formulas.md, "Hierarchies".
+Source: docs/formulas, "Hierarchies".
 """
 
 from __future__ import annotations

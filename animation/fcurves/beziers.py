@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evaluation of Bezier segments of F-curves as Blender does it, many at once.
 
-Source: docs/formulas.md, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
+Source: docs/formulas, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
 computes in float32; this module computes in float64.
 """
 

@@ -6,7 +6,7 @@ for "ease in"; "ease out" is the same backwards, "ease in and out" one half of e
 with Blender's changes to the exponential and elastic ones, whose amplitude and period are in units of the value and in
 frames.
 
-Source: docs/formulas.md, "Easing types of F-curves".
+Source: docs/formulas, "Easing types of F-curves".
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _
 def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
     """Negate bias and swap eases of keys whose order is reversed, as by a mirror or a negative scale in time.
 
-    Source: docs/formulas.md, "Reversed time".
+    Source: docs/formulas, "Reversed time".
     """
     mirrored = _mirrored_rows(track, index, own)
     if not len(mirrored):

@@ -3,7 +3,7 @@
 
 The condition holds at every frame and between frames.
 
-Source: docs/formulas.md, "Relaxation" and "Least effort".
+Source: docs/formulas, "Relaxation" and "Least effort".
 """
 
 from __future__ import annotations

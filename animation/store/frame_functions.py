@@ -5,7 +5,7 @@ A track, a datablock and a scene can each have one: an animated property of its 
 gives for each frame t the frame F(t) of the motion that is played then. It is in effect where that F-curve exists and
 is not muted. They compose from outside in: F(t) = track(datablock(scene(t))).
 
-Source: docs/formulas.md, "Frame functions".
+Source: docs/formulas, "Frame functions".
 """
 
 from __future__ import annotations

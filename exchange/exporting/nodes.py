@@ -363,7 +363,7 @@ def _unit(vectors: Float64Array) -> Float64Array:
 def rolls_of(worlds: Float64Array) -> Float64Array:
     """Return the rolls, radians and continuous, of axes (n, 3, 3) that look along their -Z.
 
-    Source: docs/formulas.md, "Nodes of 3D Studio files".
+    Source: docs/formulas, "Nodes of 3D Studio files".
     """
     right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
     level = np.cross([0.0, 0.0, 1.0], back)

@@ -233,7 +233,7 @@ class _Joining:
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
     """Return the parameters of a key at which the motion arrives and leaves along the chords.
 
-    `arriving`, `leaving`: the speeds in chords; None: any. Source: docs/formulas.md, "Corners in 3D Studio files".
+    `arriving`, `leaving`: the speeds in chords; None: any. Source: docs/formulas, "Corners in 3D Studio files".
     """
     # With slack 1 - T and bias B it arrives at (1 - T)(1 + B) and leaves at (1 - T)(1 - B); neither exceeds 2.
     most = _STEEPEST**2

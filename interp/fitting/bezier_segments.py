@@ -20,7 +20,7 @@ def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64A
     """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
 
     `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
-    Source: docs/formulas.md, "Bezier form of a cubic".
+    Source: docs/formulas, "Bezier form of a cubic".
     """
     return hermite_powers(chord, 3.0 * leaving, 3.0 * arriving)[:, :, np.newaxis]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tangents that programs give keys with tension, continuity and bias, which need not be in any range.
 
-Source: docs/formulas.md, "TCB tangents" and "Dialects of TCB".
+Source: docs/formulas, "TCB tangents" and "Dialects of TCB".
 """
 
 from __future__ import annotations

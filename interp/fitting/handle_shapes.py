@@ -2,7 +2,7 @@
 """The shapes of handles with which Bezier segments come nearest to a motion, by damped Gauss-Newton steps.
 
 How far each handle reaches into its segment, and the derivatives with which channels leave and reach its keys. See
-`handles`, which makes the motions. Source: docs/formulas.md, "Fitting handles".
+`handles`, which makes the motions. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Between two keys Blender plays each channel as a cubic in frame and value. A han
 segment, and each channel has frames of its own. A segment of numbers without ease is such a cubic already, with handles
 at thirds. The others are fitted: the derivatives at the keys are the spline's, and how far each handle reaches, and how
 the length of a quaternion runs, which Blender's normalising forgives, are found by damped Gauss-Newton steps
-(Levenberg-Marquardt) for all segments of all tracks at once. Source: docs/formulas.md, "Fitting handles".
+(Levenberg-Marquardt) for all segments of all tracks at once. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
     from the key's own; where these arrive at the next key with others than its own, as by a whole turn more, no
     handles help, and the error says so. A spline that leaves its keys is off by as much at them. Source:
-    docs/formulas.md, "Fitting handles".
+    docs/formulas, "Fitting handles".
 
     Examples
     --------

@@ -3,7 +3,7 @@
 
 Between two knots a channel plays the Hermite cubic of their values and velocities, as it does with handles at thirds.
 What it plays is linear in these, and a knot shares segments with its two neighbours only: the normal equations are
-block tridiagonal, and all chains and components are solved together. Source: docs/formulas.md, "Fitting knots".
+block tridiagonal, and all chains and components are solved together. Source: docs/formulas, "Fitting knots".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Bounded nonlinear least squares of many independent problems at once: steps of Levenberg and Marquardt.
 
 Each problem has its own damping and stops by itself. Unknowns that reach a bound stay there while the slope holds them.
-Problems may have any structure, such as keys that touch their neighbors only: see `Problem`. Source: docs/formulas.md,
+Problems may have any structure, such as keys that touch their neighbors only: see `Problem`. Source: docs/formulas,
 "Bounded least squares".
 
 Unknowns are arrays (p, K): p for each of K blocks, such as keys. A problem may own several blocks.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fit few Bezier keys to a motion of which only samples are known, such as one that a frame function plays.
 
-Source: docs/formulas.md, "Fitting samples".
+Source: docs/formulas, "Fitting samples".
 """
 
 from __future__ import annotations

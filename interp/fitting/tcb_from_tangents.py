@@ -71,7 +71,7 @@ def tcb_of_tangents(
 
     Notes
     -----
-    Source: docs/formulas.md, "Fitting parameters to tangents".
+    Source: docs/formulas, "Fitting parameters to tangents".
     """
     size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
     # On a plateau parameters change nothing.

@@ -6,7 +6,7 @@ equations couple each key with its neighbors. Conjugate gradients solve them, ea
 components of a track may be keyed at different frames and couple other pairs of its keys. The descent goes from the
 simplest explanation to the fullest, and takes the next one only where it lowers the error enough. With all five
 parameters there are many poor minima on the bounds: there it first stays inside them, and goes onto them only at last.
-Source: docs/formulas.md, "Fitting parameters to a motion".
+Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations

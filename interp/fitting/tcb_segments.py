@@ -4,7 +4,7 @@
 Residuals are those of the splines. Their derivatives are those of Hermite's curve through the same tangents, of a
 rotation in the rotation vectors from key to key: exact about one axis, and otherwise good enough to descend by. With
 whole turns they are difference quotients. Arrays of segments have d components first and the N segments last.
-Source: docs/formulas.md, "Fitting parameters to a motion".
+Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The factors of TCB tangents, and their derivatives by tension, continuity and bias.
 
-A tangent is a sum of the chords beside its key, with factors that the three shape. Source: docs/formulas.md,
+A tangent is a sum of the chords beside its key, with factors that the three shape. Source: docs/formulas,
 "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
 """
 

@@ -75,7 +75,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
 
     Notes
     -----
-    Source: docs/formulas.md, "Equivalent keys".
+    Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------
@@ -151,7 +151,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     Notes
     -----
     Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: from
-    the keys alone nobody can tell. Source: docs/formulas.md, "Equivalent keys".
+    the keys alone nobody can tell. Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Euler angles of orientations, and back, each triple by itself. Source: docs/formulas.md, "Euler angles"."""
+"""Euler angles of orientations, and back, each triple by itself. Source: docs/formulas, "Euler angles"."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 
     Notes
     -----
-    Source: docs/formulas.md, "Euler angles".
+    Source: docs/formulas, "Euler angles".
 
     Examples
     --------
@@ -58,7 +58,7 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 
     Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
     turns are one: it is split evenly. For sequences see `follow_euler`. `order`: as for `from_euler`. Source:
-    docs/formulas.md, "Euler angles".
+    docs/formulas, "Euler angles".
 
     Examples
     --------

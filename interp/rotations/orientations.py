@@ -117,7 +117,7 @@ def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Arra
 def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
     """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key.
 
-    Source: docs/formulas.md, "Signs and paths".
+    Source: docs/formulas, "Signs and paths".
     """
     counts = tracks.last - tracks.first + 1
     flips = np.ones(len(tracks.frames))
@@ -130,7 +130,7 @@ def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
 
 
 def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the quaternions before and after each key (docs/formulas.md, "Signs in a loop")."""
+    """Return the quaternions before and after each key (docs/formulas, "Signs in a loop")."""
     before, after = q[:, tracks.previous], q[:, tracks.following]
     start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
     seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)

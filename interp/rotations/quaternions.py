@@ -31,7 +31,7 @@ def components_last(q: Float64Array) -> Float64Array:
 def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
     """Return the products p q of quaternions, shape (…, 4): the orientations of q turned by p.
 
-    Source: docs/formulas.md, "Conventions of quaternions".
+    Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------
@@ -92,7 +92,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
     Notes
     -----
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
-    antipodal ends one of the many arcs is taken. Source: docs/formulas.md, "Slerp".
+    antipodal ends one of the many arcs is taken. Source: docs/formulas, "Slerp".
 
     Examples
     --------
@@ -156,7 +156,7 @@ def flips(dots: Float64Array) -> Float64Array:
 def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
     """Return quaternions (…, 4) of rotation vectors (…, 3): axis times angle in radians.
 
-    Turns above 360 degrees keep their sign. Source: docs/formulas.md, "Exponential and logarithm".
+    Turns above 360 degrees keep their sign. Source: docs/formulas, "Exponential and logarithm".
 
     Examples
     --------
@@ -169,7 +169,7 @@ def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
 def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
     """Return rotation vectors (…, 3) of unit quaternions (…, 4), of length 0 to 2 pi: literal, no shorter way.
 
-    Source: docs/formulas.md, "Exponential and logarithm".
+    Source: docs/formulas, "Exponential and logarithm".
 
     Examples
     --------
@@ -182,7 +182,7 @@ def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
     """Return quaternions (…, 4) of axes (…, 3), of any length, and angles (…) in radians.
 
-    A zero axis turns nothing, as in Blender. Source: docs/formulas.md, "Conventions of quaternions".
+    A zero axis turns nothing, as in Blender. Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------
@@ -198,7 +198,7 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
 def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Float64Array, Float64Array]:
     """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions (…, 4): literal, no shorter way.
 
-    Where there is no turn the axis is `default_axis`. Source: docs/formulas.md, "Axis and angle".
+    Where there is no turn the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
 
     Examples
     --------
@@ -234,7 +234,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
 def to_matrix(q: npt.ArrayLike) -> Float64Array:
     """Return matrices (…, 3, 3) for column vectors of unit quaternions.
 
-    Source: docs/formulas.md, "Conventions of quaternions".
+    Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------
@@ -256,7 +256,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
     """Return unit quaternions (…, 4), w not negative, of rotation matrices (…, 3, 3) for column vectors.
 
     Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.
-    Source: docs/formulas.md, "Conventions of quaternions".
+    Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------

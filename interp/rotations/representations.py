@@ -4,7 +4,7 @@
 A representation converts orientations to the channels' numbers, angular velocities to their rates, and back, and knows
 which numbers mean the same orientation. Arrays have the component axis first; the last axis runs over spans, pieces of
 one motion between two frames. Numbers are "local" where any that mean the orientation do; `map_to_nearest` brings them
-onto a sequence that begins at a key's own numbers. Source: docs/formulas.md, "Euler angles" and "Axis and angle".
+onto a sequence that begins at a key's own numbers. Source: docs/formulas, "Euler angles" and "Axis and angle".
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ def angular_motion(
 ) -> tuple[Float64Array, Float64Array]:
     """Return angular velocities and accelerations (3, n) in the parent's frame.
 
-    They are those of channel values (c, n) with given first and second derivatives. Source: docs/formulas.md, "Angular
+    They are those of channel values (c, n) with given first and second derivatives. Source: docs/formulas, "Angular
     velocity and acceleration".
     """
     q, first, second = representation.with_derivatives(channels, rates, changes)

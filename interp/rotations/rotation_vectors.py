@@ -2,7 +2,7 @@
 """Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
 Methods of this kind differ in h alone. It is a rotation vector in the parent's frame, from 0 at a key to the turn to
-the next one. Source: docs/formulas.md, "Cubics of rotation vectors".
+the next one. Source: docs/formulas, "Cubics of rotation vectors".
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
     direction comes from the difference, or past a quarter circle from the sum, so it keeps the digits of the input:
     its error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is
-    no arc: one of the many possible is taken, so that results stay finite. Source: docs/formulas.md, "Angles on the
+    no arc: one of the many possible is taken, so that results stay finite. Source: docs/formulas, "Angles on the
     sphere".
     """
     difference, total = q - p, q + p
@@ -114,7 +114,7 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
 
 
 def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64Array:
-    """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas.md, "Slerp")."""
+    """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas, "Slerp")."""
     return arc(p, q).at(t)
 
 
@@ -168,7 +168,7 @@ class WithDerivatives(NamedTuple):
 
 
 def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDerivatives) -> WithDerivatives:
-    """Return slerp(p, q, t) with its first and second derivative. Source: docs/formulas.md, "Derivatives of slerp".
+    """Return slerp(p, q, t) with its first and second derivative. Source: docs/formulas, "Derivatives of slerp".
 
     Notes
     -----

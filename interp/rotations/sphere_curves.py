@@ -182,7 +182,7 @@ class GramCurve(ABC):
 
 
 class DeCasteljau(GramCurve):
-    """Segments of the de Casteljau construction (docs/formulas.md, "De Casteljau on the sphere").
+    """Segments of the de Casteljau construction (docs/formulas, "De Casteljau on the sphere").
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class DeCasteljau(GramCurve):
 
 
 class Squad(GramCurve):
-    """Segments of the squad construction (docs/formulas.md, "Squad").
+    """Segments of the squad construction (docs/formulas, "Squad").
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ class RotationSegments:
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples).
 
-        Source: docs/formulas.md, "Angular velocity and acceleration".
+        Source: docs/formulas, "Angular velocity and acceleration".
         """
         if nu == 0:
             values = self._curve.value(segment, u)

@@ -77,7 +77,7 @@ def turns_to_rotations(
 
     Notes
     -----
-    Source: docs/formulas.md, "Relative keys", where sign and order were measured on real files.
+    Source: docs/formulas, "Relative keys", where sign and order were measured on real files.
 
     Examples
     --------

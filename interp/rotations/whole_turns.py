@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add whole turns to a curve on the sphere, where they have no length. Source: docs/formulas.md, "Whole turns".
+"""Add whole turns to a curve on the sphere, where they have no length. Source: docs/formulas, "Whole turns".
 
 Each segment's whole turns are a chord, 2 pi times their number along their axis; the chords of a track have tangents
 like any vector track. Along the segment's own axis the turn runs from 0 to all of them, across it from 0 back to 0,

@@ -7,7 +7,7 @@ key and ends at the last without curvature, and the controls that it needs beyon
 are means of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex
 hull there too. A loop is periodic.
 
-Source: docs/formulas.md, "B-splines", "B-splines of rotations" and "B-splines through keys".
+Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class VectorSpline(ComponentSpline):
     At every frame it is a mean of the two keys around it and the next one on each side, with weights that are not
     negative: it stays in their convex hull. Its support is one key larger, whose frame is a knot.
     The error is below 1e-15 times the track's largest value; of derivatives below 1e-14 times that over the shortest
-    segment's length to their order. Source: docs/formulas.md, "B-splines".
+    segment's length to their order. Source: docs/formulas, "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -149,7 +149,7 @@ class RotationSpline(TurningSpline):
     as the cumulative B-splines have grown. About one axis it is the B-spline of the angle, whole turns included.
     The error is below 1e-13; of angular velocities below 1e-13 times the largest turn over the shortest segment's
     length, of angular accelerations below 1e-12 times the turn's square over that length's. Source:
-    docs/formulas.md, "B-splines of rotations".
+    docs/formulas, "B-splines of rotations".
     """
 
     continuity: Continuity = "C2"
@@ -193,7 +193,7 @@ class ThroughRotationSpline(SolvedSpline):
     Notes
     -----
     Keys are met to 1e-12 radian, and errors are those of `RotationSpline` else. About one axis it is the natural cubic
-    spline of the angle. Source: docs/formulas.md, "B-splines through keys".
+    spline of the angle. Source: docs/formulas, "B-splines through keys".
     """
 
     continuity: Continuity = "C2"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catmull and Rom's splines: each key's velocity is the central difference of its neighbours.
 
-Source: docs/formulas.md, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's:
+Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's:
 the velocity that the parabola through a key and its neighbours has there. A fast segment beside a slow one has the
 larger weight, and overshoots: the plain difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is
 calmer, and is what `tcb` does where all parameters are 0.

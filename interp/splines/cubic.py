@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The C2 cubic spline: clamped, with given velocities at its ends, or natural, without bends there. A loop is periodic.
 
-Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
+Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NaturalVectorSpline(ComponentSpline):
     -----
     Ease makes it C1 at the keys that have one. The error of a value is below 1e-13 times the largest value, slope times
     segment length or second derivative times length squared of the track; of a derivative the same, over the shortest
-    segment's length to its order. Source: docs/formulas.md, "C2 cubics".
+    segment's length to its order. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -73,7 +73,7 @@ class ClampedVectorSpline(ComponentSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas.md, "C2 cubics".
+    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -112,7 +112,7 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas.md, "Ends of C2 cubics".
+    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
 
     Examples
     --------
@@ -159,7 +159,7 @@ class NaturalRotationSpline(SolvedSpline):
     115 degrees and segments of which none is ten times as long as another: compared with the equations solved at 50
     digits the largest was 3e-15. Compared with scipy's RotationSpline it is 1e-11, even where that is left to settle,
     which by itself stops at 1e-9: scipy's closed forms lose digits at turns of less than some hundredths of a radian.
-    About one axis it is the spline of the angle, whole turns included. Source: docs/formulas.md, "C2 rotations".
+    About one axis it is the spline of the angle, whole turns included. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"

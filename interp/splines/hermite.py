@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hermite's splines: cubics through keys with given velocities.
 
-Source: docs/formulas.md, "Hermite with given velocities" and "Cubics of rotation vectors".
+Source: docs/formulas, "Hermite with given velocities" and "Cubics of rotation vectors".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lagrange's interpolation: one polynomial through all keys.
 
-It is here for comparison: between many keys it swings far beyond them. Source: docs/formulas.md, "Lagrange".
+It is here for comparison: between many keys it swings far beyond them. Source: docs/formulas, "Lagrange".
 """
 
 from __future__ import annotations

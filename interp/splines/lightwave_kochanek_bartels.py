@@ -3,7 +3,7 @@
 
 Those of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys. They
 differ in how uneven spacing counts, and at the ends. LightWave turns objects by three numbers, so it has no track of
-rotations. Source: docs/formulas.md, "Dialects of TCB".
+rotations. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations

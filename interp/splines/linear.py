@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Linear interpolation: values in lines, rotations along great arcs (slerp), both at a constant speed.
 
-Source: docs/formulas.md, "Linear".
+Source: docs/formulas, "Linear".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Catmull-Rom spline of logarithms, for values of one sign: equal factors in equal times.
 
-Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas.md, "Logarithmic";
+Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas, "Logarithmic";
 uneven spacing and ends as in `catmull_rom`.
 """
 

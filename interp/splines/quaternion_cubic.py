@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Catmull-Rom spline of the four components of quaternions, normalised, as nlerp does for lines.
 
-Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as in `catmull_rom`.
+Source: docs/formulas, "Quaternion components"; uneven spacing and ends as in `catmull_rom`.
 """
 
 from __future__ import annotations

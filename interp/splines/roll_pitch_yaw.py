@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Roll, pitch and yaw as three numbers, each by a method of values: for comparison with quaternions.
 
-Source: docs/formulas.md, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
+Source: docs/formulas, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
 XYZ.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shoemake's curves of 1985 through quaternions, from mirrored and bisected controls.
 
-Source: docs/formulas.md, "Shoemake 1985".
+Source: docs/formulas, "Shoemake 1985".
 
 At each key the one before it is mirrored in it, and the arc from there to the one after is bisected: that is the
 control towards which the curve leaves the key, and mirrored in the key it is the one from which the curve comes. The

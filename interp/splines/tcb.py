@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tension, continuity and bias, as 3D Studio and 3ds Max evaluate them: vector tracks and rotation tracks.
 
-Source: docs/formulas.md, "Values" and "Rotations by TCB".
+Source: docs/formulas, "Values" and "Rotations by TCB".
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Adjust(NamedTuple):
 
 
 def adjust(tracks: KeyBatch) -> Adjust:
-    """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames.
+    """Return the adjust values (docs/formulas, "TCB tangents"): a side's share of the frames.
 
     It is drawn to 1/2 as |C| grows.
     """
@@ -63,7 +63,7 @@ def weighted_sums(
     """Return the incoming and outgoing sums of chords or slopes beside keys, as Kochanek and Bartels weigh them.
 
     `parameters`: shape (5, K); `before`, `after` and both results: shape (d, K). The sums are twice the mean where all
-    parameters are 0. Source: docs/formulas.md, "TCB tangents".
+    parameters are 0. Source: docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -87,13 +87,13 @@ def tangents(
         hold anything on the side where there is no key.
     ends : "3DS" or "TANGENT"
         The rule at such ends. As rotations in 3D Studio have it, (1-T)(1+C B) times the chord after a first key and
-        (1-T)(1-C B) times that before a last one: docs/formulas.md, "Ends of rotation tracks". Or that of vector
+        (1-T)(1-C B) times that before a last one: docs/formulas, "Ends of rotation tracks". Or that of vector
         tracks: "Ends of TCB tracks" there.
 
     Returns
     -------
     incoming, outgoing : ndarray, shape (d, K)
-        a[n] and b[n] of docs/formulas.md, "TCB tangents".
+        a[n] and b[n] of docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -128,7 +128,7 @@ class VectorSpline(ComponentSpline):
     Notes
     -----
     The error is below 1e-13 times the track's largest value or tangent; key values are met exactly. Source:
-    docs/formulas.md, "TCB tangents" and "Ends of TCB tracks".
+    docs/formulas, "TCB tangents" and "Ends of TCB tracks".
 
     Examples
     --------
@@ -202,7 +202,7 @@ class RotationSpline(TurnedSpline):
     1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
     one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
     of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
-    Source: docs/formulas.md, "Rotations by TCB".
+    Source: docs/formulas, "Rotations by TCB".
 
     Examples
     --------
@@ -279,7 +279,7 @@ class RotationSpline(TurnedSpline):
         off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is added to the spline
         of the rest. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
         whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
-        docs/formulas.md, "Relative keys" and "Whole turns".
+        docs/formulas, "Relative keys" and "Whole turns".
 
         Examples
         --------
@@ -312,7 +312,7 @@ class RotationSpline(TurnedSpline):
 
         Notes
         -----
-        Source: docs/formulas.md, "Key info".
+        Source: docs/formulas, "Key info".
 
         Examples
         --------
@@ -429,7 +429,7 @@ def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Flo
 
     Notes
     -----
-    Source: docs/formulas.md, "De Casteljau on the sphere" and "Ends of rotation tracks".
+    Source: docs/formulas, "De Casteljau on the sphere" and "Ends of rotation tracks".
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -472,7 +472,7 @@ def _tangent_ends(
 def _squad_controls(
     tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends
 ) -> Float64Array:
-    """Return the control quaternions of squad segments (docs/formulas.md, "Squad").
+    """Return the control quaternions of squad segments (docs/formulas, "Squad").
 
     Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas of docs/formulas.md once more, plain and slow, in doubles: what the add-on is held against."""
+"""The TCB formulas of docs/formulas once more, plain and slow, in doubles: what the add-on is held against."""
 
 from __future__ import annotations
 

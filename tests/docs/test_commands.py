@@ -30,7 +30,7 @@ from tests.docs.documents import (
 )
 
 # What is indented among formulas is one.
-PAGES = [ROOT / "CONTRIBUTING.md", *(page for page in DOCUMENTS if page.name != "formulas.md")]
+PAGES = [ROOT / "CONTRIBUTING.md", *(page for page in DOCUMENTS if page.parent.name != "formulas")]
 EXTENSION = """
 import bpy, os, sys
 from bl_pkg.bl_extension_cli import cli_extension_handler

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is cited is in the repository: headings of docs/formulas.md, and the publications that it lists."""
+"""What is cited is in the repository: headings of docs/formulas, and the publications that it lists."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from pathlib import Path
 
 from tests.docs.documents import ROOT, text_files
 
-FORMULAS = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
-HEADINGS = re.findall(r"^#+ (.*)$", FORMULAS, re.MULTILINE)
-SECTIONS = re.findall(r"^### (.*)$", FORMULAS, re.MULTILINE)
-PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS.split("## Sources")[1].split("## Notation")[0]))
+FORMULAS = {page.stem: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "formulas").glob("*.md"))}
+HEADINGS = [name for text in FORMULAS.values() for name in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+SECTIONS = [
+    name for page, text in FORMULAS.items() if page != "README" for name in re.findall(r"^## (.*)$", text, re.MULTILINE)
+]
+PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS["README"].split("## Sources")[1].split("## Notation")[0]))
 """The titles in its list of sources."""
 
 NOT_PRODUCT = {"tests", "tools", "examples"}
 NAME = re.compile(r"\"([^\"]+)\"")
-CITED = re.compile(r"docs/formulas\.md, (\"[^\"]+\"(?:,? (?:and )?\"[^\"]+\")*)")
-"""Headings, as in: docs/formulas.md, "One", "Another" and "A third"."""
+CITED = re.compile(r"docs/formulas, (\"[^\"]+\"(?:,? (?:and )?\"[^\"]+\")*)")
+"""Headings, as in: docs/formulas, "One", "Another" and "A third"."""
 
 
 def read(file: Path) -> str:

@@ -31,7 +31,7 @@ def test_a_page_is_that_of_docstrings_formulas_and_measured_differences(name):
 def test_a_page_has_formulas_and_a_bound_for_each_class(name):
     text = PAGES[f"{name}.md"]
     formulas, rest = text.split("\n## Formulas\n")[1].split("\n## How exact\n")
-    assert "](../formulas.md#" in formulas
+    assert "](../formulas/" in formulas
     assert re.search(r"^```text\n.*=|^\| --- .*\n\|.*`", formulas, re.MULTILINE | re.DOTALL)
     for cls in splines_of(name, importlib.import_module(f"interp.splines.{name}")):
         (bound,) = [line for line in rest.splitlines() if line.startswith(f"- `{cls}`: ")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compose a file's own tracks, pivots and mesh matrices in plain NumPy (docs/formulas.md, "3D Studio files").
+"""Compose a file's own tracks, pivots and mesh matrices in plain NumPy (docs/formulas, "3D Studio files").
 
 Matrices are 4 x 4, for column vectors. Nothing of the importer is used.
 """
@@ -43,7 +43,7 @@ def numbers(track: three_ds.Track, frame: float) -> np.ndarray:
 
 
 def orientations(track: three_ds.Track) -> list[np.ndarray]:
-    """Return the orientations of keys that turn from the key before (docs/formulas.md, "Relative keys")."""
+    """Return the orientations of keys that turn from the key before (docs/formulas, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in track.values.astype(float):
         if any(axis):

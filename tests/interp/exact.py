@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas of docs/formulas.md once more, at 50 digits, a sample at a time: what `interp` is measured against.
+"""The TCB formulas of docs/formulas once more, at 50 digits, a sample at a time: what `interp` is measured against.
 
 It shares nothing with `interp`: no code, no closed forms (slerp is the printed one), no batching, and derivatives are
 central differences, whose steps cost nothing at this precision.
@@ -20,7 +20,7 @@ Quaternion = list[mp.mpf]
 
 
 def ease(t: mp.mpf, a: mp.mpf, b: mp.mpf) -> mp.mpf:
-    """Return the eased parameter (docs/formulas.md, "Ease")."""
+    """Return the eased parameter (docs/formulas, "Ease")."""
     s = a + b
     if s == 0:
         return t
@@ -130,7 +130,7 @@ class Track:
     # Vector tracks.
 
     def tangent(self, incoming: bool, key: int, i: int) -> mp.mpf:
-        """Return component i of a[key] or b[key] (docs/formulas.md, "TCB tangents" and "Ends of TCB tracks")."""
+        """Return component i of a[key] or b[key] (docs/formulas, "TCB tangents" and "Ends of TCB tracks")."""
         t, c, b = self.tcb(key)
         p, last = self.p, self.last
         if last == 1:
@@ -191,7 +191,7 @@ class Track:
         return q_before, q_after
 
     def control(self, incoming: bool, key: int) -> Quaternion:
-        """Return a[key] or b[key] (docs/formulas.md, "De Casteljau on the sphere")."""
+        """Return a[key] or b[key] (docs/formulas, "De Casteljau on the sphere")."""
         t, c, b = self.tcb(key)
         q, last = self.p, self.last
         if self.is_end(key):
@@ -212,7 +212,7 @@ class Track:
         return self.slerp(q[key], self.slerp(g1, g2, (1 - c) / 2), (1 - t) * 2 * adjust_out)
 
     def squad_control(self, incoming: bool, key: int) -> Quaternion:
-        """Return in[key] or out[key] (docs/formulas.md, "Squad")."""
+        """Return in[key] or out[key] (docs/formulas, "Squad")."""
         t, c, b = self.tcb(key)
         fp = fn = mp.mpf(1)
         if self.is_end(key):

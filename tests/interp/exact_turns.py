@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotations whose segments are cubics of rotation vectors, at 50 digits and of any spacing, by the shortest way.
 
-The construction of docs/formulas.md, "Cubics of rotation vectors"; what the velocities at the keys are tells the
+The construction of docs/formulas, "Cubics of rotation vectors"; what the velocities at the keys are tells the
 methods apart: central differences, given ones, or those that make it C2 ("C2 rotations").
 """
 

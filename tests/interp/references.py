@@ -311,4 +311,4 @@ REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
         },
     ),
 }
-"""Of each method the heading in docs/formulas.md, and the reference of its values and of its rotations."""
+"""Of each method the heading in docs/formulas, and the reference of its values and of its rotations."""

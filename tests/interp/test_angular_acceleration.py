@@ -73,7 +73,7 @@ def test_the_bound_goes_with_the_square_of_the_segments_length(frames):
 
 
 class _WholeTurns:
-    """docs/formulas.md, "Whole turns", at 50 digits: chords of whole turns laid over the rest's spline."""
+    """docs/formulas, "Whole turns", at 50 digits: chords of whole turns laid over the rest's spline."""
 
     def __init__(self, spline, angles, axes, parameters):
         count = np.trunc(angles[1:] / (2.0 * np.pi))

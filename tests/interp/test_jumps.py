@@ -36,7 +36,7 @@ def test_plain_tcb_is_c1_and_its_jump_of_acceleration_is_that_of_its_hermite_seg
 def test_continuity_makes_a_corner_as_large_as_the_tangents_differ():
     c = 0.5
     found = jumps(tcb.VectorSpline(Keys([0, 10, 20], [0.0, 1.0, -1.0], continuity=c)), False)
-    # docs/formulas.md, "TCB tangents":
+    # docs/formulas, "TCB tangents":
     # b = ((1+C) 1 + (1-C) (-2)) / 2, a = ((1-C) 1 + (1+C) (-2)) / 2, each over 10 frames.
     assert continuity(found) == "C0"
     assert found[1].size == pytest.approx(abs((1 + c) - 2 * (1 - c) - ((1 - c) - 2 * (1 + c))) / 2 / 10, rel=1e-12)

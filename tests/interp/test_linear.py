@@ -22,7 +22,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 class ExactSlerp(exact.Track):
-    """Evaluate slerp by its two sines (docs/formulas.md, "Slerp"), from key to key."""
+    """Evaluate slerp by its two sines (docs/formulas, "Slerp"), from key to key."""
 
     def rotation(self, frame):
         n, t = self.at(frame)

@@ -240,7 +240,7 @@ def test_without_continuity_the_velocity_does_not_jump_at_inner_keys(constructio
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_loop_whose_signs_do_not_close_is_smooth_across_its_seam(construction, path):
-    # docs/formulas.md, "Signs in a loop": 0 to 360 degrees ends at -q0.
+    # docs/formulas, "Signs in a loop": 0 to 360 degrees ends at -q0.
     q = one_axis(np.radians([0, 90, 180, 270, 360]), [0, 0, 1])
     spline = tcb.RotationSpline(Keys([0, 10, 20, 30, 40], q), "LOOP", construction=construction, path=path)
     at = np.linspace(0.0, 40.0, 81)

@@ -267,7 +267,7 @@ def test_a_track_played_backwards_swaps_bias_and_eases(track):
 
 
 def test_the_printed_misprint_of_ease_is_not_repeated():
-    # docs/formulas.md, "Ease": as printed, ease(1; 0, 0.5) = 0.667.
+    # docs/formulas, "Ease": as printed, ease(1; 0, 0.5) = 0.667.
     spline = tcb.VectorSpline(Keys([0, 1], [0.0, 1.0], ease_to=[0, 0.5]))
     assert spline(np.nextafter(1.0, 0.0))[0] == pytest.approx(1.0, abs=1e-12)
     assert float(exact.ease(mp.mpf(1), mp.mpf(0), mp.mpf("0.5"))) == 1.0

@@ -59,7 +59,7 @@ def test_without_a_track_it_is_not_there(scene, drawn):
 def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene, drawn):
     frames, places = [0, 10, 20, 30], [0, 1, -1, 0.5]
     active("location", [(frame, (place, 0, 0)) for frame, place in zip(frames, places, strict=True)])
-    # docs/formulas.md, "TCB tangents": inner ones halve what lies between neighbours.
+    # docs/formulas, "TCB tangents": inner ones halve what lies between neighbours.
     tangents = [1.5 * 1 + 0.5 * 0.5, -0.5, -0.25, 1.5 * 1.5 + 0.5 * 0.25]
     change = CubicHermiteSpline(frames, places, [tangent / 10 for tangent in tangents]).derivative(2)
     jumps = {abs(change(frame) - change(frame - 1e-9)): frame for frame in (10, 20)}

@@ -5,7 +5,7 @@ Between two keys a channel plays a cubic in time if its handles stand at thirds 
 values and derivatives at both keys that cubic is Hermite's. A vector segment without ease is such a cubic already. The
 others, eased segments and rotations, are divided by knots; each piece is compared with the spline itself, with handles
 rounded as Blender stores them. The length of a quaternion means nothing, so its knots may have another length where
-that saves one. Source: docs/formulas.md, "Fitting curves".
+that saves one. Source: docs/formulas, "Fitting curves".
 """
 
 # The steps of a fit: `strands` lists the segments of all requests, `fewest_pieces` divides them until each piece is

@@ -134,7 +134,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
     farther off reach the tolerance; their number was within 1.1 times the smallest there is with exact values and
     derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of each kind, eased or not; of
-    quaternions of free lengths without ease it was 0.8 to 0.9 times that. Source: docs/formulas.md, "Fitting curves".
+    quaternions of free lengths without ease it was 0.8 to 0.9 times that. Source: docs/formulas, "Fitting curves".
 
     Examples
     --------

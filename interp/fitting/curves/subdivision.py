@@ -4,7 +4,7 @@
 A span is given by a cubic with the values and derivatives at its ends, and by five samples between. The rest, the curve
 less the cubic, has double zeros at both ends: it is t² (1-t)² g(t), and the samples give g to the fourth degree. That
 polynomial, of the eighth degree in all, replaces the curve while pieces are tried: the curve itself is evaluated only
-at the knots that are chosen, and once more to measure the errors. Source: docs/formulas.md, "Fitting curves".
+at the knots that are chosen, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
 
 Arrays have the samples or coefficients first, then the components, then the spans.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Dense samples that were made from few keys: lines, steps and cubics between these play them to rounding.
 
-Source: docs/formulas.md, "Keys of baked curves".
+Source: docs/formulas, "Keys of baked curves".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The search for the fewest keys: divide until all is within the limits, remove the keys that are missed least, move.
 
-Source: docs/formulas.md, "Fewest keys".
+Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Noise of dense samples: what swings faster than the motion.
 
-Source: docs/formulas.md, "Fewest keys".
+Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     Notes
     -----
     Butterworth's filter of fourth order, forwards and backwards. At the ends samples go on turned about the end.
-    Source: docs/formulas.md, "Fewest keys".
+    Source: docs/formulas, "Fewest keys".
 
     Examples
     --------

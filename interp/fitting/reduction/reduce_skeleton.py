@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The search for the fewest keys of bones: each by a tolerance of its own first, then all by where points are.
 
-Source: docs/formulas.md, "Fewest keys".
+Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bones that move, and how far their heads and tails are from where they were.
 
-Source: docs/formulas.md, "Fewest keys".
+Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations

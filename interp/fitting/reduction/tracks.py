@@ -183,7 +183,7 @@ def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Red
     Notes
     -----
     The search divides segments until all errors are within the tolerance, removes the key that is missed least until
-    none can go, moves keys in between, and tries segments as long as their errors allow. Source: docs/formulas.md,
+    none can go, moves keys in between, and tries segments as long as their errors allow. Source: docs/formulas,
     "Fewest keys".
 
     Examples

@@ -3,7 +3,7 @@
 
 Samples are at whole frames. Each key has a value and a velocity. The outer keys of a window stay as they are, so that
 nothing changes outside of it. The search fits tens of thousands of windows of four or five keys: sums over segments of
-one length are one matrix product, four times as fast as `fit_knots`. Source: docs/formulas.md, "Fewest keys".
+one length are one matrix product, four times as fast as `fit_knots`. Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def _with_tension_and_bias(
     Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B):
     given the values, a linear problem, in the triangle x >= 0, y >= 0, x + y <= 4. Given the weights, so is a value. In
     windows of five keys both are solved in turn, as the middle value has no part in the chords of the outer keys.
-    Source: docs/formulas.md, "Fewest keys with tension and bias".
+    Source: docs/formulas, "Fewest keys with tension and bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
