@@ -236,6 +236,28 @@ def test_a_chosen_interpolation_is_blender_s_and_ends_the_spline(animation, outp
                 assert abs(fcurve.evaluate(frame) - wanted) <= room, (component, frame)
 
 
+@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_quaternion_keys_that_all_end_the_spline_are_played_by_blender(animation, output: str, path: str) -> None:
+    rows = rotations_near_each_other(random.Random(5), len(FRAMES), 1.2)
+    thing, twin = new_object(), new_object("Twin")
+    thing.rotation_mode = twin.rotation_mode = "QUATERNION"
+    keyed(animation, thing, "QUATERNION", FRAMES, rows)
+    key(twin, "rotation_quaternion", list(zip(FRAMES, rows, strict=True)))
+    animation.choose(thing, "rotation", path=path)
+    for each in (thing, twin):
+        for fcurve in fcurves(each):
+            for point in fcurve.keyframe_points:
+                point.interpolation = "BACK"
+            fcurve.update()
+    animation.bake(thing, output=output)
+    for frame in PLACES:
+        if output == "CURVES" or frame == int(frame):
+            play(frame)
+            apart = thing.matrix_world.to_quaternion().rotation_difference(twin.matrix_world.to_quaternion()).angle
+            assert min(apart, 2 * np.pi - apart) < 2e-3, frame
+
+
 @pytest.mark.parametrize("kind", OTHERS)
 def test_what_was_so_when_it_became_tcb_plays_as_a_spline(animation, kind: str) -> None:
     thing, bezier = plain(kind), plain("BEZIER", "Bezier")

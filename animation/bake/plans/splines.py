@@ -275,9 +275,11 @@ def _rotation(
     curve = _between({index: originals.get(index) for index in components}, frames, values, gaps)
     spline = PiecewiseSpline([each for each, _ in every], curve, held, _cycle_of_runs(settings), gaps)
     # The rotation between two runs is not the spline's.
-    turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
-    turns = np.concatenate(turned)[:-1] if turned else None
-    return TrackSpline(components, frames, values, spline, between, made, turns)
+    turns = np.zeros(len(frames))
+    for piece, (_, turned) in zip(pieces, every, strict=True):
+        if turned is not None:
+            turns[piece][:-1] = turned
+    return TrackSpline(components, frames, values, spline, between, made, turns[:-1] if turns.any() else None)
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
@@ -367,7 +369,7 @@ def _rotation_spline(
             if "path" not in options:
                 check_turns(track, settings, frames, arcs, np.pi)
             # Shorter ways need not be followed between samples.
-            return spline, arcs if is_between or arcs.max(initial=0.0) > np.pi else None
+            return spline, arcs if arcs.max(initial=0.0) > np.pi else None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:
