@@ -709,6 +709,10 @@ class EditSequence(Edits):
                 for kind in ("interpolation", "easing", "type"):
                     setattr(made, kind, getattr(point, kind))
                 made.back = float(UNNUMBERED)
+        if any(len(each) != len(every) for each in frames):
+            # An undo would leave these keys where no step has them.
+            bpy.ops.ed.undo_push(message="completed the twin")
+            self.pushes += 1
 
     def _compare_frames(self, name: Name, own: Keys, twin: Keys) -> bool:
         where = f'"{self.pair.live}", {name[0]}[{name[1]}]'
