@@ -282,6 +282,13 @@ class Edits(Selecting):
         )
         name, values = dice.choice(choices)
         value = dice.choice(values)
+        if (name, value) == ("handle_type", "FREE") and not self.live.animation_data.action.tcb_live:
+            # Where Live has not seen the type that placed them, these handles are as if dragged there.
+            curves = channels(self.live)
+            placed = {
+                (each, point.co.x) for each in curves for point in curves[each].keyframe_points if _is_placed(point)
+            }
+            self.forget(lambda each, point: point.select_control_point and (each, point.co.x) in placed)
         self.in_editor("DOPESHEET", lambda: getattr(bpy.ops.action, name)(type=value))
         return f"{where}: {name} {value}"
 
@@ -353,6 +360,11 @@ class Edits(Selecting):
         for name, point in keys:
             if (name[0], point.co.x) in columns or chosen(name, point):
                 point.back = float(UNNUMBERED)
+
+
+def _is_placed(point: Any) -> bool:
+    """Return whether Blender places a handle of a key."""
+    return not point.handle_left_type == point.handle_right_type == "FREE"
 
 
 GRAPH_OPERATORS: tuple[tuple[str, dict[str, Any]], ...] = (
