@@ -22,7 +22,7 @@ from ..store.table.options import Options
 from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
 from .plans.protocol import Baked, Results, TrackPlan
-from .put_back import restore_track
+from .put_back import restore_tracks
 from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
 
@@ -116,17 +116,16 @@ def rebake(
 
 def _put_unplayable_back(job: Job) -> None:
     """Let the own curves play of tracks that handles have played and can't play any more."""
-    states = []
-    for track in job.unplayable:
-        if track.is_played_by_handles and track.channels:
-            restore_track(job.channels, track)
-            assert track.state is not None
-            # Live tries it again when it has changed.
-            track.state = replace(track.state, settings=track.settings.with_digest(0))
-            states.append(track.state)
-    if states:
-        update(job.channels.action, states=states)
-        evaluate_anew(job.channels.action)
+    tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
+    if not tracks:
+        return
+    restore_tracks(job.channels, tracks)
+    for track in tracks:
+        assert track.state is not None
+        # Live tries it again when it has changed.
+        track.state = replace(track.state, settings=track.settings.with_digest(0))
+    update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
+    evaluate_anew(job.channels.action)
 
 
 def _played_now(job: Job) -> list[float]:

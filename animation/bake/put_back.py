@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Own keys put back where a bake has taken their place: Free Bake, and Restore of one track."""
+"""Own keys put back where a bake has taken their place: Free Bake, and Restore."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -14,6 +14,7 @@ from ..fcurves.cycles import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
 from ..live.implied_parameters import with_mirrored
+from ..records import record
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
 from ..store.own_keys import OwnKeys, read_keys_to_write
@@ -109,41 +110,66 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
     getattr(owner, name)[index] = rest
 
 
-def restore_track(channels: Channels, track: Track) -> dict[int, OwnKeys]:
-    """Write the animator's curves of a played track back, as they were without TCB; the track is off then.
+def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    """Write the animator's curves of played tracks back, as they were without TCB; the tracks are off then.
 
-    Return the own keys. The track's entry in the table is not written.
+    Return the own keys of each. The tracks' entries in the table are not written.
     """
-    bake = track.bake
-    if bake is not None:
-        with_channels(channels, track)
-    (kept,) = read_keys_to_write([track])
-    kept = _with_edits_recorded(channels, track, kept)
+    for track in tracks:
+        if track.is_baked:
+            with_channels(channels, track)
+    every = [
+        _with_edits_recorded(channels, track, own)
+        for track, own in zip(tracks, read_keys_to_write(tracks), strict=True)
+    ]
+    written: list[_Written] = []
+    for track, own in zip(tracks, every, strict=True):
+        written += _prepare(channels, track, own)
+        if track.state is not None:
+            settings = replace(track.settings, digest=RESTORED, options=None)
+            track.state = replace(
+                track.state, slot=track.slot, path=track.path, settings=settings, channels={}, error=None, bake=None
+            )
+    if written:
+        write_joined([each.fcurve for each in written], Joined.of([each.keys for each in written]))
+    for each in written:
+        repeat(each.fcurve, wanted=False)
+        if each.is_edited:
+            place_automatic(each.fcurve, each.keys.frames)
+    return every
+
+
+@record()
+class _Written:
+    """A channel that gets its own keys back."""
+
+    fcurve: bpy.types.FCurve
+    keys: Keyframes
+    is_edited: bool
+    """True where Blender must place automatic handles anew."""
+
+
+def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Written]:
+    """Unlock a track's channels and give them the animator's extrapolation; yield those whose keys are to be written.
+
+    F-curves that a bake made are removed, and those that were converted to samples are made anew.
+    """
+    bake, records = track.bake, track.state.channels if track.state is not None else {}
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
-    records = track.state.channels if track.state is not None else {}
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
         for index in [index for index in track.made if index in track.channels]:
             remove_made(channels, track, index)
     for index, extrapolation in extrapolations.items():
         fcurve = track.channels[index]
-        if index in kept:
+        if index in own:
             baked = bake.channels.get(index) if bake is not None else None
-            is_edited = kept[index].edited or (baked is not None and baked.edited)
+            is_edited = own[index].edited or (baked is not None and baked.edited)
             is_edited |= index in records and records[index].extrapolation != extrapolation
             extrapolate(fcurve, extrapolation)
-            write(fcurve, kept[index].keys)
-            repeat(fcurve, wanted=False)
-            if is_edited:
-                place_automatic(fcurve, kept[index].keys.frames)
+            yield _Written(fcurve, own[index].keys, is_edited)
         elif len(fcurve.sampled_points) and index in records:
             _rebuild(channels, track, index, recorded_keys(records[index].own))
-    if track.state is not None:
-        settings = replace(track.settings, digest=RESTORED, options=None)
-        track.state = replace(
-            track.state, slot=track.slot, path=track.path, settings=settings, channels={}, error=None, bake=None
-        )
-    return kept
 
 
 def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKeys]) -> dict[int, OwnKeys]:

@@ -8,7 +8,8 @@ removes the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import compress
 
 import bpy
 import numpy as np
@@ -17,7 +18,7 @@ from ..arguments import checked
 from ..bake.locks import unlock
 from ..bake.pipeline import rebake
 from ..bake.put_back import free as free_tracks
-from ..bake.put_back import restore_track
+from ..bake.put_back import restore_tracks
 from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
@@ -42,12 +43,11 @@ from ..store.actions.table_upkeep import tracks_of_removed_slots
 from ..store.editable_sets import editable_sets
 from ..store.fingerprints import edited_outside
 from ..store.frame_functions import curve_of
-from ..store.own_curves import keys_of_saved
-from ..store.own_keys import OwnKeys, key_frames, read_own_keys
+from ..store.own_keys import OwnKeys, key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.record_rows import remove_traces
 from ..store.table import identity
-from ..store.table.custom_property import State, has_played_tracks, read_table, remove_table, update
+from ..store.table.custom_property import Bake, State, has_played_tracks, read_table, remove_table, update
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
@@ -60,8 +60,8 @@ class _Done:
     note: str
 
 
-_Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
-"""None: there was nothing to do."""
+_Work = Callable[[Channels, bpy.types.ID, list[Track]], list[_Done | None]]
+"""It returns a result for each track; None: there was nothing to do."""
 _Strip = Callable[[Channels, Track], None]
 
 
@@ -99,7 +99,7 @@ def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard
     Traceback (most recent call last):
     AnimationError: "Ball": nothing on it is baked
     """
-    report = _work_on(datablock, prefixes, _free_track, discards=discard_edits)
+    report = _work_on(datablock, prefixes, _free, discards=discard_edits)
     _check_done(report, datablock, "NOTHING_BAKED")
     _play_freed(datablock, prefixes, report)
     return report
@@ -117,6 +117,8 @@ def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
     """Place the handles of freed tracks whose keys were edited while they were baked."""
     for channels in editable_sets(datablock, takes_plain=False).sets:
+        if not read_table(channels.action).has_unplaced:
+            continue
         tracks = [
             track
             for track in find_tracks(datablock, channels, prefixes)
@@ -161,7 +163,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Traceback (most recent call last):
     AnimationError: "Ball": no track of it is played by handles or baked
     """
-    report = _work_on(datablock, prefixes, _restore_track)
+    report = _work_on(datablock, prefixes, _restore)
     _check_done(report, datablock, "NOTHING_PLAYED")
     return report
 
@@ -193,7 +195,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    report = _work_on(datablock, prefixes, _remove_track, strip=_strip)
+    report = _work_on(datablock, prefixes, _remove, strip=_strip)
     _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
@@ -229,7 +231,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    report = _work_on(datablock, prefixes, _apply_track, strip=_make_plain, takes_edited=True)
+    report = _work_on(datablock, prefixes, _apply, strip=_make_plain, takes_edited=True)
     _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
@@ -241,12 +243,15 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
     Unlike prefixes, a path `size` does not include `size_y`. `only`: the identity of the F-curves that they are among.
     """
 
-    def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
-        curve, track.frame_curve = track.frame_curve, None
-        done = _remove_track(channels, owner, track)
-        track.frame_curve = curve
-        if curve is not None:
-            give_name(owner, track.path)
+    def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+        curves = [track.frame_curve for track in tracks]
+        for track in tracks:
+            track.frame_curve = None
+        done = _remove(channels, owner, tracks)
+        for track, curve in zip(tracks, curves, strict=True):
+            track.frame_curve = curve
+            if curve is not None:
+                give_name(owner, track.path)
         return done
 
     report = _work_on(datablock, None, work, lambda track: track.path in paths, strip=_strip, only=only)
@@ -331,24 +336,22 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
         _remove_damaged(channels, tracks, report, strip or _strip)
         return
     before = report.tracks
+    had_state = {track.path: track.state is not None for track in tracks}
     states: list[State] = []
     damaged: list[int] = []
-    for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
-        has_state = track.state is not None
-        if is_edited and not (task.takes_edited or task.discards):
-            report.errors.append(track.finding("EDITED_OUTSIDE"))
-            continue
-        reason = _reason_left(track, strip is not None)
-        if reason:
-            report.errors.append(reason)
-            continue
-        if track.locked and not track.enabled and not looks_baked(track):
-            continue
+    stripped: dict[str, _Done] = {}
+    chosen: list[Track] = []
+    for track in _unlocked(tracks, report, task):
         done = _stripped(channels, track, strip, damaged) if strip is not None else None
-        done = task.work(channels, datablock, track) if done is None else done
+        if done is not None:
+            stripped[track.path] = done
+        chosen.append(track)
+    worked = iter(task.work(channels, datablock, [track for track in chosen if track.path not in stripped]))
+    for track in chosen:
+        done = stripped[track.path] if track.path in stripped else next(worked)
         if done is None:
             continue
-        if has_state and track.state is not None:
+        if had_state[track.path] and track.state is not None:
             states.append(track.state)
         report.tracks += 1
         report.keys += done.keys
@@ -362,6 +365,19 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
     if report.tracks > before and not has_played_tracks(action):
         report.notes += switch_off(action)
     evaluate_anew(action)
+
+
+def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[Track]:
+    """Yield the tracks that can be changed; those that the work refuses are reported."""
+    for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
+        if is_edited and not (task.takes_edited or task.discards):
+            report.errors.append(track.finding("EDITED_OUTSIDE"))
+            continue
+        reason = _reason_left(track, task.strip is not None)
+        if reason:
+            report.errors.append(reason)
+        elif not track.locked or track.enabled or looks_baked(track):
+            yield track
 
 
 def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
@@ -507,20 +523,21 @@ def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
     return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)
 
 
-def _free_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    bake = track.bake
-    if bake is None:
-        return None
-    keys = len(union([keys_of_saved(channel.keys).frames for channel in bake.channels.values() if len(channel.keys)]))
-    free_tracks(channels, datablock, [track])
-    return _Done(keys, "")
+def _free(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+    done = [_Done(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
+    free_tracks(channels, datablock, [track for track in tracks if track.is_baked])
+    return done
 
 
-def _restore_track(channels: Channels, _datablock: bpy.types.ID, track: Track) -> _Done | None:
-    if not track.is_played:
-        return None
-    kept = restore_track(channels, track)
-    return _Done(_count(kept.values()), "")
+def _count_saved(bake: Bake) -> int:
+    """Return the number of frames at which a bake has saved keys."""
+    return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
+
+
+def _restore(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+    played = [track.is_played for track in tracks]
+    every = iter(restore_tracks(channels, list(compress(tracks, played))))
+    return [_Done(_count(next(every).values()), "") if is_played else None for is_played in played]
 
 
 def _count(own: Iterable[OwnKeys]) -> int:
@@ -531,20 +548,26 @@ def _count(own: Iterable[OwnKeys]) -> int:
 def put_back(channels: Channels, track: Track) -> None:
     """Restore one track, where it is played."""
     if track.is_played:
-        restore_track(channels, track)
+        restore_tracks(channels, [track])
         assert track.state is not None
         update(channels.action, states=[track.state])
 
 
-def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    done = _restore_track(channels, datablock, track)
-    if done is None and (track.enabled or track.frame_curve is not None):
-        done = _Done(len(key_frames(track)), "")
-    _remove_function(channels, datablock, track)
-    if track.enabled:
-        for index, own in read_own_keys(track).items():
+def _remove(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+    done = _restore(channels, datablock, tracks)
+    for number, track in enumerate(tracks):
+        if done[number] is None and (track.enabled or track.frame_curve is not None):
+            done[number] = _Done(len(key_frames(track)), "")
+        _remove_function(channels, datablock, track)
+    enabled = [track for track in tracks if track.enabled]
+    for track, every in zip(enabled, read_all_own_keys(enabled), strict=True):
+        for index, own in every.items():
             remove_traces(track.channels[index], own)
     return done
+
+
+def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+    return [_apply_track(channels, datablock, track) for track in tracks]
 
 
 def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:

@@ -312,6 +312,13 @@ class Table:
             for (own, path), place in self.rows_of_tracks.items()
         )
 
+    @property
+    def has_unplaced(self) -> bool:
+        """Return whether handles play a track, and were not placed for the keys that it has now."""
+        tracks = self.arrays["tracks"]
+        played = (tracks["plays"] > 0) & (tracks["plays"] < _BAKED)
+        return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
+
     def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
         """Read the track of that identity, with its slot and path; an empty list where it is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
