@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import bpy
 
@@ -76,11 +77,23 @@ def bake_steps(
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
         some, every = _evaluated(jobs[first : first + count], report, whole)
-        for job, baked in zip(with_rows(some), every, strict=True):
-            report.add(write_in_place(job, baked))
-            done += len(job.plans)
-            yield done, total
+        named = with_rows(some)
+        for start, end in _written_together(named):
+            for job, own in zip(named[start:end], write_in_place(named[start:end], every[start:end]), strict=True):
+                report.add(own)
+                done += len(job.plans)
+                yield done, total
     return report
+
+
+def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
+    """Yield the first number and the end of runs of jobs that are written together.
+
+    A job with a bake in the world is alone: its motion depends on what was written before.
+    """
+    alone = [any(options.in_world for _, _, options in job.kept) for job in jobs]
+    ends = [number for number in range(1, len(jobs)) if alone[number - 1] or alone[number]]
+    yield from pairwise([0, *ends, len(jobs)])
 
 
 @collector_paused()
@@ -109,7 +122,7 @@ def rebake(
     jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
         before = _played_now(soluble)
-        write_tracks(soluble, baked, report, write_joined)
+        write_tracks([soluble], [baked], [report], write_joined)
         evaluate_if(_played_now(soluble) != before, channels.action)
     return report
 

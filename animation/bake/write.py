@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import bpy
 import numpy as np
@@ -71,66 +72,75 @@ _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """The attributes of linear baked keys that may differ from those before."""
 
 
-def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
-    report = Report.on(job.datablocks)
-    report.notes += job.notes
-    remove_strays(job.channels)
-    with selecting(job.channels.action) as keys:
-        write_tracks(job, every, report, keys.write)
+def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> list[Report]:
+    """Write the channels of jobs; return a report of each."""
+    reports = [Report.on(job.datablocks) for job in jobs]
+    for job, report in zip(jobs, reports, strict=True):
+        report.notes += job.notes
+        remove_strays(job.channels)
+    with selecting() as keys:
+        write_tracks(jobs, every, reports, keys.write)
     with scratch_curves.kept():
-        for plan, baked in zip(job.plans, every, strict=True):
-            note_of_one_bake(report, plan, baked)
-    evaluate_anew(job.channels.action)
-    return report
+        for job, results, report in zip(jobs, every, reports, strict=True):
+            for plan, baked in zip(job.plans, results, strict=True):
+                note_of_one_bake(report, plan, baked)
+    for job in jobs:
+        evaluate_anew(job.channels.action)
+    return reports
 
 
-def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write) -> None:
-    """Write the channels of all tracks, and their entries in the table."""
-    by_handles = [number for number, baked in enumerate(every) if baked.is_by_handles]
-    to_free = [job.plans[number].track for number in by_handles if job.plans[number].track.is_baked]
-    if to_free:
+def write_tracks(
+    jobs: Sequence[Job], every: Sequence[Sequence[Baked]], reports: Sequence[Report], write: Write
+) -> None:
+    """Write the channels of all tracks, and their entries in the tables.
+
+    Those of all jobs are written together, as each call costs as much for one track as for many; tracks that are baked
+    in the world are written last, so a job with such tracks should be alone.
+    """
+    members = [
+        _Member(job, report, plan, state, baked, is_settled)
+        for job, results, report in zip(jobs, every, reports, strict=True)
+        for plan, state, baked, is_settled in zip(job.plans, job.states, results, job.are_settled, strict=True)
+    ]
+    by_handles = [member for member in members if member.baked.is_by_handles]
+    for job in {id(member.job): member.job for member in by_handles if member.plan.track.is_baked}.values():
+        to_free = [member.plan.track for member in by_handles if member.job is job and member.plan.track.is_baked]
         free(job.channels, job.datablocks[0], to_free)
+    others = [member for member in members if not member.baked.is_by_handles]
+    in_world = [member for member in others if member.is_in_world]
+    at_once = [member for member in others if not member.is_in_world]
     written: dict[int, State] = {}
-    if by_handles:
-        members = [(job.plans[number], job.states[number], every[number]) for number in by_handles]
-        written |= zip(by_handles, _write_handles(job.channels, members, write), strict=True)
-    others = [number for number in range(len(every)) if number not in written]
-    in_world = [number for number in others if _is_in_world(job.plans[number])]
-    baking = {n: _Baking(job.plans[n], job.states[n], every[n], job.are_settled[n]) for n in others}
-    at_once = [number for number in others if number not in in_world]
-    if at_once:
-        written |= zip(at_once, _write_bakes(job, [baking[n] for n in at_once], write), strict=True)
-    for number in sorted(in_world, key=lambda n: depth(job.datablocks[0], job.plans[n].track)):
+    for some, write_members in ((by_handles, _write_handles), (at_once, _write_bakes)):
+        written |= zip(map(id, some), write_members(some, write), strict=True)
+    for member in sorted(in_world, key=lambda each: depth(each.job.datablocks[0], each.plan.track)):
         # One after the other: children depend on the new motion of their parents.
-        moved = _in_world(job, baking[number], report)
+        moved = _in_world(member)
         if moved is not None:
-            (written[number],) = _write_bakes(job, [moved], write)
-    for number, state in sorted(written.items()):
-        job.plans[number].track.state = state
-        count_track(report, job.plans[number], every[number])
-    states = [written[number] for number in sorted(written)]
-    known = job.plans[0].track.table
-    table = update(job.channels.action, job.rows, states, known=known)
-    for plan in job.plans:
-        plan.track.table = table
-    if others:
-        lock_groups(job.channels, table)
+            (written[id(member)],) = _write_bakes([moved], write)
+    found = iter(members)
+    for job, report in zip(jobs, reports, strict=True):
+        done = [member for member in islice(found, len(job.plans)) if id(member) in written]
+        for member in done:
+            member.plan.track.state = written[id(member)]
+            count_track(report, member.plan, member.baked)
+        table = update(
+            job.channels.action, job.rows, [written[id(each)] for each in done], known=job.plans[0].track.table
+        )
+        for plan in job.plans:
+            plan.track.table = table
+        if not all(member.baked.is_by_handles for member in done):
+            lock_groups(job.channels, table)
 
 
-def _is_in_world(plan: TrackPlan) -> bool:
-    options = plan.settings.options
-    return options is not None and options.in_world
-
-
-def _in_world(job: Job, baking: _Baking, report: Report) -> _Baking | None:
+def _in_world(member: _Member) -> _Member | None:
     """Return the track with the keys of its motion in the world; report it and return None where it has none."""
-    plan = baking.plan
+    plan = member.plan
     assert plan.settings.options is not None
     try:
-        motion = WorldMotion(job.datablocks[0], plan.track, plan.own, plan.settings.options)
-        return replace(baking, baked=motion.baked())
+        motion = WorldMotion(member.job.datablocks[0], plan.track, plan.own, plan.settings.options)
+        return replace(member, baked=motion.baked())
     except AnimationError as error:
-        report.errors += error.findings
+        member.report.errors += error.findings
         return None
 
 
@@ -178,26 +188,29 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def _write_handles(
-    channels: Channels, members: Sequence[tuple[TrackPlan, State, Baked]], write: Write
-) -> Iterator[State]:
+def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[State]:
     """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
-    for plan, _, _ in members:
-        for index in sorted(plan.own.keys() - plan.track.channels.keys()):
-            plan.track.channels[index] = channels.new(plan.track.path, index, plan.track.group)
+    for member in members:
+        track = member.plan.track
+        for index in sorted(member.plan.own.keys() - track.channels.keys()):
+            track.channels[index] = member.job.channels.new(track.path, index, track.group)
     records: list[dict[int, Channel]] = [{} for _ in members]
     groups: dict[Hashable, list[tuple[int, HandleKeys]]] = {}
-    for number, (plan, _, baked) in enumerate(members):
-        for keys in baked.handles:
-            timing = plan.own[keys.components[0]].timing
-            groups.setdefault((timing, *keys.layout), []).append((number, keys))
+    for number, member in enumerate(members):
+        for keys in member.baked.handles:
+            own = member.plan.own[keys.components[0]]
+            groups.setdefault((own.timing, own.as_read is None, *keys.layout), []).append((number, keys))
     for group in groups.values():
         _, first = group[0]
         count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.plays)))
         for start in range(0, len(group), count):
-            some = [(*members[number][:2], keys, records[number]) for number, keys in group[start : start + count]]
+            some = [
+                (members[number].plan, members[number].state, keys, records[number])
+                for number, keys in group[start : start + count]
+            ]
             _write_alike(some, write)
-    for (plan, state, baked), found in zip(members, records, strict=True):
+    for member, found in zip(members, records, strict=True):
+        plan, state, baked = member.plan, member.state, member.baked
         track, settings = plan.track, plan.settings
         settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
@@ -268,14 +281,23 @@ def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
 
 
 @record(eq=False)
-class _Baking:
-    """A track that is baked, with its entry in the table before."""
+class _Member:
+    """A track that is written, with its entry in the table before."""
 
+    job: Job
+    report: Report
+    """The job's report."""
     plan: TrackPlan
     state: State
     baked: Baked
     is_settled: bool
     """True where its keys have the identities with which they were read."""
+
+    @property
+    def is_in_world(self) -> bool:
+        """Return whether the motion in the world is baked."""
+        options = self.plan.settings.options
+        return options is not None and options.in_world
 
     @property
     def free_state(self) -> tuple[int, Options | None]:
@@ -299,11 +321,11 @@ class _Baking:
         return before.keys if before is not None and self.is_settled else None
 
 
-def _write_bakes(job: Job, tracks: Sequence[_Baking], write: Write) -> Iterator[State]:
+def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[State]:
     """Write the baked keys of tracks, and lock their channels; yield each track's entry in the table."""
     # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
     for each in tracks:
-        _make_curves(job.channels, each)
+        _make_curves(each)
     found: list[dict[int, BakedChannel]] = [{} for _ in tracks]
     groups: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
     for number, each in enumerate(tracks):
@@ -323,9 +345,9 @@ def _write_bakes(job: Job, tracks: Sequence[_Baking], write: Write) -> Iterator[
         yield State(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
 
 
-def _make_curves(channels: Channels, baking: _Baking) -> None:
+def _make_curves(baking: _Member) -> None:
     """Make the F-curves that the bake needs, and remove those that an earlier one made and this one does not need."""
-    track = baking.plan.track
+    track, channels = baking.plan.track, baking.job.channels
     needed = {index for keys in baking.baked.channels for index in keys.components}
     for index in track.made.keys() - needed:
         if index in track.channels:
@@ -334,7 +356,7 @@ def _make_curves(channels: Channels, baking: _Baking) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_baked(members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedChannel]]], write: Write) -> None:
+def _write_baked(members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], write: Write) -> None:
     """Write the keys of channels with one layout, lock them, and record them."""
     keys = ChannelKeys.joined([each for _, each, _ in members])
     places = [(baking, index, found) for baking, each, found in members for index in each.components]
@@ -366,7 +388,7 @@ def _write_baked(members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedCh
 
 
 def _saved(
-    members: Sequence[tuple[_Baking, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
+    members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
 ) -> list[SavedKeys]:
     """Return the own keys of channels, `count` of each, as Free Bake writes them back."""
     # Where handles play, the keys as they are on the curves belong to the records.
@@ -382,7 +404,7 @@ def _saved(
     return result
 
 
-def _repeats(baking: _Baking, index: int, fcurve: bpy.types.FCurve) -> bool:
+def _repeats(baking: _Member, index: int, fcurve: bpy.types.FCurve) -> bool:
     """Return whether our Cycles modifier repeats the own keys of a channel."""
     before = baking.state.bake.channels.get(index) if baking.state.bake is not None else None
     return repeats_by_us(fcurve) if before is None else before.repeats

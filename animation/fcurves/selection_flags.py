@@ -5,44 +5,82 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, cast
 
 import bpy
 import numpy as np
 
 from .channels import channels_in
-from .keyframes import FLAGS, BoolArray, Joined, Keyframes, write_flags, write_joined
+from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_joined
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
 """Whether Blender can deselect all keys of an action in one call: 4.2 can't, 4.5 can."""
 
 
+_FEW = 20
+"""Keys of which fewer than one in twenty is selected are faster to deselect together and to select one by one."""
+
+
+class _Written(NamedTuple):
+    """An F-curve whose keys were written, and the selection that these are to have."""
+
+    fcurve: bpy.types.FCurve
+    count: int
+    """The number of its keys. Not the keys: their memory is needed for the next ones."""
+    rows: IndexArray
+    """The keys that have some flag, shape (k,)."""
+    flags: BoolArray
+    """The flags of these, in the order of FLAGS, shape (3, k)."""
+
+    @property
+    def has_few(self) -> bool:
+        """Return whether few of the keys are selected."""
+        return _FEW * len(self.rows) < self.count
+
+
 class Writer:
-    """Write keys of an action's F-curves, and all selection flags of them at the end."""
+    """Write keys of F-curves, and all selection flags of them at the end."""
 
     def __init__(self) -> None:
-        self._curves: list[tuple[bpy.types.FCurve, int, list[BoolArray] | None]] = []
-        """Each with how many keys it has, and their flags where some are set. Not the keys: their memory is needed for
-        the next ones."""
+        self._curves: dict[bpy.types.ID, list[_Written]] = {}
+        """By action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
         """Write keys as `write_joined` does, but postpone their selection where Blender can deselect all at once."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
-        if CAN_DESELECT:
-            is_any = _is_any(_flags_of(joined.keys))
-            flags = map(_kept_flags, joined.channels) if is_any else [None] * len(joined.counts)
-            self._curves += zip(fcurves, joined.counts, flags, strict=True)
+        if not CAN_DESELECT:
+            return
+        flags = [getattr(joined.keys, name) for name in FLAGS]
+        rows = np.flatnonzero(flags[0] | flags[1] | flags[2]) if _is_any(flags) else np.empty(0, dtype=np.intp)
+        every = np.stack([each[rows] for each in flags])
+        bounds = rows.searchsorted([0, *accumulate(joined.counts)]).tolist()
+        starts = joined.starts.tolist()
+        for fcurve, count, start, (low, high) in zip(fcurves, joined.counts, starts, pairwise(bounds), strict=True):
+            written = _Written(fcurve, count, rows[low:high] - start, every[:, low:high])
+            self._curves.setdefault(fcurve.id_data, []).append(written)
 
-    def select(self, action: bpy.types.Action) -> None:
-        """Set the selection of all keys written, and leave that of the action's other keys as it is."""
-        free = sum(count for _, count, flags in self._curves if flags is None)
-        is_free = free and _deselect(action, {fcurve.as_pointer() for fcurve, _, _ in self._curves}, free // 2)
-        for fcurve, count, flags in self._curves:
-            if flags is not None:
-                write_flags(fcurve, flags)
-            elif not is_free:
-                write_flags(fcurve, [np.zeros(count, dtype=np.bool_)] * len(FLAGS))
+    def select(self) -> None:
+        """Set the selection of all keys written, and leave that of the actions' other keys as it is."""
+        for action, curves in self._curves.items():
+            _select(cast(bpy.types.Action, action), curves)
+
+
+def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
+    """Set the selection of the keys of an action's F-curves, and leave that of its other keys as it is."""
+    free = sum(each.count for each in curves if each.has_few)
+    is_free = bool(free) and _deselect(action, {each.fcurve.as_pointer() for each in curves}, free // 2)
+    for each in curves:
+        if is_free and each.has_few:
+            points = each.fcurve.keyframe_points
+            for row, flags in zip(each.rows.tolist(), each.flags.T.tolist(), strict=True):
+                point = points[row]
+                point.select_control_point, point.select_left_handle, point.select_right_handle = flags
+        else:
+            every = np.zeros((len(FLAGS), each.count), dtype=np.bool_)
+            every[:, each.rows] = each.flags
+            write_flags(each.fcurve, list(every))
 
 
 def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
@@ -63,23 +101,13 @@ def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
 
 
 @contextmanager
-def selecting(action: bpy.types.Action) -> Iterator[Writer]:
-    """Give a Writer for F-curves of the action; set the selection of the written keys at the end."""
+def selecting() -> Iterator[Writer]:
+    """Give a Writer for F-curves; set the selection of the written keys at the end."""
     writer = Writer()
     try:
         yield writer
     finally:
-        writer.select(action)
-
-
-def _kept_flags(keys: Keyframes) -> list[BoolArray] | None:
-    """Return copies of the flags of a curve's keys; None where none is set."""
-    flags = _flags_of(keys)
-    return [array.copy() for array in flags] if _is_any(flags) else None
-
-
-def _flags_of(keys: Keyframes) -> list[BoolArray]:
-    return [keys.select_control_point, keys.select_left_handle, keys.select_right_handle]
+        writer.select()
 
 
 def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
