@@ -90,7 +90,7 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError, which names what they are instead."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
-    if _holds_masked(data):
+    if type(data) is not np.ndarray and _holds_masked(data):
         raise TypeError("a masked array")
     try:
         array = np.asarray(data)

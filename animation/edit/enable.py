@@ -25,9 +25,9 @@ from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
-from ..store.editable_sets import editable_sets
+from ..store.editable_sets import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
-from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
+from ..store.own_keys import OwnKeys, errors_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
@@ -39,6 +39,9 @@ MAX_CHANGE = (math.radians(1.0), 0.01)
 """An angle, and a share of a track's range: a larger change is visible."""
 _CLEARLY_LESS = 0.8
 """Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
+_OTHER = np.ones(256, dtype=np.bool_)
+"""For each interpolation: whether Blender plays it, and it is no step."""
+_OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
 @checked
@@ -125,12 +128,21 @@ def enable_many(
     """
     report = Report()
     made: dict[tuple[int, int, str], tuple[Channels, Track]] = {}
+    found: list[_Found] = []
     for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
         try:
-            _find_plain(datablock, own_prefixes, made, report)
+            found.append(_Found.of(datablock, own_prefixes))
         except AnimationError as refusal:
             report.errors += refusal.findings
-    originals = read_all_own_keys([track for _, track in made.values()])
+    # All keys at once, which is faster than those of one datablock after the other.
+    own_keys = _OwnKeysOfTracks()
+    own_keys.read([track for each in found for track in each.readable])
+    for each in found:
+        try:
+            _find_plain(each, own_keys, made, report)
+        except AnimationError as refusal:
+            report.errors += refusal.findings
+    originals = own_keys.read([track for _, track in made.values()])
     for (_, track), own in zip(made.values(), originals, strict=True):
         report.notes += _faults_of_frames(track, own)
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
@@ -160,22 +172,71 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     return bool(tracks) and not any(track.enabled for track in tracks)
 
 
+@record(eq=False)
+class _FoundSet:
+    """The tracks of one set of F-curves, with the reasons why they can't be TCB."""
+
+    channels: Channels
+    tracks: list[Track]
+    reasons: dict[int, Finding | None]
+    """By the `id` of those that are not TCB yet."""
+
+
+@record(eq=False)
+class _Found:
+    """A datablock with all tracks from which those to be enabled are chosen."""
+
+    datablock: bpy.types.ID
+    prefixes: _Prefixes
+    editable: EditableSets
+    sets: list[_FoundSet]
+
+    @classmethod
+    def of(cls, datablock: bpy.types.ID, prefixes: _Prefixes) -> _Found:
+        """Find the tracks; raise AnimationError where the datablock can't be edited."""
+        editable = editable_sets(datablock)
+        sets = []
+        for channels in editable.sets:
+            tracks = find_tracks(datablock, channels, prefixes)
+            reasons = {id(track): blocking_reason(track) for track in tracks if not track.enabled}
+            sets.append(_FoundSet(channels, tracks, reasons))
+        return cls(datablock, prefixes, editable, sets)
+
+    @property
+    def readable(self) -> list[Track]:
+        """Return the tracks whose keys are looked at."""
+        return [track for each in self.sets for track in each.tracks if not each.reasons.get(id(track))]
+
+
+class _OwnKeysOfTracks:
+    """The own keys of tracks, which are read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}
+
+    def read(self, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+        """Return the own keys of each track; read those that are not known."""
+        fresh = [track for track in tracks if id(track) not in self._known]
+        self._known |= {id(track): (track, own) for track, own in zip(fresh, read_all_own_keys(fresh), strict=True)}
+        return [self._known[id(track)][1] for track in tracks]
+
+
 def _find_plain(
-    datablock: bpy.types.ID,
-    prefixes: Iterable[str] | None,
+    found: _Found,
+    own_keys: _OwnKeysOfTracks,
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
     """Add the tracks to be enabled to `made`, a track of several users once; raise AnimationError for none."""
-    editable = editable_sets(datablock)
+    datablock, editable = found.datablock, found.editable
     report.errors += editable.refused
     if editable.left:
         report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.left),)))
     refused: list[Finding] = []
     before, refusals = len(made), 0
-    for channels in editable.sets:
+    for each in found.sets:
         try:
-            _find_plain_in(channels, datablock, prefixes, made, report)
+            _find_plain_in(each, found, own_keys, made, report)
         except AnimationError as refusal:
             refused += refusal.findings
             refusals += 1
@@ -187,37 +248,37 @@ def _find_plain(
 
 
 def _find_plain_in(
-    channels: Channels,
-    datablock: bpy.types.ID,
-    prefixes: Iterable[str] | None,
+    found: _FoundSet,
+    of: _Found,
+    own_keys: _OwnKeysOfTracks,
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
     """Add the tracks of one set of F-curves to `made` as `_find_plain` does."""
-    tracks = find_tracks(datablock, channels, prefixes)
+    channels, tracks = found.channels, found.tracks
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     before = [track for track in tracks if track.enabled]
-    for track, own in zip(before, read_all_own_keys(before), strict=True):
+    for track, own in zip(before, own_keys.read(before), strict=True):
         report.notes += _faults_of_frames(track, own)
-    reasons = [blocking_reason(track) for track in plain]
-    left_alone = [reason for reason in reasons if reason]
-    free = [track for track, reason in zip(plain, reasons, strict=True) if not reason]
-    faulty = [error_of_numbers(track, own) for track, own in zip(free, read_all_own_keys(free), strict=True)]
+    left_alone = [reason for track in plain if (reason := found.reasons[id(track)])]
+    free = [track for track in plain if not found.reasons[id(track)]]
+    faulty = errors_of_numbers(free, own_keys.read(free))
     faults = [fault for fault in faulty if fault is not None]
-    wanted = {track.path for track, fault in zip(free, faulty, strict=True) if fault is None}
+    wanted = [track for track, fault in zip(free, faulty, strict=True) if fault is None]
     enabled = len(plain) < len(tracks)
     if not wanted and not enabled:
         if left_alone or faults:
             raise AnimationError(*left_alone, *faults)
-        raise AnimationError(Finding("NO_FLOAT_PROPERTY", name_of(datablock)))
+        raise AnimationError(Finding("NO_FLOAT_PROPERTY", name_of(of.datablock)))
     report.notes += left_alone
     report.errors += faults
     if channels.action.library is not None:
-        channels = editable_channels(datablock, report.notes)
+        channels = editable_channels(of.datablock, report.notes)
+        paths = {track.path for track in wanted}
+        wanted = [track for track in find_tracks(of.datablock, channels, of.prefixes) if track.path in paths]
     remove_strays(channels)
-    found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
-    made |= {(*channels.identity, track.path): (channels, track) for track in found}
-    report.tracks += len(found)
+    made |= {(*channels.identity, track.path): (channels, track) for track in wanted}
+    report.tracks += len(wanted)
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Finding]:
@@ -241,10 +302,9 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
     if _is_all_linear(originals):
         # As exporters write them: nobody chose that.
         return dict(originals)
-    other = {
-        index: ~np.isin(own.keys.interpolation, (INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]))
-        for index, own in originals.items()
-    }
+    other = {index: _OTHER[own.keys.interpolation] for index, own in originals.items()}
+    if not any(each.any() for each in other.values()):
+        return dict(originals)
     if any(each[:-1].any() for each in other.values()):
         report.notes.append(track.finding("NOT_BEZIER"))
     return {

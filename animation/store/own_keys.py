@@ -356,6 +356,14 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     return every
 
 
+def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
+    """Return findings as `error_of_numbers` does, of tracks that are looked at together."""
+    joined = own_end_to_end([own for each in every for own in each.values()]).keys if any(every) else NO_KEYS
+    if all(np.isfinite(places).all() for places in (joined.co, joined.handle_left, joined.handle_right)):
+        return [None] * len(tracks)
+    return list(map(error_of_numbers, tracks, every))
+
+
 def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None:
     """Return a finding that names the first key with a frame, a value or a handle that is not finite; None: no key."""
     for each in own.values():

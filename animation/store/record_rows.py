@@ -83,8 +83,7 @@ def recorded(
         rows["identity"][known] = present["identity"]
         rows[stays] = present[stays[known]]
     if numbers is not None:
-        every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
-        given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
+        given = _with_numbers(rows, joined, numbers, chosen)
         stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
         rows = given
     stays |= ~rows_.are_finite(rows)
@@ -99,6 +98,22 @@ def recorded(
     named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
     owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
     return owns, in_parts(fresh, joined.sums(~stays).tolist() if stays.any() else joined.counts)
+
+
+def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen: Sequence[BoolArray] | None) -> Rows:
+    """Return rows with the numbers of each part set in its chosen keys."""
+    given = rows.copy()
+    places: dict[str, list[npt.NDArray[np.intp]]] = {}
+    values: dict[str, list[npt.NDArray[np.float64]]] = {}
+    for number, (span, each) in enumerate(zip(joined.spans, numbers, strict=True)):
+        at = np.arange(span.start, span.stop)
+        at = at if chosen is None else at[chosen[number]]
+        for name, own in each.items():
+            places.setdefault(name, []).append(at)
+            values.setdefault(name, []).append(own if own.shape == at.shape else np.broadcast_to(own, at.shape))
+    for name, every in values.items():
+        rows_.give(given, name, np.concatenate(every), np.concatenate(places[name]))
+    return given
 
 
 def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:

@@ -7,7 +7,7 @@ copied and pasted keys, and those restored by undo, keep their meaning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -222,16 +222,13 @@ def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], n
     return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
 
 
-def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt.NDArray[np.bool_]) -> Rows:
-    """Return rows with parameters set in the chosen ones, one number for each row; NaN unsets a parameter."""
-    given = rows.copy()
-    for name, values in numbers.items():
-        column = column_of(name)
-        none = np.isnan(values)
-        bit = np.uint32(1 << column)
-        given["numbers"][chosen, column] = np.where(none, 0.0, values)
-        given["given"][chosen] = np.where(none, given["given"][chosen] & ~bit, given["given"][chosen] | bit)
-    return given
+def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
+    """Set a parameter of the rows numbered `at`, one number for each of them; NaN unsets it."""
+    column = column_of(name)
+    none = np.isnan(values)
+    bit, given = np.uint32(1 << column), rows["given"][at]
+    rows["numbers"][at, column] = np.where(none, 0.0, values)
+    rows["given"][at] = np.where(none, given & ~bit, given | bit)
 
 
 class Known(Protocol):
