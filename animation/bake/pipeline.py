@@ -23,6 +23,7 @@ from ..store.table.options import Options
 from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
 from .plans.protocol import Baked, Results, TrackPlan
+from .plans.rotation_channels import followed_together
 from .put_back import restore_tracks
 from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
@@ -180,8 +181,10 @@ def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> 
     """Evaluate and fit the splines of all jobs; raise KeysError, which does not name the track."""
     plans = [plan for job in jobs for plan in job.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
-    values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
+    values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
+    walks = zip(evaluations, values, strict=True)
+    followed = followed_together([(each.walk, samples) for each, samples in walks if each.walk is not None])
     fits = fit_many([request for plan in plans for request in plan.requests])
     handles = fit_handles([request for plan in plans for request in plan.handles], known)
-    results = Results(iter(values), iter(fits), iter(handles))
+    results = Results(iter(values), iter(followed), iter(fits), iter(handles))
     return [[plan.compose(results) for plan in job.plans] for job in jobs]

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,14 +32,44 @@ from .sample_frames import Sampling
 
 OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has any."""
-Evaluation = tuple[Spline, Float32Array | Float64Array]
-"""A spline, and the frames at which it is evaluated."""
 
 _Array = TypeVar("_Array", Float32Array, EnumArray)
 
 STILL = 1e-6
 """A component without an F-curve gets one only where the motion leaves its value by more than this: float32
 rounding."""
+
+
+@record(eq=False)
+class Walk:
+    """The numbers of a rotation's keys, from which samples continue in the numbers of its channels."""
+
+    track: Track
+    raw: Float64Array
+    """Shape (keys, components)."""
+    key_rows: IndexArray
+    """The rows of the keys among the samples."""
+
+
+class Evaluation(NamedTuple):
+    """A spline, and the frames at which it is evaluated."""
+
+    spline: Spline
+    frames: Float32Array | Float64Array
+    walk: Walk | None = None
+    """How the samples of a rotation are followed in the numbers of its channels; None: they are not."""
+
+
+@record()
+class Followed:
+    """A rotation's samples in the numbers of its channels; from each key they continue from its own numbers."""
+
+    numbers: Float64Array
+    """Shape (m, components)."""
+    arriving: Float64Array
+    """The numbers with which the samples arrive at each key, shape (keys, components)."""
+    jumps: BoolArray
+    """The keys at which the samples arrive with other numbers than the key's own, which mean the same."""
 
 
 @record()
@@ -182,6 +212,8 @@ class Results:
     """Hand out the results of evaluation and fitting, in the order of the plans: each takes those it requested."""
 
     values: Iterator[Float64Array]
+    followed: Iterator[Followed]
+    """Of those evaluations that have a walk."""
     fits: Iterator[Fit]
     handles: Iterator[Handles]
 

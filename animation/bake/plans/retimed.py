@@ -86,7 +86,7 @@ class RetimedSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return each spline and the frames that are played."""
-        return [(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
+        return [Evaluation(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of the motion as it is timed."""

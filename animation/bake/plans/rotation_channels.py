@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +13,16 @@ from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...errors import Finding
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
-from ...records import record
 from ...store.tracks import Track
+from .protocol import Followed, Walk
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
 """Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
 _SHORT = 1.0
 """Radians, or units of an axis. Neighboring keys with smaller differences keep their own values."""
+_SAMPLES_AT_ONCE = 10_000
+"""Samples whose angles are followed together; their arrays stay in the processor's cache."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Limits of the number of parts into which a segment is divided to follow its angles."""
 
@@ -68,36 +71,59 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
     return spline.spline(frames), np.arange(len(keys)) * parts
 
 
-@record()
-class Followed:
-    """A rotation's samples in the numbers of its channels; from each key they continue from its own numbers."""
-
-    numbers: Float64Array
-    """Shape (m, components)."""
-    arriving: Float64Array
-    """The numbers with which the samples arrive at each key, shape (keys, components)."""
-    jumps: BoolArray
-    """The keys at which the samples arrive with other numbers than the key's own, which mean the same."""
-
-
 def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
     """Convert samples to the track's components, without jumps between keys; `raw`: the numbers of the keys."""
+    return followed_together([(Walk(track, raw, key_rows), quaternions)])[0]
+
+
+def followed_together(every: Sequence[tuple[Walk, Float64Array]]) -> list[Followed]:
+    """Convert samples of several rotations as `followed` does: calls of NumPy cost as much for one as for many."""
+    angles = [(walk, quaternions) for walk, quaternions in every if walk.track.kind != "QUATERNION"]
+    chains = iter(_chains(angles))
+    return [
+        _signed(walk, quaternions) if walk.track.kind == "QUATERNION" else _rejoined(walk, quaternions, next(chains))
+        for walk, quaternions in every
+    ]
+
+
+def _signed(walk: Walk, quaternions: Float64Array) -> Followed:
+    """Return quaternions with the signs of the keys."""
+    raw, key_rows = walk.raw, walk.key_rows
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
-    if track.kind == "QUATERNION":
-        chain = rotations.unroll_signs(quaternions)
-        signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
-        jumps[1:] = signs[1:] != signs[:-1]
-        if not jumps.any():
-            return Followed(chain * signs[0], arriving, jumps)
-        arriving[jumps] *= -1.0
-        segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
-        return Followed(chain * signs[segment, np.newaxis], arriving, jumps)
-    chain = np.empty((len(quaternions), raw.shape[1]))
-    start = 0
-    if key_rows[0]:
-        chain[key_rows[0] :: -1] = _follow(track, quaternions[key_rows[0] :: -1], raw[0])
-        start = int(key_rows[0])
-    chain[start:] = _follow(track, quaternions[start:], raw[0])
+    chain = rotations.unroll_signs(quaternions)
+    signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
+    jumps[1:] = signs[1:] != signs[:-1]
+    if not jumps.any():
+        return Followed(chain * signs[0], arriving, jumps)
+    arriving[jumps] *= -1.0
+    segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
+    return Followed(chain * signs[segment, np.newaxis], arriving, jumps)
+
+
+def _chains(every: Sequence[tuple[Walk, Float64Array]]) -> list[Float64Array]:
+    """Follow the angles of rotations from their first keys on, those of one length together."""
+    groups: dict[Hashable, list[int]] = {}
+    ahead = [quaternions[int(walk.key_rows[0]) :] for walk, quaternions in every]
+    for number, ((walk, _), quaternions) in enumerate(zip(every, ahead, strict=True)):
+        groups.setdefault((walk.track.kind, walk.track.order, len(quaternions)), []).append(number)
+    chains: dict[int, Float64Array] = {}
+    for numbers in groups.values():
+        at_once = max(1, _SAMPLES_AT_ONCE // len(ahead[numbers[0]]))
+        for some in (numbers[start : start + at_once] for start in range(0, len(numbers), at_once)):
+            starts = np.stack([every[number][0].raw[0] for number in some])
+            together = _follow(every[some[0]][0].track, np.stack([ahead[number] for number in some]), starts)
+            chains |= zip(some, together, strict=True)
+    return [chains[number] for number in range(len(every))]
+
+
+def _rejoined(walk: Walk, quaternions: Float64Array, chain: Float64Array) -> Followed:
+    """Return angles that continue from each key by its own numbers; `chain`: those from the first key on."""
+    track, raw, key_rows = walk.track, walk.raw, walk.key_rows
+    jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
+    first = int(key_rows[0])
+    if first:
+        before = _follow(track, quaternions[first::-1], raw[0])[::-1]
+        chain = np.concatenate((before[:-1], chain))
     for key in range(1, len(raw)):
         row = int(key_rows[key])
         jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > JUMP
@@ -108,14 +134,13 @@ def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_row
 
 
 def channel_numbers(
-    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
+    track: Track, found: Followed, spline: TrackSpline, key_rows: IndexArray
 ) -> tuple[Float64Array, Maps | None]:
     """Return samples in the numbers of the channels, which are continuous throughout, and the maps to these.
 
     The maps bring a key's own numbers, and those of what follows it, to the numbers of the channels, which mean the
     same orientations. None: the keys' own numbers are continuous.
     """
-    found = followed(track, quaternions, spline.values, key_rows)
     maps = continuous_maps(track, spline, found.arriving, found.jumps)
     if maps is None:
         return found.numbers, None
@@ -146,8 +171,8 @@ def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, j
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
     if track.kind == "EULER":
         return rotations.follow_euler(quaternions, track.order, start)
-    axes, angles = rotations.follow_axis_angle(quaternions, start[1:], start[0])
-    return np.concatenate((angles[:, np.newaxis], axes), axis=1)
+    axes, angles = rotations.follow_axis_angle(quaternions, start[..., 1:], start[..., 0])
+    return np.concatenate((angles[..., np.newaxis], axes), axis=-1)
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:

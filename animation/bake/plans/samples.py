@@ -20,7 +20,7 @@ from .component_keys import (
     slopes_at_ends,
     together,
 )
-from .protocol import Baked, Evaluation, Plan, Results, Scope
+from .protocol import Baked, Evaluation, Plan, Results, Scope, Walk
 from .rotation_channels import FOLLOWED, channel_numbers
 from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
@@ -60,7 +60,7 @@ class ValueSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return each spline with the frames of the samples."""
-        return [(spline.spline, self._evaluated(spline)) for spline in self.splines]
+        return [Evaluation(spline.spline, self._evaluated(spline)) for spline in self.splines]
 
     def _evaluated(self, spline: TrackSpline) -> Float32Array | Float64Array:
         """Return the frames at which a spline is evaluated."""
@@ -141,12 +141,13 @@ class RotationSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return the spline and the frames of samples, keys and those between to follow angles."""
-        return [(self.spline.spline, self.at)]
+        walk = Walk(self.scope.track, self.spline.values, self.key_rows)
+        return [Evaluation(self.spline.spline, self.at, walk)]
 
     def compose(self, results: Results) -> Baked:
         """Compose the samples as channel values."""
         quaternions = next(results.values)
-        numbers, maps = channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
+        numbers, maps = channel_numbers(self.scope.track, next(results.followed), self.spline, self.key_rows)
         if self._stands_still(quaternions):
             # Keys need not be unit quaternions or axes, as samples are.
             numbers[:] = self.spline.values[0]
