@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -27,7 +27,7 @@ class _Written(NamedTuple):
     """An F-curve whose keys were written, and the selection that these are to have."""
 
     fcurve: bpy.types.FCurve
-    count: int
+    size: int
     """The number of its keys. Not the keys: their memory is needed for the next ones."""
     rows: IndexArray
     """The keys that have some flag, shape (k,)."""
@@ -37,14 +37,14 @@ class _Written(NamedTuple):
     @property
     def has_few(self) -> bool:
         """Return whether few of the keys are selected."""
-        return _FEW * len(self.rows) < self.count
+        return _FEW * len(self.rows) < self.size
 
 
 class Writer:
     """Write keys of F-curves, and all selection flags of them at the end."""
 
     def __init__(self) -> None:
-        self._curves: dict[bpy.types.ID, list[_Written]] = {}
+        self._curves: dict[Any, list[_Written]] = {}
         """By action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
@@ -64,12 +64,12 @@ class Writer:
     def select(self) -> None:
         """Set the selection of all keys written, and leave that of the actions' other keys as it is."""
         for action, curves in self._curves.items():
-            _select(cast(bpy.types.Action, action), curves)
+            _select(action, curves)
 
 
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
     """Set the selection of the keys of an action's F-curves, and leave that of its other keys as it is."""
-    free = sum(each.count for each in curves if each.has_few)
+    free = sum(each.size for each in curves if each.has_few)
     is_free = bool(free) and _deselect(action, {each.fcurve.as_pointer() for each in curves}, free // 2)
     for each in curves:
         if is_free and each.has_few:
@@ -78,7 +78,7 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
                 point = points[row]
                 point.select_control_point, point.select_left_handle, point.select_right_handle = flags
         else:
-            every = np.zeros((len(FLAGS), each.count), dtype=np.bool_)
+            every = np.zeros((len(FLAGS), each.size), dtype=np.bool_)
             every[:, each.rows] = each.flags
             write_flags(each.fcurve, list(every))
 
