@@ -225,7 +225,9 @@ class TurnedSpline(OrientationSpline):
         spline = cls(keys, cycle, **options)
         given = numbers("walk", walk, 3)
         if given.shape != (len(keys) - 1, 3):
-            raise KeysError(n_("walk must be x, y, z, one row from each key to the next, not of shape {!s}", given.shape))
+            raise KeysError(
+                n_("walk must be x, y, z, one row from each key to the next, not of shape {!s}", given.shape)
+            )
         q = spline.keys.values
         vectors = cls._turns_of_walk(q, given)
         reached = multiply(from_rotation_vector(vectors), q[:-1])

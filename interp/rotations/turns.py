@@ -182,7 +182,8 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     if keys.ndim == 1:
         _check_finite(keys)
         return rotations_to_turns(from_euler(keys, order))
-    return _nearest_to_sums(from_euler(keys, order), walk_euler(keys, order))
+    walk = walk_euler(keys, order)
+    return _nearest_to_sums(from_euler(keys, order), walk)
 
 
 def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
@@ -249,7 +250,8 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     if not key_angles.ndim:
         _check_finite(np.append(key_axes, key_angles))
         return rotations_to_turns(from_axis_angle(key_axes, key_angles))
-    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walk_axis_angle(key_angles, key_axes))
+    walk = walk_axis_angle(key_angles, key_axes)
+    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walk)
 
 
 def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:

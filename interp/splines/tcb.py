@@ -35,7 +35,7 @@ Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
-# Turns about axes that differ by no more, times the longest of them, are about one axis.
+# Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
 _ONE_AXIS = 1e-6
 
 
@@ -288,8 +288,11 @@ class RotationSpline(TurnedSpline):
         if not longest:
             return
         axis = turns[lengths.argmax()] / longest
+        q = self.keys.values
         across = np.linalg.norm(turns - np.outer(turns @ axis, axis), axis=1)
-        laid_over = (across.max() <= _ONE_AXIS * longest) | (lengths > np.pi)
+        left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
+        is_about_one_axis = max(across.max(), left.max()) <= _ONE_AXIS * longest
+        laid_over = is_about_one_axis | (lengths > np.pi)
         if laid_over.any():
             self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
 

@@ -464,7 +464,7 @@ def test_rotations_are_of_real_numbers(function):
 def test_rotations_have_their_components(function):
     given = plain(function)
     for name, value in given.items():
-        if name not in CHOICES and np.ndim(value) and name != "vectors":
+        if name not in CHOICES and np.ndim(value) and name != "vectors" and not (name == "angles" and "axes" in given):
             with pytest.raises(ValueError, match=f"^{name} must have"):
                 function(**{**given, name: np.zeros(5)})
             with pytest.raises(ValueError, match=f"^{name} must have"):
