@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..batch import IndexArray
+from ..batch import BoolArray, IndexArray
 from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 from . import sphere
@@ -41,7 +41,7 @@ class LongTurns:
         self._start = outgoing - self.axis * self._leaving
         # The turn along the axis comes after the turn across it, and turns its end.
         self._end = turned(-chords, incoming - self.axis * self._arriving)
-        self._turns = chords.any(axis=0) | outgoing.any(axis=0) | incoming.any(axis=0)
+        self._turns: BoolArray = chords.any(axis=0) | outgoing.any(axis=0) | incoming.any(axis=0)
 
     def turns(
         self, segment: IndexArray, u: Float64Array

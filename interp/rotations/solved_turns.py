@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy.typing as npt
 
 from ..batch import Curve, Cycle, KeyBatch, end_to_end
-from ..keys import Float64Array, Keys
+from ..keys import Keys
 from . import sphere
 from .rotation_vectors import TurningSpline
 

@@ -544,3 +544,17 @@ def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation,
     assert np.degrees((found * wanted.inv()).magnitude().max()) < 0.01
     assert report.rotation_change < math.radians(0.01)
     assert not report.notes
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
+def test_the_turns_can_be_chosen_before_the_fit(animation, path, keep_look) -> None:
+    thing = new_object(mode="XYZ")
+    insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (20, (math.radians(300), 0.0, 0.0)), (40, (0.0, 0.0, 0.0))])
+    report = animation.enable(thing, keep_look=keep_look, path=path)
+    assert animation.find_track(thing, "rotation").settings.path == path
+    animation.bake(thing)
+    played = Rotation.from_euler("xyz", motion(thing, "rotation_euler", 3, np.arange(1.0, 21.0)))
+    turned = np.degrees((played[1:] * played[:-1].inv()).as_rotvec()[:, 0].sum())
+    assert turned == pytest.approx(300.0 if path == "AS_KEYED" else -60.0, abs=1e-3)
+    assert bool(report.rotation_change > math.radians(10)) == (keep_look and path == "SHORTEST")

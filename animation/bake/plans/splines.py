@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from ....interp import Keys, KeysError, rotations
 from ....interp.batch import Spline
-from ....interp.keys import PARAMETERS
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves
