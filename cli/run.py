@@ -158,7 +158,9 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         outcome.report.add(write_all_velocities(datablocks, job))
     elif job.verb == "enable":
         every = dict.fromkeys(datablocks)
-        _add_faults(animation.enable_many(every, None, job.keep_look, max_change=job.max_change), outcome, job, every)
+        _add_faults(
+            animation.enable_many(every, None, job.keep_look, None, job.max_change, job.path), outcome, job, every
+        )
     elif job.verb == "curves":
         outcome.report.add(restore_all(job, outcome))
     elif job.verb == "reduce":
@@ -184,7 +186,7 @@ def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     every = dict.fromkeys(datablocks)
     plain = every if job.enables else plain_among(every) if job.patterns else {}
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
-    report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, max_change=job.max_change)
+    report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, False, job.max_change, job.path)
     _add_faults(report, outcome, job, plain)
 
 

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
+from ...interp.rotations.orientations import Path
 from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
 from ..bake.plans.refused_motion import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
@@ -50,6 +51,7 @@ def enable(
     prefixes: Iterable[str] | None = None,
     keep_look: bool = False,
     defaults: Parameters | None = None,
+    path: Path | None = None,
 ) -> Report:
     """Make the datablock's tracks TCB; their motion changes at the next bake.
 
@@ -64,6 +66,8 @@ def enable(
         and linear and easing keys are keys of the spline.
     defaults : mapping, optional
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
+    path : {"SHORTEST", "AS_KEYED"}, optional
+        How rotations turn from key to key, as for `choose`. Default: as in `enable_many`.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def enable(
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
-    report = enable_many([datablock], prefixes, keep_look, defaults)
+    report = enable_many([datablock], prefixes, keep_look, defaults, path=path)
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report
@@ -95,6 +99,7 @@ def enable_many(
     keep_look: bool = False,
     defaults: Parameters | None = None,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
+    path: Path | None = None,
 ) -> Report:
     """Make tracks of several datablocks TCB, as `enable` does.
 
@@ -114,6 +119,9 @@ def enable_many(
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
     max_change : (float, float)
         An angle in radians, and a share of a track's range: a larger change of kept motion is visible, and noted.
+    path : {"SHORTEST", "AS_KEYED"}, optional
+        How rotations turn from key to key, as for `choose`. Default: as keyed for angles, the shorter way for
+        quaternions, and with `keep_look` the one that changes the motion less.
 
     Returns
     -------
@@ -146,14 +154,14 @@ def enable_many(
     for (_, track), own in zip(made.values(), originals, strict=True):
         report.notes += _faults_of_frames(track, own)
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
-    numbers, settings = None, None
+    numbers, settings = None, [_settings(track, path) for _, track in made.values()]
     if keep_look:
         originals = [
             _with_interpolations(track, own, report) for (_, track), own in zip(made.values(), originals, strict=True)
         ]
         with scratch_curves.kept():
             tracks = [track for _, track in made.values()]
-            numbers, settings = _keep_look(tracks, originals, defaults or {}, max_change, report)
+            numbers, settings = _keep_look(tracks, originals, defaults or {}, max_change, report, path)
     enable_read(list(made.values()), originals, settings, numbers)
     return report
 
@@ -337,6 +345,7 @@ def _keep_look(
     defaults: Mapping[str, float],
     max_change: tuple[float, float],
     report: Report,
+    path: Path | None,
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
     """Fit parameters to the present motion; return each track's parameters and settings.
 
@@ -347,7 +356,7 @@ def _keep_look(
     readings = [
         reading
         for place, (track, own) in enumerate(zip(tracks, originals, strict=True))
-        for reading in _readings(place, track, own, defaults if place in linear else {})
+        for reading in _readings(place, track, own, defaults if place in linear else {}, path)
     ]
     parts = played_parts([(tracks[each.place], originals[each.place], each.splines) for each in readings])
     measured = [
@@ -369,7 +378,7 @@ def _keep_look(
         ],
     )
     numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
-    settings = [track.settings for track in tracks]
+    settings = [_settings(track, path) for track in tracks]
     best: dict[int, int] = {}
     for row, (reading, look) in enumerate(measured):
         first = best.setdefault(reading.place, row)
@@ -413,20 +422,25 @@ def _of_channels(
 
 
 def _readings(
-    place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
+    place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the default reading of a track's turns, and the other one if it differs.
+    """Return the reading of a track's turns by `path`; by default the usual one, and the other one if it differs.
 
     There are none where Blender plays all of the track's segments, it already has parameters, or can't be baked.
     """
-    settings = track.settings
+    settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)
     readings = [_Reading(place, settings, splines)] if splines else []
-    if track.is_rotation and any(_is_turned_far(track, spline) for spline in splines):
+    if path is None and track.is_rotation and any(_is_turned_far(track, spline) for spline in splines):
         other = replace(settings, path="SHORTEST" if settings.path == "AS_KEYED" else "AS_KEYED")
         splines = _splines(track, other, originals, defaults)
         readings += [_Reading(place, other, splines)] if splines else []
     return readings
+
+
+def _settings(track: Track, path: Path | None) -> Settings:
+    """Return the settings that a plain track gets; `path` is that of rotations, if it was chosen."""
+    return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 
 
 def _is_turned_far(track: Track, spline: TrackSpline) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import bpy
 
+from ...interp.rotations.orientations import Path
 from ..arguments import NotNegative, checked
 from ..bake.pipeline import bake_steps
 from ..errors import AnimationError
@@ -31,6 +32,7 @@ def enable_and_bake(
     progress: Progress | None = None,
     whole: bool = False,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
+    path: Path | None = None,
 ) -> Report:
     """Make the tracks of `plain` TCB, and bake those of `selected`; those of `plain` that can't be baked stay plain.
 
@@ -48,6 +50,8 @@ def enable_and_bake(
         As for `bake_many`.
     max_change : (float, float)
         As for `enable_many`.
+    path : {"SHORTEST", "AS_KEYED"}, optional
+        As for `enable_many`.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def enable_and_bake(
     (3, 1)
     """
     before = {place for datablock in plain for place, track in _tracks(datablock) if track.enabled}
-    kept = enable_many(plain, None, keep_look, options.defaults, max_change)
+    kept = enable_many(plain, None, keep_look, options.defaults, max_change, path)
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     try:
         report = run_steps(bake_steps(selected, options, only, whole), progress, finishes=True)

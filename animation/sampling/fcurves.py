@@ -10,7 +10,7 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.tcb_parameters import SAMPLES, Part, sample_frames
 from ...interp.splines import tcb
-from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of
+from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of, walk_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
@@ -69,7 +69,7 @@ def _parts(
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
         # Other splines have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        parts.append(Part(spline.spline, rows, played))
+        parts.append(Part(spline.spline, rows, played, _walk(track, spline, channels)))
     return parts
 
 
@@ -81,6 +81,18 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
             return None
         raw = rotations.normalise(raw) if np.isfinite(raw).all() else raw
     return raw if np.isfinite(raw).all() else None
+
+
+def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
+    """Return how far a rotation by angles turns from the key before each sample, shape (n - 1, SAMPLES, 3)."""
+    if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
+        return None
+    samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)
+    from_keys = np.concatenate((spline.values[:-1, np.newaxis], samples), axis=1)
+    # The way from a segment's last sample to the next key is not needed.
+    walk = walk_of(track, from_keys.reshape(-1, from_keys.shape[2]))
+    walk = np.append(walk, np.zeros((1, 3)), axis=0).reshape(len(samples), SAMPLES + 1, 3)
+    return np.cumsum(walk[:, :-1], axis=1)
 
 
 @record(eq=False)

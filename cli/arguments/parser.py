@@ -21,6 +21,7 @@ from ...animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
 from ...animation.store.parameters import LIMITS
 from ...animation.store.table.options import SAMPLE_LIMIT, shown
 from ...animation.translation import n_, rpt_
+from ...interp.rotations.orientations import Path as RotationPath
 from .check import CHECK_EXAMPLES, add_check_options, check_options
 from .curves import CURVES_EXAMPLES, add_curves_options, curves_options
 from .exchange import (
@@ -79,6 +80,8 @@ class Job:
     options: Options
     keep_look: bool
     """Keep the motion, as nearly as parameters can, of what becomes TCB."""
+    path: RotationPath | None
+    """How rotations of what becomes TCB turn from key to key; None: as Enable chooses."""
     max_change: tuple[float, float]
     """An angle, and a share of a track's range: a larger change of motion is visible."""
     enables: bool
@@ -125,6 +128,7 @@ class Job:
             "command": self.verb,
             "objects": self.patterns,
             "keep_look": self.keep_look,
+            "path": self.path,
             "max_change": self.max_change,
             "enables": self.enables,
             "discards_edits": self.discards_edits,
@@ -155,6 +159,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "patterns": patterns,
         "options": options,
         "keep_look": getattr(given, "keep_look", False),
+        "path": getattr(given, "path", None),
         "max_change": getattr(given, "max_change", MAX_CHANGE),
         "enables": getattr(given, "enable", False),
         "discards_edits": getattr(given, "discard_edits", False),
@@ -548,6 +553,15 @@ def _add_keep_look(verb: argparse.ArgumentParser) -> None:
         action="store_false",
         dest="keep_look",
         help=rpt_("what becomes TCB has parameters 0, so its motion changes"),
+    )
+    verb.add_argument(
+        "--turns",
+        choices=("SHORTEST", "AS_KEYED"),
+        dest="path",
+        help=rpt_(
+            "how rotations of what becomes TCB turn from key to key: by the shorter way, or as far as the keys say "
+            "(default: as keyed for angles, shortest for quaternions; with --keep-look what changes the motion less)"
+        ),
     )
     verb.add_argument(
         "--max-change",

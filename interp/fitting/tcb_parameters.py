@@ -150,7 +150,7 @@ class _Keys:
         batches: dict[Hashable, list[tuple[Part, int, float]]] = {}
         for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
             for part in track:
-                batches.setdefault((part.spline.batch, part.has_whole_turns), []).append((part, start, scale))
+                batches.setdefault((part.spline.batch, part.counts_turns), []).append((part, start, scale))
         return cls(
             np.repeat(np.arange(len(tracks)), counts),
             np.array([noise for _, noise in scales]),

@@ -2,8 +2,8 @@
 """Segments of TCB splines beside the motions that they should play: residuals, and their derivatives by parameters.
 
 Residuals are those of the splines. Their derivatives are those of Hermite's curve through the same tangents, of a
-rotation in the rotation vectors from key to key: exact about one axis, and otherwise good enough to descend by. With
-whole turns they are difference quotients. Arrays of segments have d components first and the N segments last.
+rotation in the rotation vectors from key to key: exact about one axis, and otherwise good enough to descend by.
+Arrays of segments have d components first and the N segments last.
 Source: docs/formulas, "Fitting parameters to a motion".
 """
 
@@ -32,7 +32,7 @@ SAMPLES = 7
 SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 """Shares of a segment at which it is sampled."""
 _STEP = 1e-6
-"""Of difference quotients: as far from rounding (1e-16 / 1e-6) as from curvature."""
+"""Of difference quotients by ease: as far from rounding (1e-16 / 1e-6) as from curvature."""
 _EASE_TO, _EASE_FROM = 3, 4
 """Ease to shapes the segment that its key ends, ease from the one that it begins."""
 
@@ -50,11 +50,15 @@ class Part:
         share the parameters of a key.
     samples : ndarray, shape (n - 1, SAMPLES, d)
         The motion at `sample_frames`, finite; unit quaternions of either sign for rotations.
+    walk : ndarray, shape (n - 1, SAMPLES, 3), or None
+        How far a rotation has turned at the samples since the key before, whole turns included: rotation vectors.
+        Only splines with long turns need it.
     """
 
     spline: Spline
     rows: IndexArray
     samples: Float64Array
+    walk: Float64Array | None = None
 
     def with_parameters(self, parameters: Float64Array) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
@@ -66,9 +70,9 @@ class Part:
         return isinstance(self.spline, tcb.RotationSpline)
 
     @property
-    def has_whole_turns(self) -> bool:
-        """Return whether the spline is a rotation with whole turns."""
-        return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_whole_turns
+    def counts_turns(self) -> bool:
+        """Return whether the spline and the motion are rotations of which the whole turns are known."""
+        return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_long_turns and self.walk is not None
 
     @property
     def weights(self) -> Float64Array:
@@ -99,7 +103,6 @@ class Segments:
     """The segments of splines of one kind, N in all, of d components: of rotations, those of rotation vectors."""
 
     splines: list[Spline]
-    has_whole_turns: bool
     tracks: KeyBatch
     rows: IndexArray
     """Which of the problem's keys the splines' keys are."""
@@ -113,6 +116,8 @@ class Segments:
     """Weights of residuals, shape (d, N)."""
     samples: Float64Array
     """The motion, shape (components, SAMPLES, N): of numbers relative to the segment's first key, and weighted."""
+    walk: Float64Array | None
+    """How far rotations whose whole turns count have turned since the segment's first key, shape (3, SAMPLES, N)."""
 
     @classmethod
     def of(cls, parts: Sequence[Part], starts: Sequence[int], scales: Sequence[float]) -> Segments:
@@ -129,7 +134,6 @@ class Segments:
         before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
         return cls(
             splines,
-            parts[0].has_whole_turns,
             tracks,
             rows=np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
             begin=begin,
@@ -137,6 +141,7 @@ class Segments:
             after=after,
             weights=np.ascontiguousarray(weights),
             samples=np.ascontiguousarray(samples),
+            walk=_walk_of(parts) if parts[0].counts_turns else None,
         )
 
     def take(self, keys: BoolArray) -> Segments | None:
@@ -153,7 +158,6 @@ class Segments:
         index, in_problem = np.cumsum(own) - 1, np.cumsum(keys) - 1
         return Segments(
             chosen,
-            self.has_whole_turns,
             tracks,
             rows=in_problem[self.rows[own]],
             begin=index[self.begin[segments]],
@@ -161,6 +165,7 @@ class Segments:
             after=self.after.compress(own, axis=1),
             weights=self.weights.compress(segments, axis=1),
             samples=self.samples.compress(segments, axis=2),
+            walk=None if self.walk is None else self.walk.compress(segments, axis=2),
         )
 
     @property
@@ -194,8 +199,15 @@ class Segments:
         if self.is_rotation:
             tracks = replace(self.tracks, parameters=own)
             curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
-            values = curve.evaluate(np.tile(self.begin, SAMPLES), u.ravel(), 0).reshape(self.samples.shape)
-            return _chord_vectors(values, self.samples) * self.weights[:, np.newaxis]
+            segment = np.tile(self.begin, SAMPLES)
+            values = curve.evaluate(segment, u.ravel(), 0)
+            turns = sphere.product(values.reshape(self.samples.shape), sphere.conjugate(self.samples))
+            if self.walk is None or curve.long_turns is None:
+                return _chord_vectors(turns) * self.weights[:, np.newaxis]
+            since_key = curve.long_turns.turned_since_key(curve.since_start(values, segment), segment, u.ravel())
+            further = since_key.T.reshape(self.walk.shape) - self.walk
+            axis = curve.long_turns.axis[:, self.begin][:, np.newaxis]
+            return _nearest_vectors(turns, further, axis) * self.weights[:, np.newaxis]
         motion = _curve(hermite_weights(u), *(each * self.weights for each in self._shape(*self._tangents(own))))
         motion -= self.samples
         return motion
@@ -228,13 +240,6 @@ class Segments:
             The rows of `parameters` that are fitted: those of tangents first, then both eases or none.
         """
         own = parameters.take(self.rows, axis=1)
-        if self.has_whole_turns:
-            jacobian = self._difference_quotients(own, columns)
-            return Products(
-                np.einsum("aidsn,ajdsn->aijn", jacobian, jacobian),
-                np.einsum("idsn,jdsn->ijn", *jacobian),
-                np.einsum("aidsn,dsn->ain", jacobian, residuals),
-            )
         shaping = [column for column in columns if column < SHAPING]
         count, few = len(columns), slice(len(shaping))
         squares, across, slopes = (
@@ -258,23 +263,6 @@ class Segments:
             slopes[0, from_] = np.einsum("dsn,dsn->n", starting, residuals)
             slopes[1, to] = np.einsum("dsn,dsn->n", ending, residuals)
         return Products(squares, across, slopes)
-
-    def _difference_quotients(self, own: Float64Array, columns: Sequence[int]) -> Float64Array:
-        """Return the derivatives by the keys before and after, shape (2, columns, d, SAMPLES, N), of the splines."""
-        base, step = self._residuals(own), _steps(own)
-        jacobian = np.zeros((2, len(columns), *base.shape))
-        tracks = self.tracks
-        ordinal = np.arange(own.shape[1]) - np.repeat(tracks.first, tracks.last - tracks.first + 1)
-        for parity in (0, 1):
-            # Of a segment's two keys one is moved.
-            keys = ordinal % 2 == parity
-            for slot, column in enumerate(columns):
-                moved = own.copy()
-                moved[column] += step[column] * keys
-                change = self._residuals(moved) - base
-                for side, ends in zip(jacobian, (self.begin, self.begin + 1), strict=True):
-                    side[slot] += change * (keys / step[column]).take(ends)
-        return jacobian
 
 
 class _Linearization:
@@ -366,8 +354,19 @@ def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
     return vectors + cross(half, vectors)
 
 
-def _chord_vectors(values: Float64Array, others: Float64Array) -> Float64Array:
-    """Return the rotation vectors from unit quaternions to others, as long as the chord, 4 sin(angle / 4)."""
-    turn = sphere.product(values, sphere.conjugate(others))
-    vectors: Float64Array = turn[1:] * (np.copysign(2.0, turn[0]) / np.sqrt(0.5 + 0.5 * np.abs(turn[0])))
+def _walk_of(parts: Sequence[Part]) -> Float64Array:
+    return np.ascontiguousarray(np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0))
+
+
+def _chord_vectors(turns: Float64Array) -> Float64Array:
+    """Return the rotation vectors of turns, quaternions of either sign, as long as the chord, 4 sin(angle / 4)."""
+    vectors: Float64Array = turns[1:] * (np.copysign(2.0, turns[0]) / np.sqrt(0.5 + 0.5 * np.abs(turns[0])))
     return vectors
+
+
+def _nearest_vectors(turns: Float64Array, further: Float64Array, axis: Float64Array) -> Float64Array:
+    """Return the rotation vectors of turns, with the whole turns about an axis that bring them nearest to others."""
+    vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
+    whole = np.rint(sphere.dot(further - vectors, axis) / (2.0 * np.pi))
+    result: Float64Array = vectors + axis * (2.0 * np.pi * whole)
+    return result

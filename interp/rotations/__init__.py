@@ -30,6 +30,8 @@ from .turns import (
     turns_of_axis_angle,
     turns_of_euler,
     turns_to_rotations,
+    walk_axis_angle,
+    walk_euler,
 )
 
 __all__ = [
@@ -59,4 +61,6 @@ __all__ = [
     "turns_to_rotations",
     "unit_vectors",
     "unroll_signs",
+    "walk_axis_angle",
+    "walk_euler",
 ]

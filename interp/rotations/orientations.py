@@ -15,7 +15,7 @@ from ..batch import Cycle, KeyBatch, checked_choice
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere
-from .quaternions import angle_between, unit_vectors
+from .quaternions import angle_between, from_rotation_vector, multiply, unit_vectors
 from .turns import Convention, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
@@ -196,9 +196,53 @@ class TurnedSpline(OrientationSpline):
         # Keys that are turns may be antipodal neighbours: the constructor would refuse them as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
-            spline._keep_turns(angles[1:], unit[1:])
+            spline._keep_turns(angles[1:, np.newaxis] * unit[1:])
         return spline
 
+    @classmethod
+    def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
+        """Make the spline of orientations with the way from each to the next, as channels of angles have it.
+
+        Parameters
+        ----------
+        keys : Keys
+            Values of shape (n, 4): quaternions w, x, y, z of either sign, not zero; they are normalised.
+        walk : array_like, shape (n - 1, 3)
+            Rotation vectors from key to key in the parent's frame, as long as the turn, as `rotations.walk_euler` and
+            `rotations.walk_axis_angle` return them. They choose the way; the keys say where it ends.
+        cycle
+            As for the constructor.
+        **options
+            Other parameters of the constructor.
+
+        Examples
+        --------
+        >>> angles = np.radians([[0, 0, 0], [720, 0, 0]])
+        >>> keys = Keys([0, 20], rotations.from_euler(angles))
+        >>> np.degrees(tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles))(10, nu=1))  # a frame
+        array([36.,  0.,  0.])
+        """
+        spline = cls(keys, cycle, **options)
+        given = numbers("walk", walk, 3)
+        if given.shape != (len(keys) - 1, 3):
+            raise KeysError(
+                n_("walk must be x, y, z, one row from each key to the next, not of shape {!s}", given.shape)
+            )
+        q = spline.keys.values
+        vectors = cls._turns_of_walk(q, given)
+        reached = multiply(from_rotation_vector(vectors), q[:-1])
+        flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
+        signs = np.append(1.0, np.cumprod(flips))
+        # Signs on the way may make neighbours antipodal: the constructor would refuse them as keyed.
+        spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
+        spline._keep_turns(vectors)
+        return spline
+
+    @classmethod
     @abstractmethod
-    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
-        """Record the turns from key to key, shape (n-1,), about unit axes, shape (n-1, 3)."""
+    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
+        """Return the turns that the method can use, shape (n-1, 3), where unit quaternions are reached by a walk."""
+
+    @abstractmethod
+    def _keep_turns(self, turns: Float64Array) -> None:
+        """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end near the next key."""

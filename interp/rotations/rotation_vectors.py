@@ -18,9 +18,10 @@ from ..hermite_basis import hermite_powers
 from ..keys import Float64Array, Keys, numbers
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
+from .long_turns import LongTurns
 from .orientations import Path, TurnedSpline, path_signs
-from .turns import Convention
-from .whole_turns import WholeTurns
+from .quaternions import conjugate, multiply, shorter, to_axis_angle
+from .turns import Convention, nearest_turns
 
 if TYPE_CHECKING:
     from typing import Self
@@ -54,14 +55,14 @@ class RotationVectors:
         The quaternions that segments begin at.
     coefficients : ndarray, shape (degree, 3, K)
         Of h by the powers of u, the first power first: a rotation vector, in the parent's frame.
-    whole_turns : WholeTurns or None
-        Whole turns to add to them.
+    long_turns : LongTurns or None
+        Whole turns to lay over them.
     """
 
-    def __init__(self, start: Float64Array, coefficients: Float64Array, whole_turns: WholeTurns | None = None) -> None:
+    def __init__(self, start: Float64Array, coefficients: Float64Array, long_turns: LongTurns | None = None) -> None:
         self._start = start
         self._coefficients = coefficients
-        self._whole_turns = whole_turns
+        self._long_turns = long_turns
 
     @classmethod
     def through(cls, turns: Turns, outgoing: Float64Array, incoming: Float64Array) -> RotationVectors:
@@ -82,14 +83,15 @@ class RotationVectors:
         to the Hermite spline of the angle.
         """
         count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
-        whole_turns, rest = None, turns.onward
+        long_turns, rest = None, turns.onward
         if count.any():
             size = sphere.length(turns.onward)
             axis = np.divide(turns.onward, size, out=np.zeros_like(turns.onward), where=count > 0.0)
-            rest = turns.onward - 2.0 * np.pi * count * axis
-            whole_turns = WholeTurns(count, axis, np.zeros_like(axis), np.zeros_like(axis))
+            whole_turns = 2.0 * np.pi * count * axis
+            rest = turns.onward - whole_turns
+            long_turns = LongTurns(whole_turns, np.zeros_like(axis), np.zeros_like(axis))
         arriving = rate_of_velocity(rest, incoming)
-        return cls(turns.start, hermite_powers(rest, outgoing, arriving), whole_turns)
+        return cls(turns.start, hermite_powers(rest, outgoing, arriving), long_turns)
 
     @classmethod
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
@@ -103,14 +105,14 @@ class RotationVectors:
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
             values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
-            return values if self._whole_turns is None else self._whole_turns.add_to_values(values, segment, u)
+            return values if self._long_turns is None else self._long_turns.add_to_values(values, segment, u)
         velocity = velocity_of_exp(turn, rate)
         if nu == 1:
-            return velocity if self._whole_turns is None else self._whole_turns.add_to_velocities(velocity, segment, u)
+            return velocity if self._long_turns is None else self._long_turns.add_to_velocities(velocity, segment, u)
         acceleration = acceleration_of_exp(turn, rate, change)
-        if self._whole_turns is None:
+        if self._long_turns is None:
             return acceleration
-        return self._whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
+        return self._long_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
     def _vectors(
         self, segment: IndexArray, u: Float64Array, nu: int
@@ -171,8 +173,14 @@ class TurningSpline(TurnedSpline):
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, **options)
 
-    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
-        self._set(_turns=angles[:, np.newaxis] * axes)
+    @classmethod
+    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
+        axes, angles = to_axis_angle(shorter(multiply(q[1:], conjugate(q[:-1]))))
+        angles, axes = nearest_turns(angles, axes, walk)
+        return angles[:, np.newaxis] * axes
+
+    def _keep_turns(self, turns: Float64Array) -> None:
+        self._set(_turns=turns)
 
     @staticmethod
     def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:

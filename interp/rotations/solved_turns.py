@@ -7,7 +7,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..batch import Curve, KeyBatch, end_to_end
+import numpy.typing as npt
+
+from ..batch import Curve, Cycle, KeyBatch, end_to_end
+from ..keys import Keys
 from . import sphere
 from .rotation_vectors import TurningSpline
 
@@ -35,6 +38,13 @@ class SolvedSpline(TurningSpline):
     def from_turns(cls, *turns: Any, **options: Any) -> Self:
         """Make the spline of keys that are turns, as `TurningSpline.from_turns` does."""
         spline = super().from_turns(*turns, **options)
+        spline.check()
+        return spline
+
+    @classmethod
+    def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
+        """Make the spline of orientations with the way from each to the next, as `TurningSpline.from_walk` does."""
+        spline = super().from_walk(keys, walk, cycle, **options)
         spline.check()
         return spline
 

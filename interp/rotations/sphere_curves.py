@@ -21,7 +21,7 @@ import numpy as np
 from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from . import sphere
-from .whole_turns import WholeTurns
+from .long_turns import LongTurns
 
 # An angle from its cosine carries an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more:
 # down to this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
@@ -142,6 +142,12 @@ class GramCurve(ABC):
         self._steep = steep
         self._any_steep = bool(steep.any())
         self._constants = np.stack([*constants])
+
+    @property
+    def starts(self) -> Float64Array:
+        """Return the quaternions that the segments begin at, shape (4, K)."""
+        starts: Float64Array = self._controls[0]
+        return starts
 
     @staticmethod
     @abstractmethod
@@ -356,11 +362,16 @@ def _turning_points(q: Float64Array, velocity: Float64Array, u: Float64Array) ->
 
 
 class RotationSegments:
-    """Segments of rotation tracks: a curve on the sphere, with whole turns added to it."""
+    """Segments of rotation tracks: a curve on the sphere, with long turns laid over it."""
 
-    def __init__(self, curve: GramCurve, whole_turns: WholeTurns | None = None) -> None:
+    def __init__(self, curve: GramCurve, long_turns: LongTurns | None = None) -> None:
         self._curve = curve
-        self.whole_turns = whole_turns
+        self.long_turns = long_turns
+
+    def since_start(self, values: Float64Array, segment: IndexArray) -> Float64Array:
+        """Return the turns to values (4, samples) from the starts of their segments, quaternions (samples, 4)."""
+        starts = self._curve.starts.take(segment, axis=1)
+        return sphere.product(values, sphere.conjugate(starts)).T
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples).
@@ -369,19 +380,19 @@ class RotationSegments:
         """
         if nu == 0:
             values = self._curve.value(segment, u)
-            return values if self.whole_turns is None else self.whole_turns.add_to_values(values, segment, u)
+            return values if self.long_turns is None else self.long_turns.add_to_values(values, segment, u)
         if nu == 1:
             values, rates = self._curve.value_and_rate(segment, u)
             # q' = w q / 2 with the angular velocity w in the parent's frame.
             velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-            return velocity if self.whole_turns is None else self.whole_turns.add_to_velocities(velocity, segment, u)
+            return velocity if self.long_turns is None else self.long_turns.add_to_velocities(velocity, segment, u)
         values, rates, changes = self._curve.value_and_derivatives(segment, u)
         # The rest of w', 2 q' q'*, is a number and no vector.
         acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
-        if self.whole_turns is None:
+        if self.long_turns is None:
             return acceleration
         velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-        return self.whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
+        return self.long_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
 
 def constant_points(points: Float64Array) -> sphere.WithDerivatives:

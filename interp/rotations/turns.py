@@ -179,18 +179,49 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     array([  0., 450.])
     """
     keys = numbers("angles", angles, 3)
-    _check_finite(keys)
     if keys.ndim == 1:
+        _check_finite(keys)
         return rotations_to_turns(from_euler(keys, order))
+    walk = walk_euler(keys, order)
+    return _nearest_to_sums(from_euler(keys, order), walk)
+
+
+def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
+    """Return how far Euler keys turn from one to the next, for `tcb.RotationSpline.from_walk`.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n, 3)
+        Keys about x, y, z.
+    order : str
+        Blender's, as for `from_euler`.
+
+    Returns
+    -------
+    ndarray, shape (n - 1, 3)
+        Between keys the channels are followed in straight lines in small steps: the sums of their rotation vectors,
+        in the parent's frame. Where one channel changes it is that channel's turn.
+
+    Raises
+    ------
+    KeysError
+        As `turns_of_euler`.
+
+    Examples
+    --------
+    >>> np.degrees(rotations.walk_euler([[0, 0, 0], [0, 0, np.radians(720)]]))
+    array([[  0.,   0., 720.]])
+    """
+    keys = numbers("angles", angles, 3)
+    _check_finite(keys)
     change = keys[1:] - keys[:-1]
     steps = _steps_for(np.abs(change).sum(axis=-1))
     pair, before, after = _steps_between(steps)
-    walked = _added_up(
+    return _added_up(
         from_euler(keys[pair] + change[pair] * before, order),
         from_euler(keys[pair] + change[pair] * after, order),
         steps,
     )
-    return _nearest_to_sums(from_euler(keys, order), walked)
 
 
 def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -216,20 +247,46 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     """
     key_angles = numbers("angles", angles)
     key_axes = _of_each(key_angles, numbers("axes", axes, 3))
-    _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
     if not key_angles.ndim:
+        _check_finite(np.append(key_axes, key_angles))
         return rotations_to_turns(from_axis_angle(key_axes, key_angles))
+    walk = walk_axis_angle(key_angles, key_axes)
+    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walk)
+
+
+def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
+    """Return how far axis-angle keys turn from one to the next, for `tcb.RotationSpline.from_walk`.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n,)
+        Radians.
+    axes : array_like, shape (n, 3)
+        The keys' axes as their channels hold them, of any length.
+
+    Returns
+    -------
+    ndarray, shape (n - 1, 3)
+        As `walk_euler` returns it.
+
+    Examples
+    --------
+    >>> np.degrees(rotations.walk_axis_angle([0, 4 * np.pi], [[0, 0, 1], [0, 0, 1]]))
+    array([[  0.,   0., 720.]])
+    """
+    key_angles = numbers("angles", angles)
+    key_axes = _of_each(key_angles, numbers("axes", axes, 3))
+    _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
     unit = unit_vectors(key_axes)[0]
     swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
     steps = _steps_for(np.abs(change) + swing)
     pair, before, after = _steps_between(steps)
-    walked = _added_up(
+    return _added_up(
         from_axis_angle(key_axes[pair] + axis_change[pair] * before, key_angles[pair] + change[pair] * before[:, 0]),
         from_axis_angle(key_axes[pair] + axis_change[pair] * after, key_angles[pair] + change[pair] * after[:, 0]),
         steps,
     )
-    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walked)
 
 
 def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:

@@ -18,6 +18,7 @@ from ..base_splines import ComponentSpline
 from ..batch import (
     Continuity,
     Cycle,
+    IndexArray,
     KeyBatch,
     Method,
     checked_choice,
@@ -26,17 +27,16 @@ from ..cubics import Cubics
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
+from ..rotations.long_turns import LongTurns
 from ..rotations.orientations import Path, TurnedSpline, neighbours, path_signs
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
-from ..rotations.whole_turns import WholeTurns
 
 Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
-# Turns this near to a whole turn from below count as the whole turn less the rest, because the arc of the rest alone
-# would be ill-conditioned by 1 / gap; at this gap that costs three digits.
-_NEARLY_WHOLE = 2e-3
+# Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
+_ONE_AXIS = 1e-6
 
 
 class Adjust(NamedTuple):
@@ -160,18 +160,6 @@ class VectorSpline(ComponentSpline):
         return Cubics.of_tangents(tracks, p, *tangents(tracks, *tracks.chords(p), "TANGENT"))
 
 
-class _SegmentTurns(NamedTuple):
-    """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
-
-    counts: Float64Array
-    axes: Float64Array
-
-    @property
-    def signs(self) -> Float64Array:
-        """Return the signs that they give the keys' quaternions, shape (n,)."""
-        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.counts, 2.0)))
-
-
 class RotationSpline(TurnedSpline):
     """A track of rotations by tension, continuity and bias: controls on the sphere, as 3D Studio has them.
 
@@ -216,7 +204,8 @@ class RotationSpline(TurnedSpline):
     support = 2
     ends: Ends
     construction: Construction
-    _turns: _SegmentTurns | None
+    _turns: Float64Array | None
+    """The turns laid over the segments, rotation vectors of shape (n-1, 3)."""
 
     def __init__(
         self,
@@ -275,11 +264,10 @@ class RotationSpline(TurnedSpline):
 
         Notes
         -----
-        A turn of less than 360 degrees is the literal arc of that length. Of a longer one k whole turns are taken
-        off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is added to the spline
-        of the rest. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
-        whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
-        docs/formulas, "Relative keys" and "Whole turns".
+        A turn of up to 180 degrees is an arc on the sphere. A longer one is laid over the curve on the sphere: a
+        segment of the vector spline through the rotation vectors of such turns. About one axis all turns are, and the
+        motion is the vector spline of the angle, whatever its size and the parameters. Source: docs/formulas,
+        "Relative keys" and "Long turns".
 
         Examples
         --------
@@ -290,9 +278,23 @@ class RotationSpline(TurnedSpline):
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, ends=ends, construction=construction)
 
-    def _keep_turns(self, angles: Float64Array, axes: Float64Array) -> None:
-        counts = np.sign(angles) * np.floor((np.abs(angles) + _NEARLY_WHOLE) / (2.0 * np.pi))
-        self._set(_turns=_SegmentTurns(counts, axes))
+    @classmethod
+    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
+        return walk
+
+    def _keep_turns(self, turns: Float64Array) -> None:
+        lengths = np.linalg.norm(turns, axis=1)
+        longest = lengths.max(initial=0.0)
+        if not longest:
+            return
+        axis = turns[lengths.argmax()] / longest
+        q = self.keys.values
+        across = np.linalg.norm(turns - np.outer(turns @ axis, axis), axis=1)
+        left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
+        is_about_one_axis = max(across.max(), left.max()) <= _ONE_AXIS * longest
+        laid_over = is_about_one_axis | (lengths > np.pi)
+        if laid_over.any():
+            self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
         """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
@@ -333,8 +335,8 @@ class RotationSpline(TurnedSpline):
             turns = rotations.shorter(turns)
         turns = np.where(absolute, rotations.shorter(values), turns)
         axes, angles = rotations.to_axis_angle(turns)
-        if isinstance(curve, RotationSegments) and curve.whole_turns is not None:
-            walked = curve.whole_turns.turned_since_key(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
+        if isinstance(curve, RotationSegments) and curve.long_turns is not None:
+            walked = curve.long_turns.turned_since_key(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
             angles, axes = rotations.nearest_turns(
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
             )
@@ -350,9 +352,9 @@ class RotationSpline(TurnedSpline):
         return spline
 
     @property
-    def has_whole_turns(self) -> bool:
-        """Return whether a segment turns by more than the arc between its keys."""
-        return self._turns is not None and bool(self._turns.counts.any())
+    def has_long_turns(self) -> bool:
+        """Return whether turns are laid over segments, where the motion is more than orientations."""
+        return self._turns is not None
 
     @property
     def batch(self) -> Hashable:
@@ -363,53 +365,93 @@ class RotationSpline(TurnedSpline):
     def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the rotation vectors from the key before each key, and to the key after it, each of shape (3, K).
 
-        They are in the parent's frame, without whole turns.
+        They are in the parent's frame, long turns included.
         """
-        q = np.ascontiguousarray(tracks.values.T) * _signs(splines, tracks)
-        before, after = neighbours(tracks, q)
-        return (
-            2.0 * sphere.log(sphere.product(q, sphere.conjugate(before))),
-            2.0 * sphere.log(sphere.product(after, sphere.conjugate(q))),
-        )
+        q = _signed(splines, tracks)
+        turns = _laid_over(splines, tracks)
+        before, after = _neighbours(tracks, q, turns)
+        to_key = 2.0 * sphere.log(sphere.product(q, sphere.conjugate(before)))
+        from_key = 2.0 * sphere.log(sphere.product(after, sphere.conjugate(q)))
+        if turns is None:
+            return to_key, from_key
+        turns_before, turns_after = _around(tracks, turns)
+        return to_key + turns_before, from_key + turns_after
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
-        signs = _signs(splines, tracks)
-        q = np.ascontiguousarray(tracks.values.T) * signs
-        before, after = neighbours(tracks, q)
+        q = _signed(splines, tracks)
+        turns = _laid_over(splines, tracks)
+        before, after = _neighbours(tracks, q, turns)
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
-        points = (_squad_controls if squad else controls)(tracks, q, before, after, ends)
-        whole_turns = None
-        if any(spline._turns is not None for spline in splines):
-            turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
-            # So each segment begins at its key's own quaternion, and with its whole turns ends at that of the next.
-            points *= np.where(turned, signs, 1.0)
-            whole_turns = _whole_turns_of(splines, tracks)
-        return RotationSegments(Squad(points) if squad else DeCasteljau(points), whole_turns)
+        points = (_squad_controls if squad else controls)(tracks, q, before, after, ends, turns)
+        return RotationSegments(
+            Squad(points) if squad else DeCasteljau(points),
+            None if turns is None else _long_turns(tracks, turns, ends),
+        )
 
 
-def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
-    """Return the signs, one a key, with which arcs between neighbouring quaternions are those of the path."""
-    signs = path_signs([spline.path for spline in splines], tracks)
+def _signed(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
+    """Return the keys' quaternions (4, K) with the signs of which the arcs between them are those of the path."""
+    return np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+
+
+def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
+    """Return the turns laid over all segments, shape (3, K), 0 at last keys; None if there are none."""
+    if all(spline._turns is None for spline in splines):
+        return None
+    turns = np.zeros((3, len(tracks.frames)))
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
-            signs[first : last + 1] = spline._turns.signs
-    return signs
+            turns[:, first:last] = spline._turns.T
+    return turns
+
+
+def _around(tracks: KeyBatch, turns: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the turns of the segments before and after each key, across a loop's seam too."""
+    return turns[:, tracks.previous], turns[:, np.maximum(tracks.following - 1, 0)]
+
+
+def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -> tuple[Float64Array, Float64Array]:
+    """Return the quaternions before and after each key, less the turns laid over the segments between."""
+    before, after = neighbours(tracks, q)
+    if turns is None:
+        return before, after
+    turns_before, turns_after = _around(tracks, turns)
+    return (
+        sphere.product(sphere.exp(turns_before / 2.0), before),
+        sphere.product(sphere.exp(-turns_after / 2.0), after),
+    )
+
+
+def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
+    """Return quaternions at the ends of segments, less the turns laid over these."""
+    return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)
 
 
 def _segment_controls(
-    tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array
+    tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array, turns: Float64Array | None
 ) -> Float64Array:
     """Return four controls a segment; the segment that a last key begins stays on it."""
     end = tracks.segment_end
-    points = np.stack([q, outgoing, incoming[:, end], q[:, end]])
+    ending = incoming[:, end], q[:, end]
+    if turns is not None:
+        back = sphere.exp(-turns / 2.0)
+        ending = sphere.product(back, ending[0]), sphere.product(back, ending[1])
+    points = np.stack([q, outgoing, *ending])
     points[1:3, :, tracks.last] = q[:, tracks.last]
     return points
 
 
-def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
+def controls(
+    tracks: KeyBatch,
+    q: Float64Array,
+    before: Float64Array,
+    after: Float64Array,
+    ends: Ends,
+    turns: Float64Array | None = None,
+) -> Float64Array:
     """Return the control quaternions of de Casteljau segments.
 
     Parameters
@@ -417,10 +459,13 @@ def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Flo
     tracks : KeyBatch
         The keys.
     q, before, after : ndarray, shape (4, K)
-        Quaternions of the keys, of the key before and of the key after each, with the signs of the path. At the ends of
-        a track that is no loop there may be anything on the side where there is no key.
+        Quaternions of the keys, of the key before and of the key after each, with the signs of the path, less the
+        turns laid over the segments between. At the ends of a track that is no loop there may be anything on the side
+        where there is no key.
     ends : "3DS" or "TANGENT"
         The rule at such ends, as for `tangents`.
+    turns : ndarray, shape (3, K), or None
+        The turns laid over the segments.
 
     Returns
     -------
@@ -445,24 +490,32 @@ def controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Flo
     if ends == "3DS":
         skew = continuity * bias
         share = np.concatenate(((slack * (1.0 + skew))[first], (slack * (1.0 - skew))[last])) / 3.0
-        end, inner = np.concatenate((first, last)), np.concatenate((first + 1, last - 1))
-        from_end = sphere.slerp(q[:, end], q[:, inner], share)
+        inner = np.concatenate((after[:, first], before[:, last]), axis=1)
+        from_end = sphere.slerp(q[:, np.concatenate((first, last))], inner, share)
         outgoing[:, first], incoming[:, last] = from_end[:, : len(first)], from_end[:, len(first) :]
     else:
-        outgoing[:, first], incoming[:, last] = _tangent_ends(tracks, q, incoming, outgoing)
-    return _segment_controls(tracks, q, outgoing, incoming)
+        outgoing[:, first], incoming[:, last] = _tangent_ends(tracks, q, (before, after), incoming, outgoing, turns)
+    return _segment_controls(tracks, q, outgoing, incoming, turns)
 
 
 def _tangent_ends(
-    tracks: KeyBatch, q: Float64Array, incoming: Float64Array, outgoing: Float64Array
+    tracks: KeyBatch,
+    q: Float64Array,
+    neighbours: tuple[Float64Array, Float64Array],
+    incoming: Float64Array,
+    outgoing: Float64Array,
+    turns: Float64Array | None,
 ) -> tuple[Float64Array, Float64Array]:
     """Return the controls after the first and before the last keys, as vector tracks have them."""
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    from_next = np.where(has_two_keys, q[:, first + 1], incoming[:, first + 1])
-    from_last = np.where(has_two_keys, q[:, last - 1], outgoing[:, last - 1])
+    before, after = neighbours
+    next_incoming = _less(turns, first, incoming[:, first + 1])
+    last_outgoing = _less(None if turns is None else -turns, last - 1, outgoing[:, last - 1])
+    from_next = np.where(has_two_keys, after[:, first], next_incoming)
+    from_last = np.where(has_two_keys, before[:, last], last_outgoing)
     return (
         sphere.slerp(q[:, first], from_next, slack[first] * share),
         sphere.slerp(q[:, last], from_last, slack[last] * share),
@@ -470,7 +523,12 @@ def _tangent_ends(
 
 
 def _squad_controls(
-    tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends
+    tracks: KeyBatch,
+    q: Float64Array,
+    before: Float64Array,
+    after: Float64Array,
+    ends: Ends,
+    turns: Float64Array | None,
 ) -> Float64Array:
     """Return the control quaternions of squad segments (docs/formulas, "Squad").
 
@@ -485,35 +543,25 @@ def _squad_controls(
         start, end = _tangent_ends(
             tracks,
             q,
+            (before, after),
             sphere.product(q, sphere.exp(-incoming / 3.0)),
             sphere.product(q, sphere.exp(outgoing / 3.0)),
+            turns,
         )
         outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), start))
         incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), end))
     after_key = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
     before_key = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
-    return _segment_controls(tracks, q, after_key, before_key)
+    return _segment_controls(tracks, q, after_key, before_key, turns)
 
 
-def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> WholeTurns | None:
-    """Return the whole turns of all segments, or None if there are none."""
-    count = np.zeros(len(tracks.frames))
-    axis = np.zeros((3, len(tracks.frames)))
-    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
-        if spline._turns is not None:
-            count[first:last] = spline._turns.counts
-            axis[:, first:last] = spline._turns.axes.T
-    if not count.any():
-        return None
-    chords = 2.0 * np.pi * count * axis
-    # The chord before a key is that of the segment that the key before begins, across a loop's seam too.
-    before, after = chords[:, tracks.previous], chords[:, np.maximum(tracks.following - 1, 0)]
-    incoming, outgoing = tangents(tracks, before, after, splines[0].ends)
-    end = tracks.segment_end
-    arriving = incoming[:, end]
+def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:
+    """Return the turns laid over all segments, with the tangents of a vector track through them."""
+    incoming, outgoing = tangents(tracks, *_around(tracks, turns), ends)
+    arriving = incoming[:, tracks.segment_end]
     outgoing[:, tracks.last] = 0.0
     arriving[:, tracks.last] = 0.0
-    return WholeTurns(count, axis, outgoing, arriving)
+    return LongTurns(turns, outgoing, arriving)
 
 
 METHOD = Method(

@@ -511,3 +511,50 @@ def test_the_docstring_of_bake_has_the_defaults_of_keep_look(animation) -> None:
     animation.bake(one)
     animation.bake_many([two], animation.Options())
     assert [parameters(animation, thing, "location") for thing in (one, two)] == [{}, {}]
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
+@pytest.mark.parametrize(
+    "degrees", [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 380, 340), (0, 160, -170)]
+)
+def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation, degrees, mode, output) -> None:
+    """The other two Euler angles turn the axis; the look of x at its keys is what automatic handles give a number."""
+    frames, halves = (1.0, 50.0, 100.0), np.arange(1.0, 100.25, 1.0 if output == "SAMPLES" else 0.5)
+    spin, slide = new_object("Spin", mode), new_object("Slide")
+    path = rotation_path(mode)
+    values = [(angle, 2.0, -3.0, 6.0) if mode == "AXIS_ANGLE" else (angle, 0.4, 0.0) for angle in np.radians(degrees)]
+    insert(spin, path, list(zip(frames, values, strict=True)))
+    insert(
+        slide,
+        "location",
+        [(frame, (angle, 0.0, 0.0)) for frame, angle in zip(frames, np.radians(degrees), strict=True)],
+    )
+    angle = motion(slide, "location", 1, halves)[:, 0]
+    report = animation.enable(spin, keep_look=True)
+    animation.bake(spin, output=output)
+    played = motion(spin, path, len(values[0]), halves)
+    if mode == "AXIS_ANGLE":
+        turns, expected = played[:, :1] * [2 / 7, -3 / 7, 6 / 7], angle[:, np.newaxis] * [2 / 7, -3 / 7, 6 / 7]
+        found, wanted = Rotation.from_rotvec(turns), Rotation.from_rotvec(expected)
+    else:
+        channels = [["XYZ".index(letter) for letter in mode]]
+        expected = np.column_stack((angle, np.full_like(angle, 0.4), np.zeros_like(angle)))
+        found, wanted = (Rotation.from_euler(mode.lower(), each[:, channels[0]]) for each in (played, expected))
+    assert np.degrees((found * wanted.inv()).magnitude().max()) < 0.01
+    assert report.rotation_change < math.radians(0.01)
+    assert not report.notes
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
+def test_the_turns_can_be_chosen_before_the_fit(animation, path, keep_look) -> None:
+    thing = new_object(mode="XYZ")
+    insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (20, (math.radians(300), 0.0, 0.0)), (40, (0.0, 0.0, 0.0))])
+    report = animation.enable(thing, keep_look=keep_look, path=path)
+    assert animation.find_track(thing, "rotation").settings.path == path
+    animation.bake(thing)
+    played = Rotation.from_euler("xyz", motion(thing, "rotation_euler", 3, np.arange(1.0, 21.0)))
+    turned = np.degrees((played[1:] * played[:-1].inv()).as_rotvec()[:, 0].sum())
+    assert turned == pytest.approx(300.0 if path == "AS_KEYED" else -60.0, abs=1e-3)
+    assert bool(report.rotation_change > math.radians(10)) == (keep_look and path == "SHORTEST")

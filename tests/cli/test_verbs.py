@@ -135,6 +135,17 @@ def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, plain_walk):
     }
 
 
+@pytest.mark.parametrize(("verb", "options"), [("enable", ()), ("bake", ("--enable",))])
+@pytest.mark.parametrize("turns", ["SHORTEST", "AS_KEYED"])
+def test_the_turns_of_what_becomes_tcb_can_be_chosen(tcb, tmp_path, tcb_animation, turns, verb, options):
+    thing("Arm", "rotation_quaternion")
+    file = save(tmp_path / "arm.blend")
+    assert tcb(verb, file, "--in-place", "--max-change", "90,90", "--turns", turns, *options).status == 0
+    load(file)
+    animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
+    assert animation.find_track(bpy.data.objects["Arm"], "rotation").settings.path == turns
+
+
 def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_walk):
     walk = plain_walk
     before = walk.read_bytes()

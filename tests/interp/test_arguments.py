@@ -441,8 +441,14 @@ FUNCTIONS = [
 def plain(function):
     """One of each of its arguments: angles are three of Euler's, or one of a turn."""
     several = inspect.signature(function).parameters
-    angles = AXIS if function in (rotations.from_euler, rotations.turns_of_euler) else 1.0
-    return {name: {**PLAIN, **CHOICES, "angles": angles}[name] for name in several}
+    given = {**PLAIN, **CHOICES, "angles": 1.0}
+    if function in (rotations.from_euler, rotations.turns_of_euler):
+        given["angles"] = AXIS
+    elif function is rotations.walk_euler:
+        given["angles"] = np.array([AXIS, AXIS])
+    elif function is rotations.walk_axis_angle:
+        given |= {"angles": np.ones(2), "axes": np.array([AXIS, AXIS])}
+    return {name: given[name] for name in several}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -458,7 +464,7 @@ def test_rotations_are_of_real_numbers(function):
 def test_rotations_have_their_components(function):
     given = plain(function)
     for name, value in given.items():
-        if name not in CHOICES and np.ndim(value) and name != "vectors":
+        if name not in CHOICES and np.ndim(value) and name != "vectors" and not (name == "angles" and "axes" in given):
             with pytest.raises(ValueError, match=f"^{name} must have"):
                 function(**{**given, name: np.zeros(5)})
             with pytest.raises(ValueError, match=f"^{name} must have"):
@@ -472,7 +478,7 @@ def test_rotations_have_their_components(function):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_one_rotation_gives_what_it_gives_among_others(function):
     given = plain(function)
-    if set(given) <= set(CHOICES):
+    if set(given) <= set(CHOICES) or function in (rotations.walk_euler, rotations.walk_axis_angle):
         return
     shared = {"t", "default_axis", "start", "start_axis", "start_angle", "first"} | set(CHOICES)
     several = {name: value if name in shared else np.array(value)[np.newaxis] for name, value in given.items()}

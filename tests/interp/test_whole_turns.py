@@ -37,31 +37,51 @@ def test_450_degrees_are_a_turn_and_a_quarter(construction):
     np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
 
 
-# What is left of the turns is limited as in test_rotation_spline's test of one axis, and for its reason.
-@pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @settings(max_examples=20)
 @given(
-    turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 1)), min_size=2, max_size=6),
+    turns=st.lists(st.floats(-20, 20), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
     parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
 )
-def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(
-    construction, largest, turns, lengths, parameters
-):
+def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(construction, turns, lengths, parameters):
     keys = len(turns)
-    angles = np.array([2 * np.pi * whole + np.copysign(np.radians(largest * part), whole) for whole, part in turns])
     all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
-    all_parameters[0] = np.abs(all_parameters[0])
     all_parameters[3:] = np.abs(all_parameters[3:])
     frames = np.cumsum(lengths[:keys])
     at = np.linspace(frames[0], frames[-1], 60)
-    expected = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at)
+    angle = tcb.VectorSpline(Keys(frames, np.cumsum(turns), *all_parameters))
     spline = tcb.RotationSpline.from_turns(
-        frames, angles, np.tile(AXIS, (keys, 1)), *all_parameters, ends="TANGENT", construction=construction
+        frames, turns, np.tile(AXIS, (keys, 1)), *all_parameters, ends="TANGENT", construction=construction
     )
-    assert rotations.angle_between(spline(at), rotations.from_rotation_vector(expected * AXIS)).max() < 1e-10
-    velocity = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at, 1) * AXIS
+    assert rotations.angle_between(spline(at), rotations.from_rotation_vector(angle(at) * AXIS)).max() < 1e-10
+    velocity = angle(at, 1) * AXIS
     np.testing.assert_allclose(spline(at, 1), velocity, rtol=0, atol=1e-9 * max(1.0, np.abs(velocity).max()))
+
+
+@pytest.mark.parametrize("drift", [1e-7, 1e-4, 0.01, 0.1, 1.0])
+@pytest.mark.parametrize(
+    "spin", [(0, 720, 1800, 1440, 2160), (0, 359, 719, 1080.01, 1439.9), (0, 350, 700, 1050, 1400)]
+)
+def test_near_whole_turns_about_an_axis_that_moves_little_stay_near_the_curves_of_the_channels(spin, drift):
+    generator = np.random.default_rng(0)
+    angles = np.radians(np.column_stack((spin, generator.uniform(-drift, drift, (5, 2)))))
+    frames, parameters = [1, 30, 50, 90, 100], generator.uniform(-0.7, 0.7, (3, 5))
+    keys = Keys(frames, rotations.from_euler(angles), *parameters)
+    spline = tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles), ends="TANGENT")
+    at = np.linspace(1, 100, 400)
+    channels = tcb.VectorSpline(Keys(frames, angles, *parameters))(at)
+    apart = rotations.angle_between(spline(at), rotations.from_euler(channels)).max()
+    # The axis itself is another curve, the more so the longer the turns about it.
+    assert np.degrees(apart) < 10.0 * drift + 1e-9
+
+
+def test_a_walk_is_one_row_from_each_key_to_the_next():
+    keys = Keys([0, 1, 2], [[1.0, 0, 0, 0]] * 3)
+    with pytest.raises(
+        KeysError, match=r"^walk must be x, y, z, one row from each key to the next, not of shape \(3, 3\)"
+    ):
+        tcb.RotationSpline.from_walk(keys, np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize("continuity", [0.0, 0.6])

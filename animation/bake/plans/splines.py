@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from ....interp import Keys, KeysError, rotations
 from ....interp.batch import Spline
-from ....interp.keys import PARAMETERS
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves
@@ -370,24 +369,28 @@ def _rotation_spline(
                 check_turns(track, settings, frames, arcs, np.pi)
             # Shorter ways need not be followed between samples.
             return spline, arcs if arcs.max(initial=0.0) > np.pi else None
-        if track.kind == "EULER":
-            angles, axes = rotations.turns_of_euler(raw, track.order)
-        else:
-            angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
+        walk = walk_of(track, raw)
+        turns = np.linalg.norm(walk, axis=1)
         if "order" in options:
             keys = _keys(frames, raw, parameters, are_small)
-            return made.from_angles(keys, settings.cycle, **options), np.abs(angles[1:])
-        if hasattr(made, "from_turns"):
-            named = dict(zip(PARAMETERS, parameters, strict=True))
-            spline = made.from_turns(frames, angles, axes, **named, cycle=settings.cycle, **options)
-            return spline, np.abs(angles[1:])
-        turns = np.abs(angles[1:])
+            return made.from_angles(keys, settings.cycle, **options), turns
+        keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
+        if hasattr(made, "from_walk"):
+            options.pop("path", None)
+            return made.from_walk(keys, walk, settings.cycle, **options), turns
         check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
         # Take the sign that is on the path given by the keys' values.
-        keys = _keys(frames, rotations.turns_to_rotations(angles, axes), parameters, are_small)
-        return made(keys, settings.cycle, **options), turns
+        return made(_on_way(keys, walk), settings.cycle, **options), turns
     except KeysError as error:
         raise error_of_keys(track, error, frames) from error
+
+
+def _on_way(keys: Keys, walk: Float64Array) -> Keys:
+    """Return the keys of quaternions with signs of which the arcs from key to key are the turns of a walk."""
+    q = keys.values
+    reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
+    flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
+    return keys.with_values(q * np.append(1.0, np.cumprod(flips))[:, np.newaxis])
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
@@ -405,6 +408,13 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
     if track.kind == "AXIS_ANGLE":
         return rotations.from_axis_angle(raw[:, 1:], raw[:, 0])
     return raw
+
+
+def walk_of(track: Track, raw: Float64Array) -> Float64Array:
+    """Return how far angles in a rotation's channels turn from row to row, as rotation vectors (rows - 1, 3)."""
+    if track.kind == "EULER":
+        return rotations.walk_euler(raw, track.order)
+    return rotations.walk_axis_angle(raw[:, 0], raw[:, 1:])
 
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:

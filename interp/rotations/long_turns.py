@@ -1,54 +1,57 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add whole turns to a curve on the sphere, where they have no length. Source: docs/formulas, "Whole turns".
+"""Lay turns over a curve on the sphere, which is too small for long ones. Source: docs/formulas, "Long turns".
 
-Each segment's whole turns are a chord, 2 pi times their number along their axis; the chords of a track have tangents
-like any vector track. Along the segment's own axis the turn runs from 0 to all of them, across it from 0 back to 0,
-so that ``q(u) = exp(along / 2) exp(across / 2) p(u)`` meets the keys, is C1 there wherever p is, and about one axis
-is the vector spline of the angle.
+The turn of each segment is a chord, a rotation vector; the chords of a track have tangents like any vector track. Along
+the segment's own axis the turn runs from 0 to all of the chord, across it from 0 back to 0, so that
+``q(u) = exp(along / 2) exp(across / 2) p(u)`` meets the keys where p(1) is the next key less the chord. It is C1 there
+wherever p is, and about one axis it is the vector spline of the angle.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..batch import IndexArray
+from ..batch import BoolArray, IndexArray
 from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 from . import sphere
 from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 
 
-class WholeTurns:
-    """The whole turns of several tracks' segments.
+class LongTurns:
+    """The turns laid over the segments of several tracks.
 
     Parameters
     ----------
-    count : ndarray, shape (K,)
-        Whole turns of each segment.
-    axis : ndarray, shape (3, K)
-        Their unit axes; zero where there is none.
+    chords : ndarray, shape (3, K)
+        The rotation vector of each segment, in the parent's frame; zero where there is none.
     outgoing, incoming : ndarray, shape (3, K)
         Tangents at each segment's start and end.
+
+    Attributes
+    ----------
+    axis : ndarray, shape (3, K)
+        The unit axis of each chord; 0 where there is none.
     """
 
-    def __init__(self, count: Float64Array, axis: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
-        self._whole = 2.0 * np.pi * count
-        self._axis = axis
-        self._outgoing = outgoing
-        self._incoming = incoming
-        self._turns = (count != 0.0) | outgoing.any(axis=0) | incoming.any(axis=0)
+    def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
+        self._length = sphere.length(chords)
+        self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
+        self._leaving, self._arriving = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
+        self._start = outgoing - self.axis * self._leaving
+        # The turn along the axis comes after the turn across it, and turns its end.
+        self._end = turned(-chords, incoming - self.axis * self._arriving)
+        self._turns: BoolArray = chords.any(axis=0) | outgoing.any(axis=0) | incoming.any(axis=0)
 
     def turns(
         self, segment: IndexArray, u: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
         """Return the turns along and across the axis as rotation vectors (3, samples), and both derivatives by u."""
-        axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
-        leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
+        axis, start, end = self.axis[:, segment], self._start[:, segment], self._end[:, segment]
+        length, leaving, arriving = self._length[segment], self._leaving[segment], self._arriving[segment]
         (rise, leave, arrive), (rise_rate, leave_rate, arrive_rate) = hermite_weights(u), hermite_weights(u, 1)
-        whole = self._whole[segment]
-        along = whole * rise + leaving * leave + arriving * arrive
-        along_rate = whole * rise_rate + leaving * leave_rate + arriving * arrive_rate
-        start, end = outgoing - axis * leaving, incoming - axis * arriving
+        along = length * rise + leaving * leave + arriving * arrive
+        along_rate = length * rise_rate + leaving * leave_rate + arriving * arrive_rate
         return (
             axis * along,
             start * leave + end * arrive,
@@ -58,14 +61,12 @@ class WholeTurns:
 
     def turn_changes(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the second derivatives by u of the turns along and across the axis, both (3, samples)."""
-        axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
-        leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
         rise, leave, arrive = 6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0
-        along = self._whole[segment] * rise + leaving * leave + arriving * arrive
-        return axis * along, (outgoing - axis * leaving) * leave + (incoming - axis * arriving) * arrive
+        along = self._length[segment] * rise + self._leaving[segment] * leave + self._arriving[segment] * arrive
+        return self.axis[:, segment] * along, self._start[:, segment] * leave + self._end[:, segment] * arrive
 
     def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the rotation vectors (samples, 3) from the segment's key, whole turns included.
+        """Return the rotation vectors (samples, 3) from the segment's key, long turns included.
 
         `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis, and otherwise near enough
         to count them.
@@ -76,7 +77,7 @@ class WholeTurns:
         return (along + across + rest).T
 
     def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions with whole turns added."""
+        """Return the quaternions with the turns laid over them."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, _, _ = self.turns(segment[at], u[at])
@@ -85,7 +86,7 @@ class WholeTurns:
         return values
 
     def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the angular velocities by u with whole turns added."""
+        """Return the angular velocities by u with the turns laid over them."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
@@ -96,7 +97,7 @@ class WholeTurns:
     def add_to_accelerations(
         self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
     ) -> Float64Array:
-        """Return the angular accelerations by u with whole turns added; `velocities` are those without."""
+        """Return the angular accelerations by u with the turns laid over them; `velocities` are those without."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
