@@ -54,7 +54,7 @@ def test_its_installation_runs_in_a_blender_of_its_own(extension_zip, tmp_path):
 
 @pytest.mark.parametrize("repository", ["user_default", "studio_tools"])
 def test_the_page_for_importers_finds_the_extension_in_any_repository(repository, extension_zip, tmp_path):
-    (tmp_path / "page.py").write_text("\n".join(blocks(ROOT / "docs" / "importers.md")), encoding="utf-8")
+    (tmp_path / "page.py").write_text("\n".join(blocks(ROOT / "docs" / "automate" / "importers.md")), encoding="utf-8")
     code = f"""
 import os, runpy, sys
 import bpy
