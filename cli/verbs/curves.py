@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 
 import bpy
@@ -11,17 +10,17 @@ import bpy
 from ... import animation
 from ...animation.translation import n_
 from ..arguments.parser import Job
+from ..choosing import named
 from ..outcome import Outcome, Ticker
 
 
 def restore_all(job: Job, outcome: Outcome) -> animation.Report:
     """Restore the curves of the file's objects, or of those of the names that were asked for."""
-    patterns = job.patterns or ["*"]
-    objects = [
-        each for each in bpy.data.objects if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)
-    ]
+    objects = named(job.patterns, outcome) if job.patterns else bpy.data.objects
     options = job.exchange
     report = animation.Report()
+    if outcome.nothing_to_do:
+        return report
     try:
         report = animation.restore_curves(
             options["model"],

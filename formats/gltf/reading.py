@@ -73,7 +73,7 @@ def _check_tree(parents: list[int]) -> None:
 
 def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int) -> Node:
     what = f"nodes[{number}]"
-    name = entry.get("name", "")
+    name = _name(document, entry, number)
     if "matrix" in entry:
         matrix = _numbers(document, entry["matrix"], 16, f"{what}.matrix").reshape(4, 4).T
         scale = np.linalg.norm(matrix[:3, :3], axis=0)
@@ -82,12 +82,24 @@ def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int
             unit, scale = -unit, -scale
         if np.abs(unit.T @ unit - np.eye(3)).max() > 1e-3:
             unit = np.eye(3)
-        return Node(str(name), parent, matrix[:3, 3], rotations.from_matrix(unit), scale)
+        return Node(name, parent, matrix[:3, 3], rotations.from_matrix(unit), scale)
     translation, rotation, scale = (
         _numbers(document, entry.get(key, default), len(default), f"{what}.{key}")
         for key, default in (("translation", [0.0] * 3), ("rotation", [0.0, 0.0, 0.0, 1.0]), ("scale", [1.0] * 3))
     )
-    return Node(str(name), parent, translation, _unit(rotation[np.newaxis, _W_FIRST])[0], scale)
+    return Node(name, parent, translation, _unit(rotation[np.newaxis, _W_FIRST])[0], scale)
+
+
+def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
+    """Return the name of a node; of one without, the name that Blender's importer gives it, by its mesh or number."""
+    if entry.get("name"):
+        return str(entry["name"])
+    meshes = document.items("meshes")
+    if "mesh" not in entry or not meshes:
+        return f"Node_{number}"
+    index = document.index(entry["mesh"], len(meshes), f"nodes[{number}].mesh")
+    mesh = document.object(meshes[index], f"meshes[{index}]")
+    return str(mesh.get("name") or f"Mesh_{index}")
 
 
 def _numbers(document: Document, value: object, count: int, what: str) -> Float64Array:

@@ -64,6 +64,8 @@ def as_3ds(
     if len(frames) == 1 or dialect == "3DS":
         within = bool((np.abs(parameters) <= 1.0).all())
         return parameters if within else None
+    if (np.abs(parameters[1, 1:-1]) > 1.0).any():
+        return None
     wanted = slopes_of_keys(dialect, frames, values, parameters)
     length, chord = np.diff(frames), np.diff(values, axis=0)
     found = np.clip(parameters, -1.0, 1.0)
@@ -126,14 +128,10 @@ def _inner_parameters(
     level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
     incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
     less, more = 1.0 - continuity, 1.0 + continuity
-    # Of the two factors with each weight the larger tells more: one may be 0.
+    # Of the two factors with each weight the larger tells more: one may be 0, but not both.
     low = np.abs(less) > np.abs(more)
-    x = np.where(
-        low, factors[0] / (incoming * np.where(low, less, 1.0)), factors[2] / (outgoing * np.where(low, 1.0, more))
-    )
-    y = np.where(
-        low, factors[3] / (outgoing * np.where(low, less, 1.0)), factors[1] / (incoming * np.where(low, 1.0, more))
-    )
+    x = np.where(low, factors[0], factors[2]) / np.where(low, incoming * less, outgoing * more)
+    y = np.where(low, factors[3], factors[1]) / np.where(low, outgoing * less, incoming * more)
     total = x + y
     bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
     return np.stack((1.0 - total / 2.0, continuity, bias))

@@ -86,6 +86,13 @@ def test_cubic_splines_are_hermites_with_tangents_per_second() -> None:
         np.testing.assert_allclose(found[inside], wanted, atol=1e-6)
 
 
+def test_nodes_without_a_name_are_called_as_blenders_importer_calls_them() -> None:
+    given = document("translation", "CUBICSPLINE", cubic())
+    given["nodes"] = [{"children": [1]}, {"mesh": 0}, {"mesh": 1}]
+    given["meshes"] = [{}, {"name": "Lid"}]
+    assert [node.name for node in gltf.read(text(given)).nodes] == ["Node_0", "Mesh_0", "Lid"]
+
+
 def test_steps_hold_the_first_key_of_a_segment() -> None:
     found = track(document("scale", "STEP", POINTS), "scale").evaluate(np.array([0.0, 0.9, 1.0, 9.0]))
     np.testing.assert_array_equal(found, POINTS[[0, 0, 1, 2]])
