@@ -202,7 +202,7 @@ has keys at frames 1, 20, 30 and 60. Each example begins with
 >>> import sys
 >>> import addon_utils, bpy
 >>> package = next(name for name in sys.modules if name.endswith(".tcb_animation") and addon_utils.check(name)[1])
->>> animation = sys.modules[package].animation
+>>> animation = sys.modules[f"{package}.animation"]
 >>> ball, rig = bpy.data.objects["Ball"], bpy.data.objects["Rig"]
 
 ```
