@@ -125,8 +125,8 @@ def test_the_presets_are_those_of_the_table():
 
 
 def test_every_folder_at_the_root_is_told_of():
-    page = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(\w+)/`", page[page.index("## Folders") :]))
+    page = (ROOT / "docs" / "project" / "folders.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)/`", page))
     folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} | {"presets"}
     assert sorted({folder for folder in folders if not folder.startswith(".")} - BUILT - named) == []
 
