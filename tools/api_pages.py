@@ -61,9 +61,9 @@ SCRIPTS = f"""\
 
 {GENERATED}
 
-All that scripts can rely on: the names of `animation`, and the operators. [README.md](../../README.md) says how to
-install the extension, [manual.md](../manual.md) what things are for, [reports.md](../automate/reports.md) what a
-report's numbers mean. The mathematics has [a page of its own](api_interp.md).
+All names of `animation` and all operators that scripts can rely on. [Python](../automate/python.md) shows how to
+install and find the extension, [Enable](../use/enable.md) what the buttons do, and [reports.md](../automate/reports.md)
+what a report's numbers mean. The mathematics has [a page of its own](api_interp.md).
 
 The examples run in a scene with the object *Ball*, whose location and Euler rotation are keyed at frames 1, 20 and 40,
 and the armature *Rig* with the bones *upperarm.L*, *forearm.L* and *foot.L*, whose foot has a location keyed at 1, 20,
@@ -83,8 +83,8 @@ MATHEMATICS = f"""\
 
 Keys in, motion out, with NumPy alone: in a checkout, or a copy of its folder `interp`, without Blender. Inside of
 Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](../splines/README.md) has all splines,
-[Formulas](../formulas/README.md) the formulas, [methods.md](../use/methods.md) a comparison, and [api.md](api.md) the
-functions that work on Blender's animation.
+[Formulas](../formulas/README.md) the formulas, [methods](../measurements/methods.md) a comparison, and [api.md](api.md)
+the functions that work on Blender's animation.
 
 The examples begin with
 
