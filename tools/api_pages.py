@@ -190,8 +190,9 @@ SCRIPTS_INDEX = f"""\
 
 {GENERATED}
 
-Scripts can rely on these names: the functions and classes of `animation`, and the operators. The mathematics has
-[pages of its own](../interp/index.md). Rows of operators have the label of the button.
+Scripts can rely on these names: the functions and classes of `animation`, and the operators.
+[Python](../../automate/python.md) shows how to begin. The mathematics has [pages of its own](../interp/index.md). Rows
+of operators have the label of the button.
 """
 SCRIPTS_BEGIN = """\
 The examples run in a scene with an object *Ball* and an armature *Rig*. The location and the Euler rotation of *Ball*
