@@ -22,7 +22,7 @@ help:
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/measurements/performance.md has a longer run"
-	@echo "make api       write docs/reference/api.md, docs/reference/api_interp.md and docs/splines/ anew, from the docstrings"
+	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ anew, from the docstrings"
 	@echo "make zip       build the extension into dist/"
 	@echo "make wheel     build the mathematics alone, tcb-splines, into dist/"
 	@echo "make format    put the code into its format"

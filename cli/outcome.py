@@ -92,7 +92,7 @@ class Outcome:
         return True
 
     def to_dict(self, verb: str) -> dict[str, Any]:
-        """Return the outcome as JSON has it: docs/automate/reports.md describes each field."""
+        """Return the outcome as JSON has it: docs/automate/json.md describes each field."""
         report = self.report.to_dict()
         if self.nothing_to_do:
             report["notes"].insert(0, self.nothing_to_do.to_dict())

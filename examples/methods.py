@@ -2,8 +2,8 @@
 """A picture of every interpolation method with the same keys: `make demo` saves it, tools/methods.py writes it to docs.
 
 The curves show values, the balls the path of the tip of an object's x axis; dots are at equal numbers of frames, so
-that they show the speed. Below is the example of docs/use/methods.md: an object rotated about the diagonal [1, 1, 1] by
-0, 120 and 240 degrees.
+that they show the speed. Below is the example of docs/measurements/methods.md: an object rotated about the
+diagonal [1, 1, 1] by 0, 120 and 240 degrees.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A job type for Flamenco 3: bakes the .blend files of a folder, some at a time. See docs/farm.md.
+// A job type for Flamenco 3: bakes the .blend files of a folder, some at a time. See docs/automate/farm.md.
 
 const JOB_TYPE = {
     label: "TCB Bake",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/reference/api.md and docs/reference/api_interp.md anew, from the docstrings.
+"""Write the pages of docs/reference/api and docs/reference/interp anew, from the docstrings.
 
     python tools/api_pages.py [FOLDER]
 
-The first page has the functions and classes of `animation` and the operators, and needs Blender as a Python module; the
-second has those of `interp`. tests/docs/test_api.py holds the pages against the docstrings, and runs their examples.
+The first folder has the functions and classes of `animation` and the operators, and needs Blender as a Python module.
+The second has `interp`. Each has an index that links every name. tests/docs/test_api.py compares the pages with the
+docstrings, and runs their examples.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import re
 import sys
 import textwrap
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -40,13 +41,25 @@ CHECKED = {
 }
 """What annotations are called where arguments are checked, and what that means."""
 TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
-"""What docs/reference/api_interp.md has of `interp.retiming`."""
+"""Names of `interp.retiming` on its page."""
 FITS = {
     "curves": ("fit_many", "handles", "Fit", "Knots"),
     "handles": ("fit_handles", "Handles"),
     "reduction": ("reduce_tracks", "low_pass", "Part", "Reduced"),
 }
-"""What it has of the modules of `interp.fitting`."""
+"""Names of the modules of `interp.fitting` on their pages."""
+TURNS = (
+    "follow_axis_angle",
+    "follow_euler",
+    "nearest_turns",
+    "rotations_to_turns",
+    "turn_sign",
+    "turns_of_axis_angle",
+    "turns_of_euler",
+    "turns_to_rotations",
+    "unroll_signs",
+)
+"""Names of `interp.rotations` that are on a page of their own."""
 FUNCTIONS = {"retiming.ConstantSpeed"}
 """Classes that are called, and are no splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
@@ -56,36 +69,160 @@ CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
 
-SCRIPTS = f"""\
+
+class Page(NamedTuple):
+    title: str
+    introduction: str
+    names: tuple[str, ...]
+    """Without `animation.` or `bpy.ops.`; of `interp` with the last part of their module."""
+
+
+SCRIPTS = {
+    "enable": Page(
+        "Enable, restore and remove",
+        "Make tracks TCB, free a bake, and leave TCB again.",
+        (
+            *("enable", "enable_many", "enable_and_bake", "free", "free_many", "restore", "restore_many"),
+            *("apply", "apply_many", "remove", "remove_many"),
+        ),
+    ),
+    "bake": Page(
+        "Bake",
+        "Bake tracks as samples or curves, or let handles play them.",
+        ("bake", "bake_many", "bake_in_world", "Options", "ROTATION_TOLERANCE", "SAMPLE_LIMIT"),
+    ),
+    "keys": Page(
+        "Keys and tracks",
+        "Set parameters of keys, choose methods of tracks, and read or write whole tracks as arrays.",
+        (
+            *("key_set", "key_set_many", "choose", "choose_many", "find_track", "track_keys", "TrackKeys"),
+            *("get_keys", "set_keys", "KeyArrays"),
+        ),
+    ),
+    "rotations": Page(
+        "Rotations",
+        "Key all channels of rotations, and repair flips and jumps.",
+        (
+            *("key_whole", "key_whole_many", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
+            "RotationFault",
+        ),
+    ),
+    "timing": Page(
+        "Timing and velocities",
+        "Time a track apart from its keys, and write its velocities.",
+        ("retime", "remove_retiming", "write_velocities", "velocity_table", "Velocities"),
+    ),
+    "files": Page(
+        "Tables and restored curves",
+        "Read and write tables of keys, and restore the curves of FBX and glTF files.",
+        ("import_table", "export_table", "TableKeys", "TableContent", "restore_curves"),
+    ),
+    "checks": Page(
+        "Checks",
+        "Check cameras, scales and joints.",
+        ("check", "Checks", "Violation", "joint_gap", "Gap"),
+    ),
+    "relax": Page(
+        "Relax",
+        "Change keys as little as a condition needs.",
+        ("relax", "Relaxation", "KeepsApart", "StaysAbove", "StaysAt", "TurnsWithin"),
+    ),
+    "reduce": Page(
+        "Reduce",
+        "Reduce dense curves to few keys.",
+        ("reduce", "reduce_many", "keys_by_error", "KeyCount", "Reduction"),
+    ),
+    "reports": Page(
+        "Reports, errors and datablocks",
+        "Read what functions return or raise, and find the datablocks of an object or a file.",
+        ("Report", "Finding", "AnimationError", "of_file", "of_object", "__version__"),
+    ),
+}
+"""Pages of docs/reference/api on `animation`, by file name."""
+OPERATORS = {
+    "operators_bake": Page(
+        "Operators: bake, check and reduce",
+        "Operators on what is selected.",
+        (
+            *(
+                "tcb.enable",
+                "tcb.bake",
+                "tcb.bake_for_gltf",
+                "tcb.bake_in_world",
+                "tcb.free",
+                "tcb.restore",
+                "tcb.apply",
+            ),
+            *(
+                "tcb.remove",
+                "tcb.sync",
+                "tcb.check",
+                "tcb.joint_check",
+                "tcb.reduce",
+                "tcb.reduce_compare",
+                "tcb.relax",
+            ),
+            *("tcb.edit_tried", "tcb.finding_show", "tcb.messages_dismiss"),
+        ),
+    ),
+    "operators_keys": Page(
+        "Operators: keys and tracks",
+        "Operators on keys, tracks, rotations and timing.",
+        (
+            *("tcb.key_set", "tcb.key_bezier", "tcb.key_copy", "tcb.key_drag", "tcb.key_jump", "tcb.key_paste"),
+            *("tcb.key_reset", "tcb.key_select", "tcb.key_whole", "tcb.make_key", "tcb.handles_free"),
+            *("tcb.preset_add", "tcb.preset_apply", "tcb.track_choose", "tcb.track_select", "tcb.fix_rotations"),
+            *("tcb.frame_function", "tcb.frame_function_remove"),
+        ),
+    ),
+    "operators_files": Page(
+        "Operators: files and velocities",
+        "Operators that import, export and write velocities.",
+        (
+            *("import_anim.tcb_3ds", "import_anim.tcb_restore_curves", "import_anim.tcb_table", "export_anim.tcb_3ds"),
+            *("export_anim.tcb_table", "export_anim.tcb_velocities", "tcb.velocities_write"),
+        ),
+    ),
+}
+"""Pages of docs/reference/api on operators, by file name."""
+SCRIPTS_INDEX = f"""\
 # Functions and operators for scripts
 
 {GENERATED}
 
-All that scripts can rely on: the names of `animation`, and the operators. [README.md](../../README.md) says how to
-install the extension, [manual.md](../manual.md) what things are for, [reports.md](../automate/reports.md) what a
-report's numbers mean. The mathematics has [a page of its own](api_interp.md).
-
-The examples run in a scene with the object *Ball*, whose location and Euler rotation are keyed at frames 1, 20 and 40,
-and the armature *Rig* with the bones *upperarm.L*, *forearm.L* and *foot.L*, whose foot has a location keyed at 1, 20,
-30 and 60. Each begins with
+Scripts can rely on these names: the functions and classes of `animation`, and the operators.
+[Python](../../automate/python.md) shows how to begin. The mathematics has [pages of its own](../interp/index.md). Rows
+of operators have the label of the button.
+"""
+SCRIPTS_BEGIN = """\
+The examples run in a scene with an object *Ball* and an armature *Rig*. The location and the Euler rotation of *Ball*
+have keys at frames 1, 20 and 40. *Rig* has the bones *upperarm.L*, *forearm.L* and *foot.L*. The location of *foot.L*
+has keys at frames 1, 20, 30 and 60. Each example begins with
 
 ```pycon
->>> import bpy
->>> from bl_ext.user_default.tcb_animation import animation
+>>> import sys
+>>> import addon_utils, bpy
+>>> package = next(name for name in sys.modules if name.endswith(".tcb_animation") and addon_utils.check(name)[1])
+>>> animation = sys.modules[f"{package}.animation"]
 >>> ball, rig = bpy.data.objects["Ball"], bpy.data.objects["Rig"]
 
 ```
 """
-MATHEMATICS = f"""\
+OPERATORS_BEGIN = """\
+Blender limits a number to the range of its property without an error: `bpy.ops.tcb.key_set(tension=3)` sets 1, where
+`animation.key_set` raises ValueError.
+"""
+MATHEMATICS_INDEX = f"""\
 # The mathematics for scripts: `interp`
 
 {GENERATED}
 
-Keys in, motion out, with NumPy alone: in a checkout, or a copy of its folder `interp`, without Blender. Inside of
-Blender it is `bl_ext.user_default.tcb_animation.interp`. [splines](../splines/README.md) has all splines,
-[Formulas](../formulas/README.md) the formulas, [methods.md](../use/methods.md) a comparison, and [api.md](api.md) the
-functions that work on Blender's animation.
-
+`interp` makes splines of keys, and needs only NumPy. Import it from a checkout, from the package
+[tcb-splines](../../automate/package.md), or from the extension. [Splines](../../splines/README.md) has the classes of
+all methods, and [Formulas](../../formulas/README.md) the derivations. For Blender's animation there are
+[functions for scripts](../api/index.md).
+"""
+MATHEMATICS_BEGIN = """\
 The examples begin with
 
 ```pycon
@@ -96,39 +233,109 @@ The examples begin with
 
 ```
 """
+SPLINE_PAGES = ("tcb", "lightwave_kochanek_bartels", "cubic")
+"""Modules of `interp.splines` whose classes the index of `interp` links: docs/splines has them."""
 
 
-def interp_page() -> str:
-    """Return the text of docs/reference/api_interp.md."""
-    interp = importlib.import_module("interp")
-    rotations, tcb = interp.rotations, interp.tcb
-    components, cubics, cubic, others = (
-        importlib.import_module(f"interp.{name}")
-        for name in ("base_splines", "cubics", "splines.cubic", "splines.lightwave_kochanek_bartels")
-    )
-    base = {f"components.{name}": getattr(components, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
-    parts = [
-        MATHEMATICS,
-        *chapter("interp", {name: getattr(interp, name) for name in interp.__all__}),
-        *chapter("What all splines have", {**base, "cubics.PiecewisePolynomial": cubics.PiecewisePolynomial}),
-        *chapter("interp.tcb", splines_of("tcb", tcb), text_of(tcb)),
-        *chapter(others.__name__, splines_of("lightwave_kochanek_bartels", others), text_of(others)),
-        *chapter("interp.splines.cubic", splines_of("cubic", cubic), text_of(cubic)),
-        *chapter(
-            "interp.rotations",
-            {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__},
-            text_of(rotations),
+def interp_pages() -> dict[str, str]:
+    """Return the texts of the pages of docs/reference/interp, by file name."""
+    interp, rotations = importlib.import_module("interp"), interp_module("rotations")
+    base, retiming, fitting = interp_module("base_splines"), interp_module("retiming"), interp_module("fitting")
+    bases = {f"components.{name}": getattr(base, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
+    turns = {f"rotations.{name}": getattr(rotations, name) for name in TURNS}
+    others = {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__ if name not in TURNS}
+    fits = {name: interp_module(f"fitting.{name}") for name in FITS}
+    shown = {name: named(name, module, FITS[name]) for name, module in fits.items()}
+    keys = {name: each for name in interp.__all__ if not inspect.ismodule(each := getattr(interp, name))}
+    pages: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "keys": ("Keys and evaluation", "Keys, and many splines at once.", keys),
+        "splines": (
+            "What all splines have",
+            "Methods of every spline.",
+            {**bases, "cubics.PiecewisePolynomial": interp_module("cubics").PiecewisePolynomial},
         ),
-        *chapter(
-            "interp.retiming", named("retiming", interp_module("retiming"), TIMING), text_of(interp_module("retiming"))
+        "rotations": ("Rotations", text_of(rotations), others),
+        "turns": ("Turns and channels of rotations", "Whole turns, signs, and the numbers of channels.", turns),
+        "retiming": ("Retiming", text_of(retiming), named("retiming", retiming, TIMING)),
+        "curves": (
+            "Fitted curves",
+            text_of(fits["curves"]),
+            {"Request": fitting.Request, **shown["curves"]},
         ),
+        "handles": ("Fitted handles", text_of(fits["handles"]), shown["handles"]),
+        "reduction": ("Fewest keys", text_of(fits["reduction"]), shown["reduction"]),
+    }
+    splines = [(f"../../splines/{name}.md", name, splines_of(name, spline_module(name))) for name in SPLINE_PAGES]
+    index = [MATHEMATICS_INDEX]
+    for name, (title, _introduction, objects) in pages.items():
+        index.append(index_table(title, f"{name}.md", {each: first_line(objects[each]) for each in in_order(objects)}))
+    for path, name, objects in splines:
+        index.append(
+            index_table(f"`interp.splines.{name}`", path, {each: first_line(objects[each]) for each in objects})
+        )
+    texts = {
+        f"{name}.md": page_of(title, introduction, MATHEMATICS_BEGIN, sections(objects))
+        for name, (title, introduction, objects) in pages.items()
+    }
+    return {"index.md": "\n".join(index), **texts}
+
+
+def scripts_pages(animation: ModuleType) -> dict[str, str]:
+    """Return the texts of the pages of docs/reference/api, by file name.
+
+    `animation` is the package's. The extension's operators are registered.
+    """
+    functions = one_page_each(SCRIPTS, animation.__all__)
+    registered = operators(animation)
+    one_page_each(OPERATORS, registered)
+    index, texts = [SCRIPTS_INDEX], {}
+    for name, page in functions.items():
+        objects = {f"animation.{each}": getattr(animation, each) for each in page.names}
+        lines = {each: first_line(objects[each]) for each in in_order(objects)}
+        index.append(index_table(page.title, f"{name}.md", lines))
+        texts[f"{name}.md"] = page_of(page.title, page.introduction, SCRIPTS_BEGIN, sections(objects))
+    for name, page in OPERATORS.items():
+        lines = {f"bpy.ops.{each}": registered[each].name for each in sorted(page.names)}
+        index.append(index_table(page.title, f"{name}.md", lines))
+        parts = (operator_section(each, registered[each]) for each in sorted(page.names))
+        texts[f"{name}.md"] = page_of(page.title, page.introduction, OPERATORS_BEGIN, parts)
+    return {"index.md": "\n".join(index), **texts}
+
+
+def one_page_each(pages: Mapping[str, Page], names: Iterable[str]) -> Mapping[str, Page]:
+    """Return the pages. Raises ValueError where a name is on none of them, on two, or is unknown."""
+    placed = sorted(name for page in pages.values() for name in page.names)
+    if placed != sorted(names):
+        raise ValueError(f"not on exactly one page: {sorted({*placed} ^ {*names}) or placed}")
+    return pages
+
+
+def page_of(title: str, introduction: str, begin: str, parts: Iterable[str]) -> str:
+    """Return the text of a page. Its sections are one heading higher and one folder deeper than in a chapter."""
+    text = "\n".join(parts).replace("](../", "](../../")
+    body = re.sub(r"^#(##+ )", r"\1", text, flags=re.MULTILINE)
+    head = introduction.strip("\n").replace("](../", "](../../")
+    return f"# {title}\n\n{GENERATED}\n\n{head}\n\n[All names](index.md)\n\n{begin}\n{body}".rstrip("\n") + "\n"
+
+
+def index_table(title: str, path: str, lines: Mapping[str, str]) -> str:
+    """Return a heading and a table that links each name on a page."""
+    rows = [
+        f"| [`{name}`]({path}#{anchor(f'`{name}`')}) | {text.replace('|', '&#124;')} |" for name, text in lines.items()
     ]
-    fitting = interp_module("fitting")
-    parts += chapter(fitting.__name__, {"Request": fitting.Request}, text_of(fitting))
-    for name, wanted in FITS.items():
-        module = interp_module(f"fitting.{name}")
-        parts += chapter(module.__name__, named(name, module, wanted), text_of(module))
-    return "\n".join(parts)
+    return "\n".join([f"## {title}\n", "| | |", "| --- | --- |", *rows, ""])
+
+
+def first_line(each: Any) -> str:
+    """Return the first sentence of a docstring; of a constant its value."""
+    if inspect.isclass(each) or inspect.isroutine(each):
+        paragraph = " ".join((inspect.getdoc(each) or "").split("\n\n")[0].split())
+        return re.split(r"(?<=[.])\s", paragraph)[0].rstrip(".")
+    return " or ".join(map(repr, typing.get_args(each))) or repr(each)
+
+
+def spline_module(name: str) -> ModuleType:
+    return importlib.import_module(f"interp.splines.{name}")
 
 
 def interp_module(name: str) -> ModuleType:
@@ -146,29 +353,34 @@ def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
     return {f"{prefix}.{name}": each for name, each in found.items() if each.__module__ == module.__name__}
 
 
-def scripts_page(animation: ModuleType) -> str:
-    """Return the text of api.md, from the package's `animation`. The extension's operators are registered."""
-    functions = {f"animation.{name}": getattr(animation, name) for name in animation.__all__}
-    parts = [SCRIPTS, *chapter("animation", functions), OPERATORS, *operators(animation)]
-    return "\n".join(parts)
-
-
 def chapter(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
     """Yield a chapter: what is called first, then what is made, then the rest."""
     yield f"## {heading}\n"
     if introduction:
         yield introduction
-    modules = {name for name, each in objects.items() if inspect.ismodule(each)}
-    functions = {name for name, each in objects.items() if inspect.isfunction(each)}
-    classes = {name for name, each in objects.items() if inspect.isclass(each)}
-    for kind in (functions, classes):
-        for name in sorted(kind):
-            yield from _described(name, objects[name])
-    constants = sorted({*objects} - modules - functions - classes)
-    for name in constants:
-        yield f"### `{name}`\n"
-        choices = typing.get_args(objects[name])
-        yield f"One of {', '.join(map(repr, choices))}.\n" if choices else f"{objects[name]!r}\n"
+    yield from sections(objects)
+
+
+def in_order(objects: Mapping[str, Any]) -> list[str]:
+    """Return the names of functions, then of classes, then of constants."""
+    kinds = (
+        inspect.isfunction,
+        inspect.isclass,
+        lambda each: not inspect.isfunction(each) and not inspect.isclass(each),
+    )
+    return [name for is_kind in kinds for name in sorted(objects) if is_kind(objects[name])]
+
+
+def sections(objects: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the section of each object."""
+    for name in in_order(objects):
+        each = objects[name]
+        if inspect.isfunction(each) or inspect.isclass(each):
+            yield from _described(name, each)
+        else:
+            yield f"### `{name}`\n"
+            choices = typing.get_args(each)
+            yield f"One of {', '.join(map(repr, choices))}.\n" if choices else f"{each!r}\n"
 
 
 def _described(name: str, each: Any) -> Iterator[str]:
@@ -332,35 +544,33 @@ def anchor(heading: str) -> str:
 # Operators
 
 
-OPERATORS = """\
-## Operators
-
-Blender limits a number to the range of its property without an error: `bpy.ops.tcb.key_set(tension=3)` sets 1, where
-`animation.key_set` raises ValueError.
-"""
-
-
-def operators(package: ModuleType) -> Iterator[str]:
-    """Yield the section of each operator of the package, with its properties."""
+def operators(package: ModuleType) -> dict[str, Any]:
+    """Return the properties of each operator of the package, by its name after `bpy.ops.`."""
     import bpy
 
     owner = package.__name__.rpartition(".")[0]
+    found = {}
     for module in OPERATOR_MODULES:
         for name in sorted(dir(getattr(bpy.ops, module))):
             cls = getattr(bpy.types, f"{module.upper()}_OT_{name}", None)
             if cls is not None and cls.__module__.startswith(f"{owner}.operators."):
-                rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
-                yield f"### `bpy.ops.{module}.{name}`\n"
-                yield f"*{rna.name}.* {' '.join(rna.description.split())}.\n"
-                # These set what is given alone: Blender's defaults mean nothing.
-                keeps = name in ("key_set", "track_choose")
-                lines = [
-                    _property(each, keeps)
-                    for each in rna.properties
-                    if each.identifier != "rna_type" and not each.identifier.startswith("filter_")
-                ]
-                if lines:
-                    yield "\n".join(sorted(lines)) + "\n"
+                found[f"{module}.{name}"] = getattr(getattr(bpy.ops, module), name).get_rna_type()
+    return found
+
+
+def operator_section(name: str, rna: Any) -> str:
+    """Return the section of an operator, with its properties."""
+    parts = [f"### `bpy.ops.{name}`\n", f"*{rna.name}.* {' '.join(rna.description.split())}.\n"]
+    # These set what is given alone: Blender's defaults mean nothing.
+    keeps = name in ("tcb.key_set", "tcb.track_choose")
+    lines = [
+        _property(each, keeps)
+        for each in rna.properties
+        if each.identifier != "rna_type" and not each.identifier.startswith("filter_")
+    ]
+    if lines:
+        parts.append("\n".join(sorted(lines)) + "\n")
+    return "\n".join(parts)
 
 
 def _property(each: Any, keeps: bool) -> str:
@@ -398,12 +608,22 @@ def main() -> None:
 
     from tools import tcb
 
-    (folder / "api_interp.md").write_text(interp_page(), encoding="utf-8")
+    write(folder / "interp", interp_pages())
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
     package.register()
     animation = importlib.import_module(f"{package.__name__}.animation")
-    (folder / "api.md").write_text(scripts_page(animation), encoding="utf-8")
+    write(folder / "api", scripts_pages(animation))
     tcb.end_process(0)
+
+
+def write(folder: Path, pages: Mapping[str, str]) -> None:
+    """Write the pages of a folder, and remove others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.md"):
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +22,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys, evaluate_many, rotations
-from interp.fitting import Request, handle_shapes
+from interp.fitting import Request
 from interp.fitting.handles import Handles, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
@@ -131,38 +130,6 @@ def errors(requests: Sequence[Request]) -> Float64Array:
     return np.array(result)
 
 
-def kinks(requests: Sequence[Request]) -> Float64Array:
-    """Return the errors of quaternions' angular velocities at keys, relative to the segment's mean."""
-    found = []
-    for request, fit in zip(requests, fit_handles(requests), strict=True):
-        spline = request.spline
-        frames = spline.keys.frames
-        q = spline.keys.values * fit.signs[:, np.newaxis]
-        mean = rotations.angle_between(q[1:], q[:-1]) / np.diff(frames)
-        for side, handle, before in ((slice(None, -1), fit.right, 0.0), (slice(1, None), fit.left, 1e-9)):
-            step = handle[side].astype(np.float64) - np.stack(
-                [np.repeat(frames[side, np.newaxis], 4, axis=1), q[side]], axis=-1
-            )
-            slope = step[..., 1] / np.where(np.abs(step[..., 0]) > 1e-3, step[..., 0], np.nan)
-            velocity = 2.0 * rotations.multiply(slope, rotations.conjugate(q[side]))[:, 1:]
-            exact = evaluate_many([spline], frames[side] - before, 1)[0]
-            found.append(np.linalg.norm(velocity - exact, axis=1) / mean)
-    joined = np.concatenate(found)
-    finite: Float64Array = joined[np.isfinite(joined)]
-    return finite
-
-
-@contextmanager
-def weights(rigid: float, soft: float) -> Iterator[None]:
-    """Fit with other weights of derivatives at keys than the extension does."""
-    own = handle_shapes._RIGID, handle_shapes._SOFT
-    handle_shapes._RIGID, handle_shapes._SOFT = rigid, soft
-    try:
-        yield
-    finally:
-        handle_shapes._RIGID, handle_shapes._SOFT = own
-
-
 def spread(values: Float64Array) -> list[str]:
     """Return the median, the 90th percentile and the largest."""
     return [number(float(each)) for each in (np.median(values), np.percentile(values, 90), values.max())]
@@ -182,36 +149,17 @@ def quaternions() -> str:
     """Return the table of quaternions by the angle between keys."""
     rows = []
     for largest, eased in EASES:
-        for degrees in (15, 30, 60, 90, 120, 170):
+        for degrees in (30, 60, 90, 170):
             requests = [Request(spline, "QUATERNION") for spline in turning(degrees, largest, eased)]
             rows.append([kind(largest, eased), degrees, *spread(errors(requests))])
     return table(["parameters", "degrees between keys", *HEADS], rows)
-
-
-def continuity() -> str:
-    """Return the table of what exact derivatives at keys cost, and free ones gain."""
-    rows = []
-    for largest, eased in EASES[::2]:
-        for degrees in (30, 60, 90):
-            requests = [Request(spline, "QUATERNION") for spline in turning(degrees, largest, eased)]
-            for name, rigid, soft in (
-                ("exact", handle_shapes._RIGID, handle_shapes._RIGID),
-                ("as fitted", handle_shapes._RIGID, handle_shapes._SOFT),
-                ("free", 1e-4, 1e-4),
-            ):
-                with weights(rigid, soft):
-                    off = kinks(requests)
-                    figures = [number(float(np.percentile(100.0 * off, share))) for share in (50, 90)]
-                    rows.append([kind(largest, eased), degrees, name, *spread(errors(requests)), *figures])
-    heads = ["parameters", "degrees between keys", "derivatives", *HEADS, "kink: median", "9 of 10"]
-    return table(heads, rows)
 
 
 def angles(held: str) -> str:
     """Return the table by the angle between keys, for Euler also by the largest middle angle of the segment."""
     rows = []
     for largest, eased in EASES[::2]:
-        for degrees in (30, 60, 90):
+        for degrees in (30, 90):
             splines = turning(degrees, largest, eased)
             numbers = [followed(spline, held) for spline in splines]
             requests = [Request(spline, held, own) for spline, (own, _) in zip(splines, numbers, strict=True)]
@@ -249,7 +197,6 @@ def values() -> str:
 
 TABLES = {
     "quaternions": quaternions,
-    "derivatives": continuity,
     "Euler angles": lambda: angles("XYZ"),
     "axis and angle": lambda: angles("AXIS_ANGLE"),
     "values": values,

@@ -307,10 +307,6 @@ def largest_difference(live: str = LIVE, plain: str = PLAIN) -> float:
     return max(apart, default=0.0)
 
 
-def key_count(owner: str) -> int:
-    return sum(map(len, keys(bpy.data.objects[owner]).values()))
-
-
 @contextmanager
 def _copied(owner: Any) -> Iterator[Any]:
     """Give a copy of the object with an action of its own that is not live."""
@@ -476,7 +472,6 @@ def measured(alike: bool) -> dict[str, Any]:
         "changed": bool(changes_since("before", PLAIN)),
         "differences": differences() if alike else [],
         "apart": largest_difference() if alike else 0.0,
-        "keys": key_count(LIVE),
         "stale": stale_channels(),
         "spline": farthest_from_spline(),
         "said": said(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/use/methods.md and docs/figures/methods.png: properties, cost and error of each interpolation method.
+"""Write docs/measurements/methods.md and docs/figures/methods.png: properties, cost and error of each method.
 
     python tools/methods.py
 
@@ -29,7 +29,7 @@ from interp.splines import METHODS
 from tools.api_pages import formula_link
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT, PICTURE = ROOT / "docs" / "use" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
+DOCUMENT, PICTURE = ROOT / "docs" / "measurements" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
 BEGIN, END = "<!-- from here to the end of the {}: python tools/methods.py -->", "<!-- the end of the {} -->"
 TRACKS, KEYS, SAMPLES, ROUNDS = 60, 20, 400, 15
 
@@ -115,7 +115,8 @@ def rows() -> list[list[str]]:
 
 
 HEADINGS = (
-    "method", "of", "smooth", "keys a side", "meets keys", "derivatives", "cost", "source", "measured against", "off by"
+    "method", "track", "smooth", "keys per side", "meets keys", "derivatives", "cost", "source", "reference",
+    "maximum error",
 )  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def _plain(angle: float) -> str:
     return f"{angle:.1f}" if angle > 0.05 else f"{angle:.0e}" if angle else "0"
 
 
-TURN_HEADINGS = ("method", "off the circle", "off the even turn", "slowest", "fastest")
+TURN_HEADINGS = ("method", "deviation from the circle", "deviation from uniform rotation", "slowest", "fastest")
 
 
 def write(document: Path, name: str, headings: tuple[str, ...], table: list[list[str]]) -> None:

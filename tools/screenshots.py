@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take the manual's pictures again, in a graphical Blender: `make screenshots`.
+"""Take the pictures of the users' pages again, in a graphical Blender: `make screenshots`.
 
     tools/environment.sh graphical python tools/screenshots.py [FOLDER] [--draft]
 
@@ -261,7 +261,7 @@ class Camera:
 
 
 def first_animation(window: Any, camera: Camera) -> None:
-    """Do what the manual's first chapter does, with the cube of a new file."""
+    """Do the steps of docs/start/first_animation.md, with the cube of a new file."""
     window.run(FRONT_VIEW)
     at = (500, 400)
     for frame, x, z in ((1, "-4", "3"), (20, "4", "-3"), (40, "4", "3")):
@@ -501,7 +501,7 @@ PICTURES = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Take the manual's pictures again.")
+    parser = argparse.ArgumentParser(description="Take the pictures of the users' pages again.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--draft", action="store_true", help="leave edges in views rough, which is faster")
     options = parser.parse_args()

@@ -3,7 +3,8 @@
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
-Texts are the docstrings', formulas those of docs/formulas, and measured differences those of docs/use/methods.md.
+Texts are the docstrings', formulas those of docs/formulas, and measured differences those of
+docs/measurements/methods.md.
 tests/docs/test_spline_pages.py holds the pages against these. `--pictures` draws the figures anew, too.
 """
 
@@ -62,8 +63,8 @@ INDEX = f"""\
 {GENERATED}
 
 A page for each module of `interp.splines`: what it does, its formulas, how exact it is, and its classes.
-[methods.md](../use/methods.md) compares the methods, [package.md](../automate/package.md) says how to use them, and
-[Formulas](../formulas/README.md) derives them.
+[Methods measured](../measurements/methods.md) compares the methods, [package.md](../automate/package.md) shows their
+use, and [Formulas](../formulas/README.md) derives them.
 
 - **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
 - **smooth**: C0 without a jump, C1 without one in velocity, C2 without one in acceleration.
@@ -138,7 +139,7 @@ def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
     yield "\n".join(f"- `{title}`: {_bounds(cls)}" for title, cls in classes.items()) + "\n"
     rows = list(_measured(classes))
     if rows:
-        yield "The largest differences that were measured, as [methods.md](../use/methods.md) says:\n"
+        yield "The largest [measured](../measurements/methods.md) differences:\n"
         yield "\n".join(["| class | measured against | off by |", "| --- | --- | --- |", *rows, ""])
     yield f"Held by {', '.join(f'`tests/interp/test_{test}.py`' for test in TESTS.get(name, (name,)))}.\n"
 
@@ -151,9 +152,9 @@ def _bounds(cls: type) -> str:
 
 
 def _measured(classes: dict[str, Any]) -> Iterator[str]:
-    """Yield the rows of docs/use/methods.md of these classes."""
+    """Yield the rows of docs/measurements/methods.md of these classes."""
     names = {cls: title for title, cls in classes.items()}
-    for line in (ROOT / "docs" / "use" / "methods.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "measurements" / "methods.md").read_text(encoding="utf-8").splitlines():
         found = re.match(r"\| \*\*.*?\*\* `(\w+)` \| (values|rotations) \|", line)
         cls = getattr(METHODS[found[1]], found[2]) if found else None
         if cls in names:

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ Row = dict[str, Any]
 PLACES = 41
 """Frames at which the values of a curve, and the matrices of a scene, are compared."""
 BLEND_HEADS = {
-    "file": "file",
     "curves": "F-curves",
     "keys": "keys",
     "tracks": "tracks baked",
@@ -53,10 +52,8 @@ BLEND_HEADS = {
     "exported": "objects exported, compared",
     "degrees": "off, degrees",
     "off": "of the size",
-    "faults": "what differs",
 }
 THREE_DS_HEADS = {
-    "file": "file",
     "nodes": "nodes",
     "tracks": "tracks",
     "keys": "keys",
@@ -65,8 +62,9 @@ THREE_DS_HEADS = {
     "rewritten": "tracks written otherwise",
     "degrees": "again off, degrees",
     "off": "of the size",
-    "faults": "what differs",
 }
+ERRORS = {"handles_degrees", "handles_place", "degrees", "off"}
+"""Columns of errors."""
 SOURCE_HEADS = ("folder", "repository", "commit", "license")
 
 
@@ -373,7 +371,7 @@ def rows_of(folder: Path, seconds: float) -> list[Row]:
 
 
 def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
-    """Return the Markdown of the tables by name."""
+    """Return the Markdown of the tables by name: a row per folder, and the files that differ."""
     made = {}
     listed = folder / "sources.csv"
     if listed.exists():
@@ -383,14 +381,32 @@ def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
             )
     for name, heads, kind in (("blend", BLEND_HEADS, ".blend"), ("3ds", THREE_DS_HEADS, ".3ds")):
         of_kind = [row for row in rows if row["file"].lower().endswith(kind)]
-        cells = [[cell(row.get(head)) for head in heads] for row in of_kind]
-        made[name] = table(list(heads.values()), cells)
+        made[name] = table(["folder", "files", *heads.values()], list(by_folder(of_kind, heads)))
+    differing = [[row["file"], "; ".join(map(str, row["faults"])).replace("|", "\\|")] for row in rows if row["faults"]]
+    made["differing"] = table(["file", "what differs"], differing) if differing else "No file."
     return made
 
 
-def cell(content: object) -> object:
-    """Return the content of a cell: faults in one line, with bars escaped."""
-    return "; ".join(map(str, content)).replace("|", "\\|") if isinstance(content, list) else content
+def by_folder(rows: Sequence[Row], heads: Mapping[str, str]) -> Iterator[list[object]]:
+    """Yield the cells of each folder with files: counts are summed, and of errors the largest is taken."""
+    folders = dict.fromkeys(row["file"].rpartition("/")[0].partition("/")[0] for row in rows)
+    for folder in folders:
+        members = [row for row in rows if row["file"].rpartition("/")[0].partition("/")[0] == folder]
+        yield [
+            folder,
+            len(members),
+            *(_gathered(head, [row[head] for row in members if head in row]) for head in heads),
+        ]
+
+
+def _gathered(head: str, contents: Sequence[Any]) -> object:
+    """Return the sum of counts, or the largest error."""
+    if head in ERRORS:
+        return max(contents, key=float, default="")
+    if any(isinstance(each, str) for each in contents):
+        pairs = [list(map(int, each.split(" of "))) for each in contents]
+        return " of ".join(str(sum(numbers)) for numbers in zip(*pairs, strict=True))
+    return sum(contents)
 
 
 def main() -> None:

@@ -20,9 +20,7 @@ from interp.fitting import curves, handles, reduction
 from interp.splines import tcb
 from tools import api_pages
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
-SCRIPTS, MATHEMATICS = ((DOCS / name).read_text(encoding="utf-8") for name in ("api.md", "api_interp.md"))
-INSTALLED = "bl_ext.user_default.tcb_animation"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PARSER = doctest.DocTestParser()
 RESULTS = {"Checks", "Gap", "AnimationError", "Finding", "Relaxation", "Report", "RotationFault", "Violation"}
 """Classes that scripts are given, and don't make."""
@@ -35,51 +33,110 @@ class Checker(doctest.OutputChecker):
         return super().check_output(want, re.sub(r"^(\w+\.)+(\w+: )", r"\2", got), optionflags)
 
 
+def pages(folder: str) -> dict[str, str]:
+    """Return the pages of a folder, by file name."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted((DOCS / folder).glob("*.md"))}
+
+
+SCRIPTS, MATHEMATICS = pages("reference/api"), pages("reference/interp")
+SPLINES = {f"{name}.md": pages("splines")[f"{name}.md"] for name in api_pages.SPLINE_PAGES}
+
+
 def parts(page: str) -> dict[str, str]:
-    """Each section of a page, with those on its members, by name; "" is what stands before the first."""
-    first = page.index("\n## ")
-    found = re.split(r"^### `([\w.]+)`\n", page[first:], flags=re.MULTILINE)
-    return {"": page[:first], **dict(zip(found[1::2], found[2::2], strict=True))}
+    """Return each section of a page by name, with the sections on its members; "" is the text before the first."""
+    found = re.split(r"^##+ `((?:[a-z_]+\.)*\w+)`\n", page, flags=re.MULTILINE)
+    sections = {"": found[0]}
+    owner = ""
+    for name, text in zip(found[1::2], found[2::2], strict=True):
+        if owner and name.startswith(f"{owner}."):
+            sections[owner] += text
+        else:
+            owner = name
+            sections[name] = text
+    return sections
 
 
-def examples(page: str) -> list[str]:
-    return [name for name, text in parts(page).items() if name and ">>>" in text]
+def all_sections(folder: dict[str, str]) -> dict[str, str]:
+    """Return the sections of all pages. A name has one section only."""
+    found = [
+        (name, text)
+        for file, page in folder.items()
+        if file != "index.md"
+        for name, text in parts(page).items()
+        if name
+    ]
+    assert len(dict(found)) == len(found)
+    return dict(found)
 
 
-def run(name: str, page: str, package: str = "") -> None:
-    """Run the examples of a section, after what the page begins with."""
+def examples(folder: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the pages and sections that have examples."""
+    return [
+        (file, name) for file, page in folder.items() for name, text in parts(page).items() if name and ">>>" in text
+    ]
+
+
+def run(name: str, *texts: str) -> None:
+    """Run examples, one text after the other, with the same names."""
     names: dict[str, Any] = {}
-    said: list[str] = []
-    for text in (parts(page)[""], parts(page)[name]):
-        test = PARSER.get_doctest(text.replace(INSTALLED, package or INSTALLED), names, name, None, None)
-        doctest.DocTestRunner(Checker()).run(test, out=said.append, clear_globs=False)
+    printed: list[str] = []
+    for text in texts:
+        test = PARSER.get_doctest(text, names, name, None, None)
+        doctest.DocTestRunner(Checker()).run(test, out=printed.append, clear_globs=False)
         names = test.globs
-    assert "".join(said) == ""
+    assert "".join(printed) == ""
 
 
-@pytest.mark.parametrize("name", examples(MATHEMATICS))
-def test_an_example_of_the_mathematics_shows_what_comes_out(name):
+@pytest.mark.parametrize(("file", "name"), examples(MATHEMATICS))
+def test_an_example_of_the_mathematics_shows_what_comes_out(file, name):
     with np.printoptions():
-        run(name, MATHEMATICS)
+        sections = parts(MATHEMATICS[file])
+        run(name, sections[""], sections[name])
 
 
-@pytest.mark.parametrize("name", examples(SCRIPTS))
-def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, files):
-    run(name, SCRIPTS, tcb_animation.__name__)
+@pytest.mark.parametrize(("file", "name"), examples(SPLINES))
+def test_an_example_of_a_spline_shows_what_comes_out(file, name):
+    with np.printoptions():
+        run(name, api_pages.MATHEMATICS_BEGIN, parts(SPLINES[file])[name])
 
 
-def test_the_page_of_the_mathematics_is_that_of_the_docstrings():
-    assert api_pages.interp_page() == MATHEMATICS, "`make api` makes it anew"
+@pytest.mark.parametrize(("file", "name"), examples(SCRIPTS))
+def test_an_example_of_scripts_shows_what_comes_out(file, name, files):
+    sections = parts(SCRIPTS[file])
+    run(name, sections[""], sections[name])
 
 
-def test_the_page_of_scripts_is_that_of_the_docstrings(tcb_animation):
+def test_every_page_with_examples_has_some_that_run():
+    assert {file for file, page in MATHEMATICS.items() if ">>>" in page} == {file for file, _ in examples(MATHEMATICS)}
+    assert {file for file, page in SCRIPTS.items() if ">>>" in page} == {file for file, _ in examples(SCRIPTS)}
+
+
+def test_the_pages_of_the_mathematics_are_those_of_the_docstrings():
+    assert api_pages.interp_pages() == MATHEMATICS, "`make api` makes them anew"
+
+
+def test_the_pages_of_scripts_are_those_of_the_docstrings(tcb_animation):
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
-    assert api_pages.scripts_page(animation) == SCRIPTS, "`make api` makes it anew"
+    assert api_pages.scripts_pages(animation) == SCRIPTS, "`make api` makes them anew"
 
 
-def test_the_page_of_scripts_has_every_name_with_its_parameters_and_an_example(tcb_animation):
+@pytest.mark.parametrize(("folder", "others"), [(SCRIPTS, {}), (MATHEMATICS, SPLINES)])
+def test_an_index_links_every_section_of_its_pages(folder, others):
+    linked = set(re.findall(r"^\| \[`([\w.]+)`\]\(", folder["index.md"], re.MULTILINE))
+    assert linked == {*all_sections(folder | others)}
+
+
+def test_a_name_that_is_on_no_page_or_on_two_is_refused():
+    page = api_pages.Page("", "", ("bake",))
+    assert api_pages.one_page_each({"a": page}, ["bake"]) == {"a": page}
+    for pages, names in [({"a": page}, ["bake", "free"]), ({"a": page, "b": page}, ["bake"]), ({"a": page}, [])]:
+        with pytest.raises(ValueError, match="not on exactly one page"):
+            api_pages.one_page_each(pages, names)
+
+
+def test_the_pages_of_scripts_have_every_name_with_its_parameters_and_an_example(tcb_animation):
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
-    sections = parts(SCRIPTS)
+    sections = all_sections(SCRIPTS)
     for name in animation.__all__:
         each, text = getattr(animation, name), sections[f"animation.{name}"]
         if inspect.isfunction(each):
@@ -90,10 +147,10 @@ def test_the_page_of_scripts_has_every_name_with_its_parameters_and_an_example(t
             assert ">>>" in text, name
 
 
-def test_the_page_of_scripts_has_every_operator_with_its_parameters(tcb_animation):
+def test_the_pages_of_scripts_have_every_operator_with_its_parameters(tcb_animation):
     import bpy
 
-    sections = parts(SCRIPTS)
+    sections = all_sections(SCRIPTS)
     operators = importlib.import_module(f"{tcb_animation.__name__}.operators")
     classes = [cls for name, cls in vars(operators).items() if "_OT_" in name]
     classes += [operators.preset.TCB_OT_preset_apply, operators.preset.TCB_OT_preset_add]
@@ -106,8 +163,8 @@ def test_the_page_of_scripts_has_every_operator_with_its_parameters(tcb_animatio
     assert len(classes) > 30
 
 
-def test_the_page_of_the_mathematics_has_every_name_with_an_example():
-    sections = parts(MATHEMATICS)
+def test_the_pages_of_the_mathematics_have_every_name_with_an_example():
+    sections = all_sections(MATHEMATICS | SPLINES)
     names = {name: getattr(interp, name) for name in interp.__all__}
     names |= {f"tcb.{name}": getattr(tcb, name) for name in ("VectorSpline", "RotationSpline")}
     names |= {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__}

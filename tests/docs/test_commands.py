@@ -185,7 +185,10 @@ def not_run(line: str) -> Callable[[str], None] | None:
 
 EVERY = [(page, line) for page in PAGES for line in commands(page)]
 ELSEWHERE = sorted({line for _, line in EVERY if not_run(line)})
-HERE = {page.name: [line for other, line in EVERY if other == page and not not_run(line)] for page in PAGES}
+HERE = {
+    page.relative_to(ROOT).as_posix(): [line for other, line in EVERY if other == page and not not_run(line)]
+    for page in PAGES
+}
 
 
 @pytest.mark.parametrize("line", ELSEWHERE)

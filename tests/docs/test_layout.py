@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing in the product imports upwards, and there are no circles.
 
-What tests share is in modules beside them. docs/project/architecture.md has the same order, and its paths go down only.
+What tests share is in modules beside them. docs/project/folders.md has the same order, and docs/project/call_paths.md
+goes down only.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ INSIDE = {
     "formats/motion",
     "formats/three_ds",
 }
-"""Folders that docs/project/architecture.md tells of in the row of the one around them."""
+"""Folders that docs/project/folders.md describes in the row of the one around them."""
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 
 
@@ -190,12 +191,12 @@ def test_tests_leave_private_names_of_the_live_scheduler_alone():
     assert [name_of(file) for file in TESTS if PRIVATE.search(file.read_text(encoding="utf-8"))] == []
 
 
-# docs/project/architecture.md
+# docs/project/call_paths.md and docs/project/folders.md
 
-PAGE = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
+PROJECT = ROOT / "docs" / "project"
 HOP = re.compile(r"^\d+\. `([\w/]+)(\.py|/)`", re.MULTILINE)
-CHAPTER = PAGE[PAGE.index("## Three paths") : PAGE.index("## Versions of Blender")]
-PATHS = dict(re.findall(r"^\*\*(A bake|A live edit|An import)\*\*(.*?)(?=^\*\*|\Z)", CHAPTER, re.MULTILINE | re.DOTALL))
+CHAPTERS = re.split(r"^## (.*)\n", (PROJECT / "call_paths.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+PATHS = dict(zip(CHAPTERS[1::2], CHAPTERS[2::2], strict=True))
 
 
 @pytest.mark.parametrize("name", ["A bake", "A live edit", "An import"])
@@ -214,7 +215,7 @@ def reaching(hops: list[str]) -> set[str]:
 
 
 def test_the_table_of_folders_is_in_the_order_of_imports():
-    rows = re.findall(r"^\| `([\w/.]+?)/?`", PAGE[PAGE.index("## Folders") :], re.MULTILINE)
+    rows = re.findall(r"^\| `([\w/.]+?)/?`", (PROJECT / "folders.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert rows[0] == "__init__.py"
     folders = rows[1:]
     assert {*folders} >= {place for places in ORDER for place in places if (ROOT / place).is_dir()} - INSIDE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/use/methods.md says of every method what its classes say, and was measured after the last one came."""
+"""docs/measurements/methods.md has every method with the properties of its classes, and its measured error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from interp import Keys
 from interp.splines import METHODS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "use" / "methods.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "measurements" / "methods.md"
 KINDS = {"values": 1, "rotations": 4}
 
 

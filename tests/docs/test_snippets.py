@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.documents import CODE, DOCUMENTS, ROOT
+from tests.docs.documents import CODE, DOCUMENTS, FINDS_THE_EXTENSION, ROOT, USERS_PAGES
 
 INSTALLED = "from tcb_splines"
 """How the package is imported where it is installed: the same files as `interp`."""
@@ -41,9 +42,16 @@ def test_its_python_runs(document, files):
         bpy.app.translations.unregister("tcb_in_german")
 
 
+@pytest.mark.parametrize("document", [page for page in USERS_PAGES if blocks(page)], ids=lambda path: path.name)
+def test_it_finds_the_extension_in_any_repository(document):
+    code = "\n".join(blocks(document))
+    assert "bl_ext" not in code
+    assert FINDS_THE_EXTENSION in code or not re.search(r"^(report = )?animation\.", code, re.MULTILINE)
+
+
 def test_its_installation_runs_in_a_blender_of_its_own(extension_zip, tmp_path):
     shutil.copy(extension_zip, tmp_path)
-    (block,) = filter(installs, blocks(ROOT / "docs" / "manual.md"))
+    (block,) = filter(installs, blocks(ROOT / "docs" / "automate" / "python.md"))
     code = f"{block}\nimport sys, os\nprint(animation.bake.__name__); sys.stdout.flush(); os._exit(0)"
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
     ran = subprocess.run(

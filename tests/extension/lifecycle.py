@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -94,10 +95,17 @@ def refusal(package: str) -> str:
     return ""
 
 
-def enabled_package() -> list[str]:
-    """The packages of the extension that are enabled, found as docs/manual.md says."""
-    modules = [(name, module) for name, module in sys.modules.items() if name.endswith(".tcb_animation")]
-    return [name for name, module in modules if getattr(module, "__addon_enabled__", False)]
+def found() -> dict[str, Any]:
+    """Return what the two ways of docs/automate/importers.md find: a name, and whether functions are returned."""
+    page = Path(__file__).parents[2] / "docs" / "automate" / "importers.md"
+    function, lines, *_ = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(function, names)
+    try:
+        exec(lines, names)
+    except StopIteration:
+        names |= {"package": "", "animation": None}
+    return {"package": names["package"], "same": names["tcb_animation"]() is names["animation"]}
 
 
 def live(archive: str) -> dict[str, Any]:
@@ -115,14 +123,14 @@ def live(archive: str) -> dict[str, Any]:
         stages[f"disabled the {time} time"] = seen()
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     other = second_copy()
-    stages["second copy refused"] = {"reason": refusal(other), **seen(), "found": enabled_package()}
+    stages["second copy refused"] = {"reason": refusal(other), **seen(), "found": found()}
     bpy.ops.preferences.addon_disable(module=other)
     stages["second copy disabled"] = seen()
     bpy.ops.preferences.addon_disable(module=PACKAGE)
     bpy.ops.preferences.addon_enable(module=other)
-    stages["second copy enabled"] = {"reason": refusal(PACKAGE), **seen(), "found": enabled_package()}
+    stages["second copy enabled"] = {"reason": refusal(PACKAGE), **seen(), "found": found()}
     bpy.ops.preferences.addon_disable(module=other)
-    stages["both disabled"] = seen()
+    stages["both disabled"] = {**seen(), "found": found()}
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     bpy.ops.extensions.package_uninstall(repo_index=repositories.index(REPOSITORY), pkg_id="tcb_animation")
     stages["uninstalled"] = seen()

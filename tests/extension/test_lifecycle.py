@@ -66,7 +66,20 @@ def test_a_second_copy_is_refused_with_the_way_to_switch(
     reason = stages[stage]["reason"]
     assert f'"{enabled}". Disable that one first, then enable "{refused}"' in reason
     assert "already exists" not in reason
-    assert stages[stage]["found"] == [enabled]
+
+
+@pytest.mark.parametrize(
+    ("stage", "package"),
+    [
+        ("second copy refused", "bl_ext.user_default.tcb_animation"),
+        ("second copy enabled", "bl_ext.other.tcb_animation"),
+        ("both disabled", ""),
+    ],
+)
+def test_the_documented_lines_find_the_enabled_copy_in_either_repository(
+    stages: Stages, stage: str, package: str
+) -> None:
+    assert stages[stage]["found"] == {"package": package, "same": True}
 
 
 @pytest.mark.parametrize("stage", ["second copy refused", "second copy disabled"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension installed from its zip as the manual says it, by mouse and keyboard alone."""
+"""The extension installed from its zip as docs/start/install.md describes, by mouse and keyboard alone."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures can be taken again."""
+"""The pictures of the users' pages can be taken again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from .conftest import ROOT
 
 
-def test_the_manuals_pictures_are_those_that_the_program_takes(tmp_path):
+def test_the_pages_have_the_pictures_that_the_program_takes(tmp_path):
     if "BLENDER" not in os.environ:
         pytest.skip("BLENDER names no graphical Blender; make test-gui does")
     take = [sys.executable, str(ROOT / "tools" / "screenshots.py"), str(tmp_path), "--draft"]

@@ -69,7 +69,7 @@ def apart(kind, found, expected):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [each.id.rsplit("-", 1) for each in ALL])
 def test_it_is_what_another_s_formulas_give(name, kind):
-    """tools/methods.py tries more tracks, and says in docs/use/methods.md how near they are."""
+    """tools/methods.py tries more tracks, and says in docs/measurements/methods.md how near they are."""
     for seed, count in enumerate((3, 5)):
         generator = np.random.default_rng([seed, count])
         frames = np.cumsum(generator.uniform(3.0, 15.0, count))

@@ -2,7 +2,7 @@
 """What scipy's own tests ask of CubicSpline, PPoly and RotationSpline, asked of the splines here, beside scipy itself.
 
 After scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and test_interpolate.py,
-scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/automate/package.md
+scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/automate/scipy.md
 has the differences.
 """
 

@@ -65,7 +65,9 @@ def ball(tcb_animation) -> bpy.types.Object:
 
 def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in ("sources", "blend", "3ds")))
+    page.write_text(
+        "".join(f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in ("sources", "blend", "3ds", "differing"))
+    )
     found, printed = rows(folder, "--page", str(page))
     assert (sorted(found), printed) == (["made/box.3ds", "made/walk.blend", "none.3ds", "none.blend"], "")
 
@@ -83,9 +85,20 @@ def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tm
 
     assert [len(found[name]["faults"]) for name in ("none.3ds", "none.blend")] == [1, 1]
     lines = page.read_text().splitlines()
-    assert [sum(name in line for line in lines) for name in ("here/made", "walk.blend", "box.3ds", "none.")] == [
-        1
-    ] * 3 + [2]
+    assert [sum(name in line for line in lines) for name in ("here/made", "none.")] == [1, 2]
+    folders = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| made ")]
+    assert [row[:5] for row in folders[1:]] == [["made", "1", "10", "27", "2"], ["made", "1", "1", "2", "4"]]
+
+
+def test_a_folder_has_the_sums_of_counts_and_the_largest_errors():
+    heads = {"keys": "keys", "exported": "exported", "off": "off"}
+    rows = [
+        {"file": "made/a/one.blend", "keys": 3, "exported": "1 of 2", "off": "0.5"},
+        {"file": "made/two.blend", "keys": 4, "exported": "2 of 2", "off": "1e-05"},
+        {"file": "three.blend", "keys": 5},
+    ]
+    found = list(survey.by_folder(rows, heads))
+    assert found == [["made", 2, 7, "3 of 4", "0.5"], ["", 1, 5, 0, ""]]
 
 
 def test_a_file_that_is_tcb_already_is_compared_as_it_was_before(ball, tcb_animation, tmp_path):
