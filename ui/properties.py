@@ -191,8 +191,8 @@ class ReduceOptions(CustomRange):
         options=set(),
     )
     still: FloatProperty(
-        name="While Still",
-        description=("Maximum error of points that stand still, such as feet. 0: Largest Error"),
+        name="Error at Rest",
+        description="Maximum error of points that stand still, such as feet. 0: Largest Error",
         subtype="DISTANCE",
         default=0.0,
         min=0.0,

@@ -82,7 +82,7 @@ def _all_items(_self: object, context: bpy.types.Context | None) -> list[Item]:
         for (name, numbers), icon in zip(given.items(), icons, strict=True)
     ]
     if not _get(_self):
-        items.append(_item(_KEYS_OWN, iface_("As It Is"), iface_("No preset"), own, 0))
+        items.append(_item(_KEYS_OWN, iface_("Current"), iface_("Keep the current parameters"), own, 0))
     return items
 
 

@@ -284,3 +284,76 @@ def test_the_dialog_of_parameters_shows_the_numbers_of_the_tab_and_keeps_mixed_o
     settle(window)
     assert everything(window) == before
     assert "Traceback" not in log(window)
+
+
+PLAYED = "bpy.context.scene.frame_set(10); result = tuple(bpy.data.objects['Cube'].location)"
+
+
+def sliders_that_act(window: Any) -> Any:
+    return window.run("""
+from bl_ext.user_default.tcb_animation.ui import selection
+with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
+    result = sorted(selection.chosen_played(bpy.context).names)
+""")
+
+
+def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them_act(window):
+    window.run(LIVE)
+    settle(window)
+    curved = window.run(PLAYED)
+    window.run("bpy.context.scene.frame_set(20)")
+    tension = place(window.buttons("VIEW_3D"), "tcb.tension")
+    timeline = window.run(
+        "r = region(area('DOPESHEET_EDITOR'), 'WINDOW');"
+        "result = (r.x + r.width // 2, win().height - r.y - r.height // 2)"
+    )
+    window.key("a", at=timeline)
+    window.key("t", at=timeline)
+    window.shot(PICTURES / "interpolation_types.png")
+    window.key("c")
+    settle(window)
+    assert window.run(f"{CURVES}\nresult = {{k.interpolation for c in fcurves() for k in c.keyframe_points}}") == {
+        "CONSTANT"
+    }
+    assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
+    window.run("bpy.context.scene.frame_set(20)")
+    settle(window)
+    assert sliders_that_act(window) == []
+    window.shot(PICTURES / "keys_constant.png")
+    bezier = place(window.buttons("VIEW_3D", height=500, across=0.85), "tcb.key_bezier")
+    assert bezier[1] < tension[1]
+    window.click(bezier)
+    settle(window)
+    assert sliders_that_act(window) == ALL
+    window.shot(PICTURES / "keys_made_bezier.png")
+    assert place(window.buttons("VIEW_3D"), "tcb.tension") == tension
+    # The segment before the key has its motion back, too.
+    assert window.run(PLAYED) == pytest.approx(curved, abs=1e-5)
+    window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
+    settle(window)
+    assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
+    assert "Traceback" not in log(window)
+
+
+def test_a_method_without_tension_grays_the_sliders_and_use_tcb_lets_them_act(window):
+    window.run(LIVE)
+    settle(window)
+    curved = window.run(PLAYED)
+    window.run("bpy.context.scene.frame_set(20)")
+    tension = place(window.buttons("VIEW_3D"), "tcb.tension")
+    window.run("bpy.context.scene.tcb.method = 'LINEAR'; bpy.ops.ed.undo_push(message='method')")
+    settle(window)
+    # From (0, 0, 0) at frame 1 to (4, 0, 2) at frame 20.
+    assert window.run(PLAYED) == pytest.approx((4 * 9 / 19, 0, 2 * 9 / 19), abs=1e-5)
+    window.run("bpy.context.scene.frame_set(20)")
+    settle(window)
+    assert not {"tension", "continuity", "bias"} & set(sliders_that_act(window))
+    window.shot(PICTURES / "method_linear.png")
+    use = place(window.buttons("VIEW_3D", height=500, across=0.85), "tcb.method")
+    assert use[1] < tension[1]
+    window.click(use)
+    settle(window)
+    assert sliders_that_act(window) == ALL
+    assert window.run(PLAYED) == pytest.approx(curved, abs=1e-5)
+    assert place(window.buttons("VIEW_3D"), "tcb.tension") == tension
+    assert "Traceback" not in log(window)
