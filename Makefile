@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip wheel format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip wheel release format clean
 .NOTPARALLEL:
 
 # Tests start hundreds of processes: where the environment forbids to store bytecode, each would compile every module.
@@ -25,6 +25,7 @@ help:
 	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ anew, from the docstrings"
 	@echo "make zip       build the extension into dist/"
 	@echo "make wheel     build the mathematics alone, tcb-splines, into dist/"
+	@echo "make release   build the tagged version, with notes and checksums, into dist/"
 	@echo "make format    put the code into its format"
 	@echo "make clean     remove what was built; the environments stay (.venv*)"
 	@echo "BPY=4.2|4.5|5.0|5.2 chooses the Blender, as in: make test BPY=4.2"
@@ -75,6 +76,11 @@ zip:
 wheel:
 	@python=$$(tools/environment.sh core) && "$$python" -m pip wheel --quiet --no-deps --no-build-isolation \
 	  --wheel-dir dist . && ls dist/*.whl
+
+# tools/release.py has what it refuses.
+release:
+	@$(in_blender) "$$python" tools/release.py
+	@python=$$(tools/environment.sh release) && "$$python" -m twine check --strict dist/*.whl dist/*.tar.gz
 
 format:
 	@$(in_checks) "$$python" -m ruff check --fix . && "$$python" -m ruff format .

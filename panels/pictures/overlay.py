@@ -523,8 +523,8 @@ def switched(is_on: bool) -> None:
 
 
 def register() -> None:
-    for blender, handler in _HANDLERS:
-        blender.append(handler)
+    for handlers_of_event, handler in _HANDLERS:
+        handlers_of_event.append(handler)
     for function, when in _DRAWN:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(function, (), "WINDOW", when))
 
@@ -533,8 +533,10 @@ def unregister() -> None:
     for handle in _handles:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
     _handles.clear()
-    for blender, handler in _HANDLERS:
-        blender.remove(handler)
+    for handlers_of_event, handler in _HANDLERS:
+        # Another add-on or Load Factory Settings may have cleared the list.
+        if handler in handlers_of_event:
+            handlers_of_event.remove(handler)
     if bpy.app.timers.is_registered(_work):
         bpy.app.timers.unregister(_work)
     _forget()

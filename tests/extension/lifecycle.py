@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The life of the extension in a Blender of its own: `python lifecycle.py ZIP OUT`, run by test_lifecycle.py.
 
-Installs the zip, enables and disables it twice, uninstalls it, and writes to OUT, as JSON, what was seen at each stage.
+Installs the zip, enables and disables it many times, loads factory settings, clears handlers, uninstalls it, and writes
+to OUT, as JSON, what was seen at each stage.
 """
 
 from __future__ import annotations
@@ -17,10 +18,34 @@ from typing import Any
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 REPOSITORY = "user_default"
+CYCLES = 50
+SPACES = ("SpaceView3D", "SpaceGraphEditor", "SpaceDopeSheetEditor")
+_draw_callbacks: dict[Any, str] = {}
+"""Those that are in Blender now, by their handles; Blender does not list them."""
+
+
+def watch_draw_callbacks() -> None:
+    """Note what is added to the spaces' draw callbacks, and what is removed."""
+    import bpy
+
+    for name in SPACES:
+        space = getattr(bpy.types, name)
+        add, remove = space.draw_handler_add, space.draw_handler_remove
+
+        def noting_add(function: Any, *rest: Any, name: str = name, add: Any = add) -> Any:
+            handle = add(function, *rest)
+            _draw_callbacks[handle] = f"{name}: {function.__module__}.{function.__qualname__}"
+            return handle
+
+        def noting_remove(handle: Any, *rest: Any, remove: Any = remove) -> None:
+            remove(handle, *rest)
+            del _draw_callbacks[handle]
+
+        space.draw_handler_add, space.draw_handler_remove = staticmethod(noting_add), staticmethod(noting_remove)
 
 
 def registered() -> dict[str, list[str]]:
-    """What extensions register with Blender, all of it and whoever did."""
+    """What extensions register with Blender; of types, properties, operators and shortcuts whoever did."""
     import bpy
 
     types = {name: getattr(bpy.types, name) for name in dir(bpy.types)}
@@ -36,12 +61,13 @@ def registered() -> dict[str, list[str]]:
         for name in dir(bpy.app.handlers)
         if isinstance(getattr(bpy.app.handlers, name), list)
         for handler in getattr(bpy.app.handlers, name)
+        if handler.__module__.startswith("bl_ext.")  # Blender's own add-ons double theirs with factory settings
     ]
     menu_entries = [
         f"{name}: {function.__module__}.{function.__qualname__}"
         for name, blender_type in types.items()
         for function in getattr(getattr(blender_type, "draw", None), "_draw_funcs", ())
-        if function.__module__ != blender_type.__module__  # the first is the menu's own
+        if function.__module__.startswith("bl_ext.")
     ]
     window_manager = bpy.context.window_manager
     assert window_manager is not None
@@ -58,6 +84,8 @@ def registered() -> dict[str, list[str]]:
         "handlers": handlers,
         "menu entries": menu_entries,
         "shortcuts": shortcuts,
+        "draw callbacks": list(_draw_callbacks.values()),
+        "preset folders": bpy.utils.preset_paths("tcb_animation/key"),
     }
     return {kind: sorted(names) for kind, names in found.items()}
 
@@ -70,6 +98,20 @@ def seen() -> dict[str, Any]:
     _default, enabled = addon_utils.check(PACKAGE)
     folder = Path(bpy.utils.user_resource("EXTENSIONS", path=REPOSITORY)) / "tcb_animation"
     return {"enabled": bool(enabled), "on_disk": folder.exists(), "registered": registered()}
+
+
+def clear_handlers() -> int:
+    """Remove the extension's handlers, as who empties Blender's lists does; return how many there were."""
+    import bpy
+
+    count = 0
+    for name in dir(bpy.app.handlers):
+        handlers = getattr(bpy.app.handlers, name)
+        if isinstance(handlers, list):
+            others = [handler for handler in handlers if not handler.__module__.startswith(PACKAGE)]
+            count += len(handlers) - len(others)
+            handlers[:] = others
+    return count
 
 
 def second_copy() -> str:
@@ -111,16 +153,23 @@ def found() -> dict[str, Any]:
 def live(archive: str) -> dict[str, Any]:
     import bpy
 
+    watch_draw_callbacks()
     assert bpy.context.preferences is not None
     repositories = [repository.module for repository in bpy.context.preferences.extensions.repos]
     stages = {}
     bpy.ops.extensions.package_install_files(filepath=archive, repo=REPOSITORY, enable_on_install=False)
     stages["installed"] = seen()
-    for time in ("first", "second"):
+    for time in range(1, CYCLES + 1):
         bpy.ops.preferences.addon_enable(module=PACKAGE)
-        stages[f"enabled the {time} time"] = seen()
+        if time in (1, CYCLES):
+            stages[f"enabled, {time}"] = seen()
         bpy.ops.preferences.addon_disable(module=PACKAGE)
-        stages[f"disabled the {time} time"] = seen()
+        if time in (1, CYCLES):
+            stages[f"disabled, {time}"] = seen()
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    cleared = clear_handlers()
+    bpy.ops.preferences.addon_disable(module=PACKAGE)
+    stages["disabled after handlers were cleared"] = {"cleared": cleared, **seen()}
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     other = second_copy()
     stages["second copy refused"] = {"reason": refusal(other), **seen(), "found": found()}
@@ -131,6 +180,13 @@ def live(archive: str) -> dict[str, Any]:
     stages["second copy enabled"] = {"reason": refusal(PACKAGE), **seen(), "found": found()}
     bpy.ops.preferences.addon_disable(module=other)
     stages["both disabled"] = {**seen(), "found": found()}
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    bpy.ops.wm.read_factory_settings()
+    stages["factory settings loaded"] = seen()
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    stages["enabled after factory settings"] = seen()
+    bpy.ops.preferences.addon_disable(module=PACKAGE)
+    stages["disabled after factory settings"] = seen()
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     bpy.ops.extensions.package_uninstall(repo_index=repositories.index(REPOSITORY), pkg_id="tcb_animation")
     stages["uninstalled"] = seen()

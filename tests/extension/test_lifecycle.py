@@ -6,12 +6,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 Stages = dict[str, dict[str, Any]]
+CYCLES = 50
+
+
+def added(before: list[str], after: list[str]) -> list[str]:
+    """Return the names that `after` has more often."""
+    return sorted((Counter(after) - Counter(before)).elements())
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +42,36 @@ def test_installing_puts_it_on_disk_and_waits_to_be_enabled(stages: Stages) -> N
     assert not stages["installed"]["enabled"]
 
 
-@pytest.mark.parametrize("time", ["first", "second"])
-def test_enabling_enables(stages: Stages, time: str) -> None:
-    assert stages[f"enabled the {time} time"]["enabled"]
+@pytest.mark.parametrize("stage", ["enabled, 1", f"enabled, {CYCLES}", "enabled after factory settings"])
+def test_enabling_enables(stages: Stages, stage: str) -> None:
+    assert stages[stage]["enabled"]
+    assert stages[stage]["registered"]["draw callbacks"]
+    assert stages[stage]["registered"]["preset folders"]
 
 
-def test_enabling_again_registers_the_same(stages: Stages) -> None:
-    assert stages["enabled the second time"]["registered"] == stages["enabled the first time"]["registered"]
+@pytest.mark.parametrize("stage", [f"enabled, {CYCLES}", "enabled after factory settings"])
+def test_enabling_again_registers_the_same(stages: Stages, stage: str) -> None:
+    first, again = stages["enabled, 1"]["registered"], stages[stage]["registered"]
+    assert {kind: added(first[kind], again[kind]) for kind in again if added(first[kind], again[kind])} == {}
+    ours = {kind: added(stages["installed"]["registered"][kind], first[kind]) for kind in first}
+    assert {kind: names for kind, names in ours.items() if added(again[kind], names)} == {}
 
 
 @pytest.mark.parametrize(
-    "stage", ["disabled the first time", "disabled the second time", "both disabled", "uninstalled"]
+    "stage",
+    [
+        "disabled, 1",
+        f"disabled, {CYCLES}",
+        "disabled after handlers were cleared",
+        "both disabled",
+        "factory settings loaded",
+        "disabled after factory settings",
+        "uninstalled",
+    ],
 )
 def test_nothing_stays_registered(stages: Stages, stage: str) -> None:
     before, after = stages["installed"]["registered"], stages[stage]["registered"]
-    left_behind = {kind: sorted(set(after[kind]) - set(before[kind])) for kind in after}
+    left_behind = {kind: added(before[kind], after[kind]) for kind in after}
     assert {kind: names for kind, names in left_behind.items() if names} == {}
 
 
@@ -85,7 +107,11 @@ def test_the_documented_lines_find_the_enabled_copy_in_either_repository(
 @pytest.mark.parametrize("stage", ["second copy refused", "second copy disabled"])
 def test_a_second_copy_leaves_the_first_whole(stages: Stages, stage: str) -> None:
     assert stages[stage]["enabled"]
-    assert stages[stage]["registered"] == stages["enabled the first time"]["registered"]
+    assert stages[stage]["registered"] == stages["enabled, 1"]["registered"]
+
+
+def test_there_were_handlers_to_clear(stages: Stages) -> None:
+    assert stages["disabled after handlers were cleared"]["cleared"] >= 4
 
 
 def test_uninstalling_removes_it(stages: Stages) -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -49,6 +52,29 @@ def test_it_has_the_extension_s_version_and_needs_numpy_alone(wheel):
     assert metadata["Version"] == manifest["version"]
     assert metadata.get_all("Requires-Dist") == ["numpy>=1.24"]
     assert metadata["Requires-Python"] == ">=3.10"
+
+
+def test_its_page_has_no_links_into_the_repository(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("METADATA"))
+        page = Parser().parsestr(archive.read(name).decode()).get_payload()
+    assert page.startswith("# ")
+    assert re.findall(r"\]\((?!https:)[^)]*\)", page) == []
+
+
+def test_its_publisher_is_that_of_the_manifest(tmp_path):
+    for name in ("interp", "docs/automate", "tools"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("pyproject.toml", "LICENSE", "blender_manifest.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    manifest = (tmp_path / "blender_manifest.toml").read_text(encoding="utf-8")
+    for field, value in (("maintainer", "Ada <ada@release.test>"), ("website", "https://release.test/")):
+        manifest = re.sub(rf"(?m)^{field} = .*", f'{field} = "{value}"', manifest)
+    (tmp_path / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
+    command = [sys.executable, "-m", "hatchling", "metadata"]
+    told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    assert told["authors"] == [{"name": "Ada", "email": "ada@release.test"}]
+    assert told["urls"] == {"Homepage": "https://release.test/"}
 
 
 def test_it_runs_without_the_checkout(wheel, tmp_path):
