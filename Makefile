@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip wheel release format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api docs zip wheel release format clean
 .NOTPARALLEL:
 
 # Tests start hundreds of processes: where the environment forbids to store bytecode, each would compile every module.
@@ -23,6 +23,7 @@ help:
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/measurements/performance.md has a longer run"
 	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ anew, from the docstrings"
+	@echo "make docs      build the site into build/docs/; a broken link or picture is an error"
 	@echo "make zip       build the extension into dist/"
 	@echo "make wheel     build the mathematics alone, tcb-splines, into dist/"
 	@echo "make release   build the tagged version, with notes and checksums, into dist/"
@@ -69,6 +70,10 @@ bench:
 
 api:
 	@$(in_blender) "$$python" tools/api_pages.py && "$$python" tools/spline_pages.py
+
+docs:
+	@python=$$(tools/environment.sh docs) && "$$python" -m sphinx --quiet --fail-on-warning --keep-going --nitpicky \
+	  --conf-dir docs . build/docs && echo "build/docs/index.html"
 
 zip:
 	@$(in_blender) "$$python" tools/build_zip.py

@@ -9,12 +9,13 @@
 #                                   Python and NumPy, or the oldest that the package of the mathematics works with
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh release            a virtual environment with what checks the package's files
+# environment.sh docs               a virtual environment with what builds the site
 # environment.sh versions           the Blender versions that this project is tested with
 # environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
 # environment.sh windows            the folders of the graphical Blenders that are set up, the newest first
 # environment.sh graphical COMMAND  run COMMAND with BLENDER naming a graphical Blender, where ../shared/gui has one set up
 #
-# The first five print the path of the environment's Python; all else goes to stderr. An environment that is complete
+# The first six print the path of the environment's Python; all else goes to stderr. An environment that is complete
 # is left alone; one whose requirements have changed since is brought up to date. Exit status 2: something is missing.
 set -euo pipefail
 
@@ -197,6 +198,11 @@ case ${1:-} in
     set_up .venv-release "$python_version" requirements-release.txt
     echo "$root/.venv-release/bin/python"
     ;;
+  docs)
+    python_version=$(python_of "$(default_version)")
+    set_up .venv-docs "$python_version" requirements-docs.txt
+    echo "$root/.venv-docs/bin/python"
+    ;;
   versions)
     printf '%s\n' $versions
     ;;
@@ -211,7 +217,7 @@ case ${1:-} in
     in_graphical "${@:2}"
     ;;
   *)
-    sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac
