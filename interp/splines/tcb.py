@@ -35,6 +35,9 @@ Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
+# Above it the arc of a turn on the sphere is too near to a whole turn for its axis to be certain: where that moves by a
+# degree, the arc's would by three.
+_LONG = np.radians(340.0)
 # Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
 _ONE_AXIS = 1e-6
 
@@ -264,7 +267,7 @@ class RotationSpline(TurnedSpline):
 
         Notes
         -----
-        A turn of up to 180 degrees is an arc on the sphere. A longer one is laid over the curve on the sphere: a
+        A turn of up to 340 degrees is an arc on the sphere, as 3D Studio has it. A longer one is laid over the curve on the sphere: a
         segment of the vector spline through the rotation vectors of such turns. About one axis all turns are, and the
         motion is the vector spline of the angle, whatever its size and the parameters. Source: docs/formulas,
         "Relative keys" and "Long turns".
@@ -289,10 +292,14 @@ class RotationSpline(TurnedSpline):
             return
         axis = turns[lengths.argmax()] / longest
         q = self.keys.values
-        across = np.linalg.norm(turns - np.outer(turns @ axis, axis), axis=1)
+        along = np.outer(turns @ axis, axis)
+        across = np.linalg.norm(turns - along, axis=1)
         left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
-        is_about_one_axis = max(across.max(), left.max()) <= _ONE_AXIS * longest
-        laid_over = is_about_one_axis | (lengths > np.pi)
+        if max(across.max(), left.max()) <= _ONE_AXIS * longest:
+            # The direction of a turn by 0 is rounding.
+            self._set(_turns=along)
+            return
+        laid_over = lengths > _LONG
         if laid_over.any():
             self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
 

@@ -117,7 +117,8 @@ class _LongTurns:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
-@pytest.mark.parametrize("tilt", [0.0, 1e-9, 1e-4, 0.1, 1.0])
+# Tilts of less than 1e-6 are about one axis.
+@pytest.mark.parametrize("tilt", [0.0, 1e-5, 1e-4, 0.1, 1.0])
 def test_long_turns_agree_with_differences_at_50_digits(construction, tilt):
     generator = np.random.default_rng(8)
     frames = np.array([0.0, 9.0, 15.0, 30.0])

@@ -76,6 +76,15 @@ def test_near_whole_turns_about_an_axis_that_moves_little_stay_near_the_curves_o
     assert np.degrees(apart) < 10.0 * drift + 1e-9
 
 
+def test_a_rest_among_turns_about_one_axis_stays_on_it():
+    angles, axes = np.radians([0, 450, 450, 1170]), np.tile(AXIS, (4, 1))
+    keys = Keys([0, 10, 20, 30], rotations.from_axis_angle(axes, angles))
+    spline = tcb.RotationSpline.from_walk(keys, rotations.walk_axis_angle(angles, axes), ends="TANGENT")
+    at = np.linspace(0, 30, 61)
+    angle = tcb.VectorSpline(Keys([0, 10, 20, 30], angles))(at)
+    assert rotations.angle_between(spline(at), rotations.from_rotation_vector(angle * AXIS)).max() < 1e-12
+
+
 def test_a_walk_is_one_row_from_each_key_to_the_next():
     keys = Keys([0, 1, 2], [[1.0, 0, 0, 0]] * 3)
     with pytest.raises(
