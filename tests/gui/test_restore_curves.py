@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, wait_for
-from .test_3ds import in_viewport, middle_of, show_folder, type_name
+from .file_browser import in_viewport, middle_of, show_folder, type_name
 
 EXPORTED_AND_IMPORTED = """
 def steps():
