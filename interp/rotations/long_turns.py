@@ -41,7 +41,7 @@ class LongTurns:
         self._start = outgoing - self.axis * self._leaving
         # The turn along the axis comes after the turn across it, and turns its end.
         self._end = turned(-chords, incoming - self.axis * self._arriving)
-        self._turns: BoolArray = chords.any(axis=0) | outgoing.any(axis=0) | incoming.any(axis=0)
+        self._turns: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
 
     def turns(
         self, segment: IndexArray, u: Float64Array

@@ -15,8 +15,8 @@ from ..batch import Cycle, KeyBatch, checked_choice
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere
-from .quaternions import angle_between, from_rotation_vector, multiply, unit_vectors
-from .turns import Convention, turn_sign, turns_to_rotations
+from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
+from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
     from typing import Self
@@ -239,9 +239,11 @@ class TurnedSpline(OrientationSpline):
         return spline
 
     @classmethod
-    @abstractmethod
     def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
-        """Return the turns that the method can use, shape (n-1, 3), where unit quaternions are reached by a walk."""
+        """Return the turns between unit quaternions that are nearest to a walk, shape (n-1, 3)."""
+        axes, angles = to_axis_angle(shorter(multiply(q[1:], conjugate(q[:-1]))))
+        angles, axes = nearest_turns(angles, axes, walk)
+        return angles[:, np.newaxis] * axes
 
     @abstractmethod
     def _keep_turns(self, turns: Float64Array) -> None:

@@ -20,8 +20,7 @@ from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
 from .orientations import Path, TurnedSpline, path_signs
-from .quaternions import conjugate, multiply, shorter, to_axis_angle
-from .turns import Convention, nearest_turns
+from .turns import Convention
 
 if TYPE_CHECKING:
     from typing import Self
@@ -172,12 +171,6 @@ class TurningSpline(TurnedSpline):
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, **options)
-
-    @classmethod
-    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
-        axes, angles = to_axis_angle(shorter(multiply(q[1:], conjugate(q[:-1]))))
-        angles, axes = nearest_turns(angles, axes, walk)
-        return angles[:, np.newaxis] * axes
 
     def _keep_turns(self, turns: Float64Array) -> None:
         self._set(_turns=turns)

@@ -35,9 +35,10 @@ Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
-# Above it the arc of a turn on the sphere is too near to a whole turn for its axis to be certain: where that moves by a
-# degree, the arc's would by three.
-_LONG = np.radians(340.0)
+# Nearer to a whole turn the axis of what is left is no longer certain: where that of the motion moves by a degree, it
+# would by three.
+_NEARLY_WHOLE = np.radians(20.0)
+_LONG = 2.0 * np.pi - _NEARLY_WHOLE
 # Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
 _ONE_AXIS = 1e-6
 
@@ -267,9 +268,9 @@ class RotationSpline(TurnedSpline):
 
         Notes
         -----
-        A turn of up to 340 degrees is an arc on the sphere, as 3D Studio has it. A longer one is laid over the curve on the sphere: a
-        segment of the vector spline through the rotation vectors of such turns. About one axis all turns are, and the
-        motion is the vector spline of the angle, whatever its size and the parameters. Source: docs/formulas,
+        A turn of up to 340 degrees is an arc on the sphere, as 3D Studio has it. A longer one is laid over the curve on
+        the sphere: a segment of the vector spline through the rotation vectors of such turns. About one axis all are,
+        and the motion is the vector spline of the angle, whatever its size and the parameters. Source: docs/formulas,
         "Relative keys" and "Long turns".
 
         Examples
@@ -283,7 +284,10 @@ class RotationSpline(TurnedSpline):
 
     @classmethod
     def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
-        return walk
+        turns = super()._turns_of_walk(q, walk)
+        is_long = np.linalg.norm(walk, axis=1) > np.pi
+        is_nearly_whole = rotations.angle_between(q[1:], q[:-1]) < _NEARLY_WHOLE
+        return np.where((is_long & is_nearly_whole)[:, np.newaxis], walk, turns)
 
     def _keep_turns(self, turns: Float64Array) -> None:
         lengths = np.linalg.norm(turns, axis=1)
