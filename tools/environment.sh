@@ -188,20 +188,10 @@ case ${1:-} in
       echo "$root/.venv-core/bin/python"
     fi
     ;;
-  check)
+  check | release | docs)
     python_version=$(python_of "$(default_version)")
-    set_up .venv-check "$python_version" requirements-check.txt
-    echo "$root/.venv-check/bin/python"
-    ;;
-  release)
-    python_version=$(python_of "$(default_version)")
-    set_up .venv-release "$python_version" requirements-release.txt
-    echo "$root/.venv-release/bin/python"
-    ;;
-  docs)
-    python_version=$(python_of "$(default_version)")
-    set_up .venv-docs "$python_version" requirements-docs.txt
-    echo "$root/.venv-docs/bin/python"
+    set_up ".venv-$1" "$python_version" "requirements-$1.txt"
+    echo "$root/.venv-$1/bin/python"
     ;;
   versions)
     printf '%s\n' $versions

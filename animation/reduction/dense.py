@@ -60,7 +60,7 @@ class Dense:
 
     @property
     def written(self) -> int:
-        """Return how many channels new keys have: of rotations all."""
+        """Return the number of channels that new keys have. A rotation is keyed in all of them."""
         return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
 
     @property
@@ -81,7 +81,7 @@ class Dense:
 
 
 def own_count(group: Sequence[Dense]) -> int:
-    """Return how many common keys are as many as tracks have, by their frames or by the keys of all channels."""
+    """Return the number of common keys that would equal the tracks' own, by frames or by keys of all channels."""
     frames = max(len(dense.own_frames) for dense in group)
     return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 

@@ -482,7 +482,7 @@ class Search:
         return off, still
 
     def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
-        """Return what tracks and points play half way between frames; None where more than F-curves moves these.
+        """Return the motion of tracks and points halfway between frames; None where more than F-curves moves them.
 
         A filter changes the motion, so that there is nothing to compare.
         """

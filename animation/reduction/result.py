@@ -34,7 +34,7 @@ class Reduction:
     wanted_still: float | None = None
     """How far points may be off while they stand still, if that was asked for."""
     is_minimal: bool = False
-    """Whether no fewer keys were found: then nothing was changed."""
+    """True if no fewer keys were found. Then nothing was changed."""
     tracks: int = 0
     keys_before: int = 0
     """Frames at which a track had keys, summed over tracks."""

@@ -213,7 +213,7 @@ class Results:
 
     values: Iterator[Float64Array]
     followed: Iterator[Followed]
-    """Of those evaluations that have a walk."""
+    """One for each evaluation that has a walk."""
     fits: Iterator[Fit]
     handles: Iterator[Handles]
 

@@ -411,7 +411,7 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def walk_of(track: Track, raw: Float64Array) -> Float64Array:
-    """Return how far angles in a rotation's channels turn from row to row, as rotation vectors (rows - 1, 3)."""
+    """Return the turns of a rotation's channels from row to row, as rotation vectors (rows - 1, 3)."""
     if track.kind == "EULER":
         return rotations.walk_euler(raw, track.order)
     return rotations.walk_axis_angle(raw[:, 0], raw[:, 1:])
