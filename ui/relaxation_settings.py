@@ -82,7 +82,7 @@ class Relaxation:
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="The largest error that is let be, in the world's units",
+        description="The largest error that is accepted, in the world's units",
         default=TOLERANCE,
         min=1e-6,
         soft_max=0.1,
@@ -90,7 +90,7 @@ class Relaxation:
     )
     turn_tolerance: FloatProperty(
         name="Tolerance",
-        description="The largest error that is let be",
+        description="The largest error that is accepted",
         default=math.radians(0.1),
         min=1e-5,
         soft_max=0.1,

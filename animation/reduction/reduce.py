@@ -96,9 +96,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
         datablock.
     frame_range : (float, float), optional
-        Only the keys from one whole frame to another; all others, and what plays between them, stay as they are. New
-        keys begin and end at the values there and, by HERMITE, as near as they come with the velocities that play
-        beside.
+        Reduce only the keys from one whole frame to another. All other keys and their motion stay as they are. New
+        keys begin and end at the values there. HERMITE also fits the velocities there as closely as it can.
     method : {"HERMITE", "TCB"}
         What plays the keys: velocities, with which locations and rotations need the fewest; or tension and bias, one
         of each for a location, rotation or scale.

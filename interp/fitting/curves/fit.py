@@ -85,7 +85,7 @@ class Fit:
 
     @property
     def reached(self) -> bool:
-        """Return whether every channel is within its tolerance, or as near as float32 can be."""
+        """Return whether every channel is within its tolerance, or as close as float32 allows."""
         return bool((self.misses <= 1.0).all())
 
     @property

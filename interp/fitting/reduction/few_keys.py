@@ -16,7 +16,7 @@ from ...keys import Float64Array
 from ..hermite_knots import Knots, fit_knots
 
 _ROUNDING = 2.0**-24
-"""Of float32 samples, as a part of the largest."""
+"""Rounding of float32 samples, as a part of the largest."""
 _BY_SECOND, _BY_FOURTH = 8.0, 32.0
 """Times this, what rounding makes of second and fourth differences, whose factors add up to 4 and 16."""
 _KEY_BREAKS = 3

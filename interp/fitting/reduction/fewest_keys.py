@@ -28,7 +28,7 @@ _ORDER = 4
 _LONGEST = 2.0
 """How many times as long a segment may become where its error is less than allowed."""
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
-"""Of the keys beyond those that errors ask for, which are tried where keys are spaced anew."""
+"""Part of the keys beyond those needed for the error. They are tried where keys are spaced anew."""
 
 _AROUND = np.arange(-_REACH - 1, _REACH + 2)
 _APART = 2 * _REACH + 2
