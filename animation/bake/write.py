@@ -337,6 +337,12 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[State]:
         for start in range(0, len(group), count):
             some = [(tracks[number], keys, found[number]) for number, keys in group[start : start + count]]
             _write_baked(some, write)
+    for each in tracks:
+        for keys in each.baked.channels:
+            for index in keys.components:
+                # Later updates by Blender then leave the handles where they are. `FCurve.update` would take twice as
+                # long. After each group, Blender's threads would wait for more.
+                each.plan.track.channels[index].keyframe_points.handles_recalc()
     for each, channels in zip(tracks, found, strict=True):
         plan, track = each.plan, each.plan.track
         settings = plan.settings.with_digest(digest(track, plan.settings, plan.own, plan.function))
@@ -417,9 +423,6 @@ def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: Chan
         write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
     else:
         write(curves, composed)
-    for fcurve in curves:
-        # Later updates by Blender then leave the handles where they are. `FCurve.update` would take twice as long.
-        fcurve.keyframe_points.handles_recalc()
 
 
 def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
