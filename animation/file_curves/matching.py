@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ...formats.motion import MotionFile, NodeMotion, Take, Track
 from ...interp import rotations
@@ -47,7 +48,8 @@ _MISFITS = {
 class Match:
     """An object or bone, the node that it is, how a take moves that, and the conversion.
 
-    `misfit`: the error to be raised for it; None where its key poses fit.
+    `misfit`: the error to be raised for it; None where its key poses fit. `unkeyed`: how many of the file's keys are at
+    frames without a key of an F-curve.
     """
 
     item: Item
@@ -55,6 +57,7 @@ class Match:
     motion: NodeMotion
     conversion: Conversion
     misfit: Finding | None
+    unkeyed: int
 
 
 def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: float) -> Timing | None:
@@ -166,10 +169,14 @@ def _match(
     match = _match_origin(item, node, motion, timing, fcurves, prior)
     if match is not None and match.misfit and motion.pivot is not None:
         # An importer may have made the pivot the origin.
-        about = replace(motion, translation=motion.pivot, pivot=None)
-        other = _match_origin(item, node, about, timing, fcurves, prior)
+        other = _match_origin(item, node, about_pivot(motion), timing, fcurves, prior)
         match = other if other is not None and not other.misfit else match
     return match
+
+
+def about_pivot(motion: NodeMotion) -> NodeMotion:
+    """Return the motion of a node whose origin is its pivot."""
+    return replace(motion, translation=motion.pivot, pivot=None)
 
 
 def _match_origin(
@@ -185,13 +192,16 @@ def _match_origin(
     if not tracks:
         return None
     file, blender = {}, {}
+    unkeyed = 0
     still = Poses(np.zeros((1, 3)), _IDENTITY[np.newaxis], np.ones((1, 3)))
     for name in PROPERTIES:
         track = tracks.get(name)
         if track is None:
             file[name] = blender[name] = getattr(still, name)
             continue
-        times = _keyed_times(track, item.path(PROPERTIES[name]), timing, fcurves)
+        times, among = _keyed_times(track, item.path(PROPERTIES[name]), timing, fcurves)
+        unkeyed += int(np.count_nonzero(~among))
+        times = times[among] if among.any() else times
         times = times[:: max(1, len(times) // _MOST_POSES)]
         file[name] = track.evaluate(times)
         blender[name] = item.played(PROPERTIES[name], fcurves, timing.frames(times))
@@ -199,15 +209,17 @@ def _match_origin(
         # What the rotation is when it stays still tells how the item is turned in the node.
         file["rotation"], blender["rotation"] = _IDENTITY[np.newaxis], prior[np.newaxis]
     conversion = find_conversion(Poses(**file), Poses(**blender), prior)
-    return Match(item, node, motion, conversion, _misfit(item, tracks, conversion, Poses(**file), Poses(**blender)))
+    misfit = _misfit(item, tracks, conversion, Poses(**file), Poses(**blender))
+    return Match(item, node, motion, conversion, misfit, unkeyed)
 
 
-def _keyed_times(track: Track, path: str, timing: Timing, fcurves: FCurves) -> Float64Array:
-    """Return the times at which the file knows the whole pose and the F-curves have keys; else the former alone."""
+def _keyed_times(
+    track: Track, path: str, timing: Timing, fcurves: FCurves
+) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
+    """Return the times at which the file knows the whole pose, and at which of them the F-curves have keys."""
     times = track.shared_times
     keyed = [read_coordinates(fcurve)[::2] for (own, _), fcurve in fcurves.items() if own == path]
-    among = is_among(timing.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
-    return times[among] if among.any() else times
+    return times, is_among(timing.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
 
 
 def _misfit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from ..store.tracks import blocking_reason, find_tracks
 from ..translation import translated
 from .items import FCurves, Item, items_of
 from .keyframes_of import keyframes_of
-from .matching import PROPERTIES, Match, Matcher, find_timing, tracks_of
+from .matching import PROPERTIES, Match, Matcher, about_pivot, find_timing, tracks_of
 from .played import Played, Timing, play_rotation, play_values
 
 
@@ -154,14 +154,14 @@ def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels
         for channels in _actions_of(owner, report):
             fcurves = {(each.data_path, each.array_index): each for each in channels if len(each.keyframe_points)}
             best: tuple[Take, Timing, list[Match]] | None = None
-            for take in _likely_takes(matcher.file, channels.action.name):
-                found = _matches(matcher, take, rate, owner, fcurves)
+            for take, layer in _likely_takes(matcher.file, channels.action.name):
+                found = _matches(matcher, layer, rate, owner, fcurves)
                 if found is None:
                     continue
-                misfits = sum(match.misfit is not None for match in found[1])
-                if best is None or misfits < sum(match.misfit is not None for match in best[2]):
-                    best = (take, *found)
-                if not misfits:
+                timing, matches = found
+                if best is None or _faults(matches) < _faults(best[2]):
+                    best = take, timing, matches if layer is take else _with_all_layers(matches, layer, take)
+                if not any(_faults(matches)):
                     break
             if best is not None:
                 yield channels, *best
@@ -188,9 +188,25 @@ def _matches(
     return (timing, matches) if matches else None
 
 
-def _likely_takes(file: MotionFile, action: str) -> list[Take]:
-    """Return the takes, those first whose name the action has."""
-    return sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
+def _faults(matches: Sequence[Match]) -> tuple[int, int]:
+    """Return how many poses do not fit, and how many keys of the file the F-curves do not have."""
+    return sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
+
+
+def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[Match]:
+    """Return matches whose conversion an action of one layer has shown, with the motion of all layers together."""
+    result = []
+    for match in matches:
+        whole = take.motions[match.node]
+        is_about_pivot = match.motion is not layer.motions[match.node] and whole.pivot is not None
+        result.append(replace(match, motion=about_pivot(whole) if is_about_pivot else whole))
+    return result
+
+
+def _likely_takes(file: MotionFile, action: str) -> list[tuple[Take, Take]]:
+    """Return the takes, and each of their layers after them, with the take of each; those first whose name it has."""
+    takes = sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
+    return [(take, layer) for take in takes for layer in (take, *take.layers)]
 
 
 def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:

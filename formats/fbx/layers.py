@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -73,6 +73,10 @@ class LayerCurves:
             Curve.hermite(np.array([start]), np.array([default]), 0) if curve is None else curve
             for curve, default in zip(self.curves, self.defaults, strict=True)
         )
+
+    def as_first(self) -> LayerCurves:
+        """Return the same curves as those of a stack's first layer."""
+        return replace(self, layer=replace(self.layer, is_first=True))
 
     def values(self, times: Float64Array) -> Float64Array:
         """Return the values of the layer, shape (n, 3)."""

@@ -28,6 +28,8 @@ _NAMES = {(PREFIX + name).encode(): name for name in LOCAL_PROPERTIES}
 _CONSTANT = ord("C")
 Properties = Mapping[str, list[Any]]
 _NO_PROPERTIES: Properties = {}
+_Curves = dict[int, dict[str, list[LayerCurves]]]
+"""Curves by model and property, each in the order of the layers."""
 
 
 def read(data: bytes) -> MotionFile:
@@ -107,24 +109,36 @@ class _Scene:
 
     def _take(self, stack: int, index: Mapping[int, int], notes: list[str]) -> Take:
         layers = [connection.child for connection in self._children(stack, "AnimationLayer")]
-        curves: dict[int, dict[str, list[LayerCurves]]] = defaultdict(lambda: defaultdict(list))
+        curves: _Curves = defaultdict(lambda: defaultdict(list))
+        alone: list[Take] = []
         for place, number in enumerate(layers):
-            layer = self._layer(number, place == 0)
-            for connection in self._children(number, "AnimationCurveNode"):
-                for target in self.above[connection.child]:
-                    name = _NAMES.get(target.name)
-                    if name is None or target.parent not in index:
-                        continue
-                    own = curves[target.parent][name]
-                    if not any(each.layer is layer for each in own):
-                        static = getattr(self.pivots[target.parent], LOCAL_PROPERTIES[name])
-                        own.append(self._layer_curves(connection.child, layer, static, notes))
-        motions: dict[int, NodeMotion] = {}
-        for model, properties in curves.items():
-            motion = motion_of(self.pivots[model], properties)
-            if motion is not None:
-                motions[index[model]] = motion
-        return Take(_name(self.objects[stack]), motions)
+            own = self._curves(number, self._layer(number, place == 0), index, notes)
+            for model, properties in own.items():
+                for name, each in properties.items():
+                    curves[model][name] += each
+            first = {
+                model: {name: [each.as_first() for each in some] for name, some in properties.items()}
+                for model, properties in own.items()
+            }
+            alone.append(Take(_name(self.objects[number]), self._motions(first, index)))
+        moving = tuple(each for each in alone if each.motions)
+        return Take(_name(self.objects[stack]), self._motions(curves, index), moving if len(moving) > 1 else ())
+
+    def _curves(self, number: int, layer: Layer, index: Mapping[int, int], notes: list[str]) -> _Curves:
+        """Return the curves of a layer, by model and property."""
+        curves: _Curves = defaultdict(lambda: defaultdict(list))
+        for connection in self._children(number, "AnimationCurveNode"):
+            for target in self.above[connection.child]:
+                name = _NAMES.get(target.name)
+                if name is not None and target.parent in index and not curves[target.parent][name]:
+                    static = getattr(self.pivots[target.parent], LOCAL_PROPERTIES[name])
+                    curves[target.parent][name].append(self._layer_curves(connection.child, layer, static, notes))
+        return curves
+
+    def _motions(self, curves: _Curves, index: Mapping[int, int]) -> dict[int, NodeMotion]:
+        """Return the motions by node."""
+        found = {index[model]: motion_of(self.pivots[model], properties) for model, properties in curves.items()}
+        return {node: motion for node, motion in found.items() if motion is not None}
 
     def _layer(self, number: int, is_first: bool) -> Layer:
         own = _properties(self.objects[number])

@@ -124,10 +124,14 @@ class NodeMotion:
 
 @dataclass(frozen=True, eq=False)
 class Take:
-    """A take, stack or animation; `motions` has the nodes that it moves."""
+    """A take, stack or animation; `motions` has the nodes that it moves.
+
+    `layers` has each of its layers alone, as a take; empty where there are not several. Importers make them so.
+    """
 
     name: str
     motions: Mapping[int, NodeMotion]
+    layers: tuple[Take, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -303,6 +303,33 @@ def test_a_step_to_the_next_key_after_a_cubic_takes_another_key_where_it_is_to_b
     assert len(channel.keyframe_points) == 5
 
 
+@pytest.mark.parametrize("assigned", ["BaseLayer", "Added"])
+def test_layers_are_played_together_whichever_of_them_the_importer_assigned(
+    scene: Any, animation: Any, tmp_path: Path, assigned: str
+) -> None:
+    slopes = np.array([[10.0, -4.0], [6.0, 8.0], [0.0, 0.0]])
+    values = np.array([5.0, -10.0, 30.0])
+    added = KeyCurve(TIMES[1:], values, [CUBIC | USER] * 3, [(a, b, 0, 0) for a, b in slopes])
+    path = tmp_path / "box.fbx"
+    curves = [{"Lcl Translation": (curve, None, None)} for curve in (user_curve(), added)]
+    path.write_bytes(scene_bytes([Model("Box", 0, {}, *curves)]))
+    box = imported_fbx(path)
+    box.animation_data.action = next(each for each in bpy.data.actions if assigned in each.name)
+    report = animation.restore_curves(path, [box])
+    curve = next(each for each in fcurves(box) if each.data_path == "location" and each.array_index == 0)
+    assert [point.co.x for point in curve.keyframe_points] == [1.0, 13.0, 37.0, 49.0]
+    for row in range(3):
+        at = np.linspace(TIMES[row], TIMES[row + 1], 9)
+        first = CubicHermiteSpline(TIMES[row : row + 2], VALUES[row : row + 2], SLOPES[row])(at)
+        # Before its first key a curve holds its value.
+        second = (
+            CubicHermiteSpline(TIMES[row : row + 2], values[row - 1 : row + 1], slopes[row - 1])(at) if row else 5.0
+        )
+        found = np.array([curve.evaluate(1.0 + time * 24.0) for time in at])
+        np.testing.assert_allclose(found, (first + second) / 100.0, atol=0.7 * 1e-4)
+    assert report.value_error < 0.7 * 1e-4
+
+
 def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Path) -> None:
     path = tmp_path / "box.fbx"
     path.write_bytes(b"nothing")

@@ -40,6 +40,8 @@ class Model:
     parent: int = 0
     properties: Mapping[str, Sequence[float]] = field(default_factory=dict)
     curves: Mapping[str, Sequence[KeyCurve | None]] = field(default_factory=dict)
+    added: Mapping[str, Sequence[KeyCurve | None]] = field(default_factory=dict)
+    """Curves of a second layer, which adds to the first."""
 
 
 def value_bytes(value: Any) -> bytes:
@@ -122,22 +124,26 @@ def curve_record(number: int, curve: KeyCurve) -> Record:
 
 
 def scene_bytes(models: Sequence[Model], version: int = 7400) -> bytes:
-    """A file with models 1, 2, … (a parent is such a number), and one stack with one layer that animates them."""
-    objects = [
-        Record("AnimationStack", [1000, b"Take 001\0\1AnimStack", b""]),
-        Record("AnimationLayer", [1001, b"BaseLayer\0\1AnimLayer", b""]),
-    ]
-    links = [Record("C", [b"OO", 1001, 1000])]
+    """A file with models 1, 2, … (a parent is such a number), and one stack with the layers that animate them."""
+    objects = [Record("AnimationStack", [1000, b"Take 001\0\1AnimStack", b""])]
+    links = []
     number = 2000
+    for layer, name in ((1001, b"BaseLayer"), (1002, b"Added")):
+        if layer == 1001 or any(model.added for model in models):
+            objects.append(Record("AnimationLayer", [layer, name + b"\0\1AnimLayer", b""]))
+            links.append(Record("C", [b"OO", layer, 1000]))
     for index, model in enumerate(models, 1):
         name = model.name.encode() + b"\0\1Model"
         objects.append(Record("Model", [index, name, b"Null"], [properties(model.properties)]))
         links.append(Record("C", [b"OO", index, model.parent]))
-        for prop, curves in model.curves.items():
+        for layer, prop, curves in (
+            *((1001, prop, curves) for prop, curves in model.curves.items()),
+            *((1002, prop, curves) for prop, curves in model.added.items()),
+        ):
             number += 1
             node = number
             objects.append(Record("AnimationCurveNode", [node, b"T\0\1AnimCurveNode", b""]))
-            links += [Record("C", [b"OO", node, 1001]), Record("C", [b"OP", node, index, prop.encode()])]
+            links += [Record("C", [b"OO", node, layer]), Record("C", [b"OP", node, index, prop.encode()])]
             for axis, curve in zip("XYZ", curves, strict=True):
                 if curve is not None:
                     number += 1

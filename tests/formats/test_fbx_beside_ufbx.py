@@ -19,25 +19,29 @@ KINDS = (CUBIC | AUTO, CUBIC | AUTO | 0x1000, CUBIC | AUTO | 0x4000, CUBIC | USE
 TOOL = Path(__file__).parents[2] / "tools" / "restored_curves.py"
 
 
-def random_model(rng: np.random.Generator) -> Model:
-    """A model with random keys of all kinds, pivots, and rotations before and after."""
+def random_model(rng: np.random.Generator, layer_count: int) -> Model:
+    """A model with random keys of all kinds in its layers, pivots, and rotations before and after."""
     names = ("PreRotation", "PostRotation", "RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
     given = {name: tuple(rng.normal(size=3) * 20.0) for name in names}
     given["RotationActive"], given["RotationOrder"] = (1,), (int(rng.integers(6)),)
-    curves = {}
-    for name, size in (("Lcl Translation", 10.0), ("Lcl Rotation", 60.0), ("Lcl Scaling", 1.0)):
-        curves[name] = [
-            KeyCurve(TIMES, rng.normal(size=5) * size, rng.choice(KINDS, 5).tolist(), rng.normal(size=(5, 4)).tolist())
-            for _ in range(3)
-        ]
-    return Model("Box", 0, given, curves)
+    layers: list[dict[str, list[KeyCurve]]] = [{}, {}]
+    for curves in layers[:layer_count]:
+        for name, size in (("Lcl Translation", 10.0), ("Lcl Rotation", 60.0), ("Lcl Scaling", 1.0)):
+            curves[name] = [
+                KeyCurve(
+                    TIMES, rng.normal(size=5) * size, rng.choice(KINDS, 5).tolist(), rng.normal(size=(5, 4)).tolist()
+                )
+                for _ in range(3)
+            ]
+    return Model("Box", 0, given, *layers)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_transforms_between_keys_are_those_of_ufbx(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layer_count", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_transforms_between_keys_are_those_of_ufbx(seed: int, layer_count: int, tmp_path: Path) -> None:
     pytest.importorskip("ufbx")
     file, request, answer = (tmp_path / name for name in ("box.fbx", "request.json", "answer.json"))
-    file.write_bytes(scene_bytes([random_model(np.random.default_rng(seed))]))
+    file.write_bytes(scene_bytes([random_model(np.random.default_rng(seed), layer_count)]))
     (take,) = fbx.read(file.read_bytes()).takes
     at = np.linspace(0.0, 2.5, 81)
     request.write_text(json.dumps({take.name: {"Box": at.tolist()}}))
