@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.motion import CONSTANT, CUBIC, Curve, EulerCurves, Track, combined
+from ...formats.motion import CONSTANT, CUBIC, Curve, EulerCurves, Track, combined, union_times
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from .conversion import Conversion
@@ -128,9 +128,7 @@ def play_values(
     # Channels whose file curves are of one key, or stay, need no more of them.
     exact = [None if curve is None else _shortest(curve) for curve in exact]
     frames = timing.frames(track.times)
-    places, _ = _compared(frames)
-    wanted = evaluate(places)
-    every = np.concatenate((wanted, evaluate(frames)))
+    every = evaluate(np.concatenate((_compared(frames), frames)))
     largest = float(np.abs(every).max(initial=0.0))
     span = max(float(np.ptp(every, axis=0).max(initial=0.0)), _LEAST_RANGE * largest, _ROUNDED)
     to_fit = [row for row in range(3) if exact[row] is None]
@@ -141,7 +139,8 @@ def play_values(
         for row, curve in zip(to_fit, fitted, strict=True):
             exact[row] = _shortest(_with_steps(curve, frames, track.interpolation))
     played = [curve for curve in exact if curve is not None]
-    off = np.abs(_values(played, places) - wanted).max(axis=1, initial=0.0)
+    places = _compared(_all_keys(played, frames))
+    off = np.abs(_values(played, places) - evaluate(places)).max(axis=1, initial=0.0)
     return _result(played, off, places, span)
 
 
@@ -175,17 +174,15 @@ def play_rotation(
         curves = _quaternion_curves(track, conversion, first, timing)
     elif track.euler is not None and mode not in ("QUATERNION", "AXIS_ANGLE"):
         curves = _euler_curves(track.euler, evaluate, frames, mode, first, timing)
-    places, _ = _compared(frames)
-    wanted = evaluate(places)
     if curves is not None:
-        result = _rotation_result(curves, mode, places, wanted)
+        result = _rotation_result(curves, mode, evaluate, frames)
         if result.is_exact or (result.error <= (tolerance or np.inf) and track.curves is not None):
             return result
     numbers = _numbers(evaluate, frames, mode, first)
     segments = track.interpolation != CONSTANT
     fitted = fit(frames, evaluate, segments, mode, numbers, tolerance)
     fitted = [_with_steps(curve, frames, track.interpolation) for curve in fitted]
-    return _rotation_result(fitted, mode, places, wanted)
+    return _rotation_result(fitted, mode, evaluate, frames)
 
 
 def _quaternion_curves(track: Track, conversion: Conversion, first: Float64Array, timing: Timing) -> list[Curve] | None:
@@ -302,21 +299,29 @@ def _with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[n
     return replace(curve, interpolation=kinds)
 
 
-def _compared(frames: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return frames within each segment, and the lengths of these."""
-    lengths = np.diff(frames)
-    if not lengths.size:
-        return frames, lengths
-    return (frames[:-1, np.newaxis] + lengths[:, np.newaxis] * _PLACES).ravel(), lengths
+def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
+    """Return the frames of the file's keys and of those that were added, except the steps right after a key."""
+    added = union_times(curves)
+    key = frames[np.maximum(np.searchsorted(frames, added, side="right") - 1, 0)]
+    return np.union1d(frames, added[np.abs(added - key - _NEXT_KEY) > 0.1 * _NEXT_KEY])
+
+
+def _compared(frames: Float64Array) -> Float64Array:
+    """Return frames within each segment; a single frame as it is."""
+    if len(frames) < 2:
+        return frames
+    places: Float64Array = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _PLACES).ravel()
+    return places
 
 
 def _values(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
     return np.stack([curve(frames) for curve in curves], axis=-1)
 
 
-def _rotation_result(curves: list[Curve], mode: str, places: Float64Array, wanted: Float64Array) -> Played:
-    played = orientations(mode, _values(curves, places))
-    return _result(curves, rotations.angle_between(played, wanted), places, 0.0)
+def _rotation_result(curves: list[Curve], mode: str, evaluate: Evaluate, frames: Float64Array) -> Played:
+    places = _compared(_all_keys(curves, frames))
+    off = rotations.angle_between(orientations(mode, _values(curves, places)), evaluate(places))
+    return _result(curves, off, places, 0.0)
 
 
 def _result(curves: list[Curve], off: Float64Array, places: Float64Array, span: float) -> Played:
