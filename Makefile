@@ -13,7 +13,7 @@ in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
 in_checks = python=$$(tools/environment.sh check) &&
 
 help:
-	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
+	@echo "make demo      bake the example scene, print a table, save the .blend, a picture and a film"
 	@echo "make test      format, lint, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
 	@echo "make test-core  tests of the mathematics and file formats, in an environment without Blender;"
 	@echo "                CORE=oldest: of the mathematics, with Python 3.10 and NumPy 1.24"

@@ -3,9 +3,10 @@
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
-Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The errors are
-those of what Blender plays of the baked scene, compared with exact.py. Exit status 1: an error is above its bound, or
-Remove has left something behind.
+Prints a table of tracks, and saves the scene before and after the bake, a plot, a rendered picture, and a film of the
+motion without TCB and with it, which opens at the end when run in a terminal. The errors are those of what Blender
+plays of the baked scene, compared with exact.py. Exit status 1: an error is above its bound, or Remove has left
+something behind.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib.util
 import os
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +30,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import exact, methods, pictures
+from examples import exact, film, methods, pictures
 from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -221,7 +223,7 @@ def main() -> int:
     animation = importlib.import_module(f"{PACKAGE}.animation")
     scene = make_scene()
     untouched, blender = snapshot(), record(scene, 1.0)
-    blender_flight = pictures.flight(scene)
+    blender_flight, blender_poses = pictures.flight(scene), film.poses(scene)
     set_parameters(animation)
     scene.frame_set(START)
     saved = [save(folder / "scene.blend")]
@@ -238,11 +240,15 @@ def main() -> int:
         print("\nRendering ...")
         with quietly():
             saved.append(pictures.render(folder / "picture.png", scene, blender_flight))
+    print("\nDrawing the film ...")
+    saved.append(film.film(folder / "film.gif", blender_poses, film.poses(scene)))
     for datablock in dict.fromkeys(track.datablock for track in TRACKS):
         animation.remove(datablock)
     removed = snapshot() == untouched
     print("\nRemove gave every F-curve back, bit for bit." if removed else "\nRemove has LEFT SOMETHING BEHIND.")
     print("\nSaved:", *saved, sep="\n  ")
+    if sys.stdout.isatty():
+        webbrowser.open(saved[-1].as_uri())
     return 0 if removed and all(row.is_good for row in rows) else 1
 
 
