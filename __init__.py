@@ -21,11 +21,12 @@ if "_modules" in globals():
 def _modules() -> tuple[ModuleType, ...]:
     """Return the modules that register something, in that order."""
     from . import cli, operators, panels
-    from .ui import findings, keymaps, preferences, properties, redraw, relaxation_settings
+    from .ui import findings, keymaps, languages, preferences, properties, redraw, relaxation_settings
     from .ui.live import handlers
     from .ui.sliders import modifier_keys
 
     return (
+        languages,
         modifier_keys,
         properties,
         findings,

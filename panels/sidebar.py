@@ -152,9 +152,11 @@ def _draw_key(
     """Draw the heading, the sliders and the buttons of the key near the current frame."""
     count = len(selection.chosen_keys(context))
     if count > 1:
-        keys = iface_(n_("{:d} bones") if context.mode == "POSE" else n_("{:d} objects"), count)
+        keys = iface_("{:d} bones", count) if context.mode == "POSE" else iface_("{:d} objects", count)
     else:
-        keys = iface_(n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}"), key.number, key.count)
+        # Blender's tool joins the texts of one call.
+        numbers = n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}")
+        keys = iface_(numbers, key.number, key.count)
     can_make = key.where != "AT" and any(each.enabled for _, each in selection.active_tracks(context))
     draw_key_heading(layout, iface_(_HEADINGS[key.where], key.frame, keys), can_make)
     draw_chosen_keys(layout, context)

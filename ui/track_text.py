@@ -111,7 +111,7 @@ def _obstacle_text(obstacle: Obstacle) -> str:
     is_handle = obstacle.cause == "HANDLES"
     prop: Any = bpy.types.Keyframe.bl_rna.properties["handle_left_type" if is_handle else "interpolation"]
     names = ", ".join(iface_(prop.enum_items[name].name) for name in obstacle.names)
-    return iface_(n_("Handles: {:s}") if is_handle else n_("Keys: {:s}"), names)
+    return iface_("Handles: {:s}", names) if is_handle else iface_("Keys: {:s}", names)
 
 
 _ENDS = {

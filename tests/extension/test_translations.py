@@ -6,19 +6,14 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import importlib.util
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-BESIDE_THE_PACKAGE = {"tests", "tools", "examples"}
-PACKAGES = sorted({init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / name for name in BESIDE_THE_PACKAGE})
-SOURCES = sorted([*ROOT.glob("*.py"), *(module for package in PACKAGES for module in package.rglob("*.py"))])
+from tools.translations import ROOT, SOURCES
 
 MARKERS = {"rpt_", "iface_", "n_"}
 """What marks a text as one to translate: by these names Blender's tools find them."""
@@ -28,9 +23,10 @@ SHOWN = {"text", "heading", "message", "name", "description", "report", "poll_me
 """The calls, and the arguments, whose literals Blender translates by itself where it shows them."""
 NOT_SAID = re.compile(
     r"\{program\} |void main\(\)|^blender --command|^tcb: \{\}|^\{\} \{\}, Blender \{\}$"
-    r"|^time \(s\)$|^Object Transforms$|^3DS (Aim|Roll|Axes)$|^TCB (scratch|paths|Velocities)$"
+    r"|^(Object Mode|Graph Editor)$|^time \(s\)$|^Object Transforms$|^3DS (Aim|Roll|Axes)$"
+    r"|^TCB (scratch|paths|Velocities)$"
 )
-"""Commands to type, programs of the graphics card, headings of tables, and the names of what is made in a file."""
+"""Commands to type, programs of the graphics card, Blender's keymaps, headings of tables, and names of what is made."""
 OF_SCRIPTS = {"interp": ("ValueError", "TypeError", "__str__"), "datablocks.py": ("name_of",)}
 """What is the same in every language: what the mathematics says of wrong calls, and names that tables have too."""
 GERMAN = {
@@ -95,30 +91,7 @@ def _sentences_of(module: Path) -> Iterator[tuple[str, ast.AST, str, bool]]:
 
 
 @pytest.fixture(scope="module")
-def found(tcb_animation: ModuleType) -> set[tuple[str, str]]:
-    """What Blender's own tool finds to translate in our sources and declarations: context and text."""
-    import bpy
-
-    # Renamed in Blender 5.
-    package = next((name for name in ("_bl_i18n_utils", "bl_i18n_utils") if importlib.util.find_spec(name)), None)
-    if package is None:
-        pytest.skip("this Blender ships no tool that finds what there is to translate")
-    extract = importlib.import_module(f"{package}.bl_extract_messages")
-    given = importlib.import_module(f"{package}.settings").I18nSettings()
-    given.PRESETS_DIR = str(Path(bpy.utils.system_resource("SCRIPTS")) / "presets")
-    # Blender 5 makes the types that have the properties of operators when they are asked for.
-    for kind in ("tcb", "import_anim", "export_anim"):
-        operators = getattr(bpy.ops, kind)
-        for name in dir(operators):
-            getattr(operators, name).get_rna_type()
-    messages: dict[tuple[str, str], object] = {}
-    extract.dump_rna_messages(messages, extract._gen_reports(None), given)
-    extract.dump_py_messages_from_files(messages, extract._gen_reports(None), list(map(str, SOURCES)), given)
-    return set(messages)
-
-
-@pytest.fixture(scope="module")
-def texts(found: set[tuple[str, str]]) -> set[str]:
+def texts(found: dict[tuple[str, str], bool]) -> set[str]:
     return {text for _, text in found}
 
 
@@ -239,30 +212,6 @@ except RuntimeError as error:
 """
 
 
-@pytest.fixture
-def german_blender(blender_itself: list[str], tmp_path: Path) -> Callable[[str], str]:
-    """Run a script in Blender itself; returns what it prints.
-
-    Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
-    """
-    locale = tmp_path / "locale"
-    locale.mkdir()
-    languages = "0:Automatic (Automatic):DEFAULT\n1:English (English):en_US\n2:German (Deutsch):de_DE\n"
-    (locale / "languages").write_text(languages)
-    lay = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /usr/share/locale && exec "$@"']
-
-    def run(script: str) -> str:
-        call = [*blender_itself, "--background", "--python-expr", script]
-        ran = subprocess.run([*lay, str(locale), *call], capture_output=True, text=True, timeout=120)
-        if "said:" not in ran.stdout and "Error" not in ran.stderr:
-            pytest.skip(
-                f"no Blender here that knows German: {ran.stderr.strip() or 'its list of languages is elsewhere'}"
-            )
-        return ran.stdout + ran.stderr
-
-    return run
-
-
-def test_blender_says_it_in_the_language_of_the_user(german_blender):
-    said = german_blender(SAY_IN_GERMAN.format(german=GERMAN))
+def test_blender_says_it_in_the_language_of_the_user(blender_with_languages: Callable[[str], str]) -> None:
+    said = blender_with_languages(SAY_IN_GERMAN.format(german=GERMAN))
     assert 'said: Error: "Ball", location, Bild 7: Komponente 2 ist 0, ohne Logarithmus\n' in said

@@ -22,8 +22,9 @@ def test_the_zip_holds_only_what_runs(names: set[str]) -> None:
     def runs(name: str) -> bool:
         path = PurePosixPath(name)
         is_module = path.suffix == ".py" and all(part.isidentifier() for part in path.with_suffix("").parts)
+        is_translation = path.match("translations/*.po") and len(path.parts) == 2
         return name in {"blender_manifest.toml", "LICENSE", "py.typed", "interp/py.typed"} or (
-            is_module and path.parts[0] not in NOT_RUN_IN_BLENDER
+            is_translation or (is_module and path.parts[0] not in NOT_RUN_IN_BLENDER)
         )
 
     assert sorted(name for name in names if not runs(name)) == []
@@ -39,6 +40,10 @@ def test_the_zip_holds_the_presets(names: set[str]) -> None:
     presets = {preset.relative_to(ROOT).as_posix() for preset in ROOT.glob("presets/tcb_animation/key/*.py")}
     assert len(presets) == 8
     assert sorted(presets - names) == []
+
+
+def test_the_zip_holds_the_translations(names: set[str]) -> None:
+    assert {"translations/ja_JP.po", "translations/zh_HANS.po"} <= names
 
 
 def test_the_zip_says_that_its_package_has_types(names: set[str]) -> None:

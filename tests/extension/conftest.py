@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures of texts and their translations."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tools import translations
+
+LANGUAGES = {"Automatic": "DEFAULT", "English": "en_US", "German": "de_DE", "Japanese": "ja_JP", "Chinese": "zh_HANS"}
+
+
+@pytest.fixture(scope="session")
+def found(tcb_animation: ModuleType) -> dict[tuple[str, str], bool]:
+    """Context and text of all that Blender's own tool finds to translate, with True for labels and tooltips."""
+    if not translations.finds_texts():
+        pytest.skip("this Blender ships no tool that finds what there is to translate")
+    return translations.find_texts()
+
+
+@pytest.fixture
+def blender_with_languages(blender_itself: list[str], tmp_path: Path) -> Callable[[str], str]:
+    """Run a script in Blender itself, which knows LANGUAGES without own translations; returns what it prints.
+
+    Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
+    """
+    locale = tmp_path / "locale"
+    locale.mkdir()
+    lines = (f"{number}:{name} ({name}):{code}\n" for number, (name, code) in enumerate(LANGUAGES.items()))
+    (locale / "languages").write_text("".join(lines))
+    lay = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /usr/share/locale && exec "$@"']
+
+    def run(script: str) -> str:
+        call = [*blender_itself, "--background", "--python-expr", script]
+        ran = subprocess.run([*lay, str(locale), *call], capture_output=True, text=True, timeout=120)
+        if "said:" not in ran.stdout and "Error" not in ran.stderr:
+            pytest.skip(
+                f"no Blender here that knows languages: {ran.stderr.strip() or 'its list of them is elsewhere'}"
+            )
+        return ran.stdout + ran.stderr
+
+    return run

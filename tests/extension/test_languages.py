@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every label and tooltip has a translation, none is of a text that is gone, and Blender shows what the files have."""
+
+from __future__ import annotations
+
+import importlib
+import string
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tools.translations import ROOT
+
+FILES = sorted(ROOT.glob("translations/*.po"))
+TRANSLATIONS = dict[tuple[str, str], str]
+
+pytestmark = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+
+
+@pytest.fixture
+def translations(tcb_animation: ModuleType, file: Path) -> TRANSLATIONS:
+    languages = importlib.import_module(f"{tcb_animation.__name__}.ui.languages")
+    installed: Path = languages.FOLDER / file.name
+    read: TRANSLATIONS = languages.read(installed)
+    return read
+
+
+def fields(text: str) -> Counter[tuple[str, str | None, str | None]]:
+    """Return the places of a template for values: number or name, conversion and format."""
+    parsed = [part[1:] for part in string.Formatter().parse(text) if part[1] is not None]
+    if any(name for name, _, _ in parsed):
+        return Counter((str(name), conversion, form) for name, form, conversion in parsed)
+    return Counter((str(number), conversion, form) for number, (_, form, conversion) in enumerate(parsed))
+
+
+def test_every_label_and_tooltip_is_translated(translations: TRANSLATIONS, found: dict[tuple[str, str], bool]) -> None:
+    """If not, `python tools/translations.py` adds them to the file."""
+    assert sorted(key for key, is_interface in found.items() if is_interface and not translations.get(key)) == []
+
+
+def test_no_translation_is_of_a_text_that_is_gone(
+    translations: TRANSLATIONS, found: dict[tuple[str, str], bool]
+) -> None:
+    """If one is, `python tools/translations.py` removes it from the file."""
+    assert sorted(translations.keys() - found.keys()) == []
+
+
+def test_a_translation_has_the_fields_of_its_text(translations: TRANSLATIONS) -> None:
+    others = [
+        (text, translation)
+        for (_, text), translation in translations.items()
+        if translation and fields(text) != fields(translation)
+    ]
+    assert others == []
+
+
+def test_blenders_tool_reads_the_same_from_the_file(
+    translations: TRANSLATIONS, found: dict[tuple[str, str], bool], file: Path
+) -> None:
+    import bpy
+
+    utils = importlib.import_module("_bl_i18n_utils.utils" if bpy.app.version >= (5, 0) else "bl_i18n_utils.utils")
+    messages = utils.I18nMessages(kind="PO", key=file.name, src=str(file))
+    assert not messages.parsing_errors
+    default = bpy.app.translations.contexts.default
+    read = {(context or default, text): message.msgstr for (context, text), message in messages.msgs.items() if text}
+    assert read == translations
+
+
+SHOW = """
+import addon_utils
+import bpy
+NAME = "bl_ext.user_default.tcb_animation"
+translations, language, expected = bpy.app.translations, {language!r}, {expected!r}
+if language not in translations.locales:
+    raise SystemExit("this Blender knows no " + language)
+bpy.context.preferences.view.language = language
+for times in range(3):
+    addon_utils.disable(NAME)
+    english = [key for key in expected if translations.pgettext(key[1], key[0]) != key[1]]
+    addon_utils.enable(NAME)
+others = [key for key, said in expected.items() if translations.pgettext(key[1], key[0]) != said]
+print("said:", translations.pgettext("Bake TCB", "Operator"), len(expected), english, others)
+"""
+BAKE = {"ja_JP": "TCB をベイク", "zh_HANS": "烘焙 TCB"}
+
+
+def test_blender_shows_the_translations_while_the_extension_is_enabled(
+    translations: TRANSLATIONS, file: Path, blender_with_languages: Callable[[str], str]
+) -> None:
+    expected = {key: translation for key, translation in translations.items() if translation}
+    said = blender_with_languages(SHOW.format(language=file.stem, expected=expected))
+    assert f"said: {BAKE[file.stem]} {len(expected)} [] []\n" in said
