@@ -15,9 +15,12 @@ _LISTED = 3
 """Names that a message lists; the rest is counted."""
 
 
-def iface_(text: str, *values: object, **named: object) -> str:
-    """Return the translation of a text of panels and menus, with the values in it."""
-    return _filled(str(translations.pgettext_iface(text)), values, named)
+def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> str:
+    """Return the translation of a text of panels and menus, with the values in it.
+
+    `msgctxt` is its context: Blender has other translations of some words for animation than for all else.
+    """
+    return _filled(str(translations.pgettext_iface(text, msgctxt)), values, named)
 
 
 def rpt_(text: str, *values: object, **named: object) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
@@ -45,13 +46,23 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
 
-    content: EnumProperty(name="Rows", description="Contents of the rows", items=CONTENT_ITEMS)
+    content: EnumProperty(
+        name="Rows",
+        description="Contents of the rows",
+        items=CONTENT_ITEMS,
+        translation_context=contexts.id_action,
+    )
     step: FloatProperty(name="Step", description="Frames from row to row", default=1.0, soft_min=0.05, soft_max=10)
     frames: EnumProperty(name="Frames", description="Range of the motion to write", items=RANGE_ITEMS)
     # Here `frame_start` is the frame that the table begins with.
     range_start: range_start()
     range_end: range_end()
-    rotation: EnumProperty(name="Rotations", description="Format of rotations", items=ROTATION_ITEMS)
+    rotation: EnumProperty(
+        name="Rotations",
+        description="Format of rotations",
+        items=ROTATION_ITEMS,
+        translation_context=contexts.id_action,
+    )
     unit: EnumProperty(name="Time", description="Unit of the first column", items=UNIT_ITEMS)
     frame_start: FloatProperty(
         name="Start Frame", description="Frame that becomes frame 0, or second 0, of the table", default=0.0

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import EnumProperty, FloatProperty
 
 from ..animation import AnimationError, remove_retiming, retime
@@ -27,7 +28,12 @@ class _OfLevel:
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
-    level: EnumProperty(name="For", description="Motion that the frame function times", items=LEVEL_ITEMS)
+    level: EnumProperty(
+        name="For",
+        description="Motion that the frame function times",
+        items=LEVEL_ITEMS,
+        translation_context=contexts.id_action,
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

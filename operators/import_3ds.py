@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
@@ -92,6 +93,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     )
     rotations: EnumProperty(
         name="Rotations",
+        translation_context=contexts.id_action,
         description="Rotation mode of imported objects, unless their turns need another",
         items=ROTATION_ITEMS,
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
@@ -38,7 +39,12 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     frame_start: FloatProperty(
         name="Start Frame", description="The frame that frame 0, or second 0, of the table comes to", default=0.0
     )
-    rotation: EnumProperty(name="Rotations", description="Rotation mode of the keys", items=ROTATION_ITEMS)
+    rotation: EnumProperty(
+        name="Rotations",
+        description="Rotation mode of the keys",
+        items=ROTATION_ITEMS,
+        translation_context=contexts.id_action,
+    )
     use_tcb: BoolProperty(name="Enable TCB", description="Make the tracks TCB", default=True)
     use_replace: BoolProperty(
         name="Replace Keys", description="Take away the keys that the table's properties have already"

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..animation.edit.parameters.drag import ParameterDrag
@@ -38,7 +39,12 @@ class TCB_OT_key_drag(bpy.types.Operator):
     bl_label = "Drag TCB Parameter"
     bl_options = {"REGISTER", "UNDO", "BLOCKING", "GRAB_CURSOR"}
 
-    parameter: EnumProperty(name="Parameter", description="Parameter that changes", items=PARAMETER_ITEMS)
+    parameter: EnumProperty(
+        name="Parameter",
+        description="Parameter that changes",
+        items=PARAMETER_ITEMS,
+        translation_context=contexts.id_action,
+    )
     amount: FloatProperty(name="Amount", description="Change of the parameter of each key", min=-2.0, max=2.0, step=5)
     absolute: BoolProperty(name="Absolute", description="Set all keys to the amount, instead of adding it")
 
@@ -158,7 +164,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 
     def _show(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
-        label = iface_(DESCRIPTIONS[self.parameter][0])
+        label = iface_(DESCRIPTIONS[self.parameter][0], msgctxt=contexts.id_action)
         after = np.concatenate([own[self.parameter] for own in given])
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         now = low if low == high else f"{low} … {high}"

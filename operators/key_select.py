@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..animation.edit.selected_keys import deselect, select
@@ -86,6 +87,7 @@ class TCB_OT_key_select(bpy.types.Operator):
     condition: EnumProperty(
         name="Keys",
         description="Condition for selection",
+        translation_context=contexts.id_action,
         items=[
             ("ABOVE", "Above", "The parameter is larger than the value"),
             ("BELOW", "Below", "The parameter is smaller than the value"),
@@ -93,7 +95,9 @@ class TCB_OT_key_select(bpy.types.Operator):
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )
-    parameter: EnumProperty(name="Parameter", description="Parameter to compare", items=_ITEMS)
+    parameter: EnumProperty(
+        name="Parameter", description="Parameter to compare", items=_ITEMS, translation_context=contexts.id_action
+    )
     value: FloatProperty(name="Value", description="Number to compare with", soft_min=-1.0, soft_max=1.0)
     value_of_50: FloatProperty(
         name="Value",

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
@@ -75,6 +76,7 @@ class _TrackPanel(_OfChosenKeys):
     """Method, cycle and turns of the selected keys' tracks"""
 
     bl_label = "Track"
+    bl_translation_context = contexts.id_action
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         draw_choices(self.layout, context)

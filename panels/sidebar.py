@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.checks.key_info import turn_now, values_now
@@ -104,6 +105,7 @@ class TCB_PT_track(_InSidebar):
     bl_idname = "TCB_PT_track"
     bl_parent_id = "TCB_PT_tracks"
     bl_label = "Track"
+    bl_translation_context = contexts.id_action
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod

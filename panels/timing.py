@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 
 from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.translation import iface_, n_
@@ -56,11 +57,19 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
 def _draw_level(
     layout: bpy.types.UILayout, context: bpy.types.Context, level: str, fcurve: bpy.types.FCurve | None
 ) -> None:
-    labels = {"TRACK": n_("Track"), "OBJECT": n_("Object"), "SCENE": n_("Scene")}
+    labels = {
+        "TRACK": iface_("Track", msgctxt=contexts.id_action),
+        "OBJECT": iface_("Object"),
+        "SCENE": iface_("Scene"),
+    }
     row = layout.split(factor=0.3)
-    row.label(text=labels[level])
+    row.label(text=labels[level], translate=False)
     row = row.row(align=True)
-    text = iface_("Add") if fcurve is None else iface_("{:d} keys", len(fcurve.keyframe_points))
+    text = (
+        iface_("Add", msgctxt=contexts.id_action)
+        if fcurve is None
+        else iface_("{:d} keys", len(fcurve.keyframe_points))
+    )
     add = row.operator_menu_enum("tcb.frame_function", "shape", text=text, icon="FCURVE")
     add.level = level
     if fcurve is None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -184,6 +185,7 @@ class ReduceOptions(CustomRange):
     )
     key_count: IntProperty(
         name="Keys",
+        translation_context=contexts.id_action,
         description="Maximum number of keys of each object or armature. 0: unlimited",
         default=0,
         min=0,

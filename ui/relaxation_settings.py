@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import (
     BoolProperty,
     BoolVectorProperty,
@@ -51,8 +52,18 @@ TRACK_ITEMS = [
 class Relaxation:
     """Settings that the operator and the sidebar share: all but the target."""
 
-    wanted: EnumProperty(name="Condition", description="Condition that must hold at every frame", items=WANTED_ITEMS)
-    keys: EnumProperty(name="Keys", description="Keys that may change", items=KEYS_ITEMS)
+    wanted: EnumProperty(
+        name="Condition",
+        description="Condition that must hold at every frame",
+        items=WANTED_ITEMS,
+        translation_context=contexts.id_action,
+    )
+    keys: EnumProperty(
+        name="Keys",
+        description="Keys that may change",
+        items=KEYS_ITEMS,
+        translation_context=contexts.id_action,
+    )
     tracks: EnumProperty(
         name="Tracks",
         description="Tracks with keys that may change",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
 from ...animation.sampling.cameras import cameras_of
@@ -66,6 +67,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     space: EnumProperty(
         name="Space",
         description="Space of the paths",
+        translation_context=contexts.id_action,
         items=[
             ("WORLD", "World", "Paths through the world"),
             (

@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 from bpy.props import EnumProperty, PointerProperty
 
 from ...animation.number_text import number_text
@@ -100,7 +101,8 @@ def _description(context: bpy.types.Context, given: Mapping[str, float]) -> str:
     shown = {name: number for name, number in given.items() if number}
     if preferences.shows_numbers_of_50(context):
         shown = {name: of_50(name, number) for name, number in shown.items()}
-    return ", ".join(f"{iface_(DESCRIPTIONS[name][0])} {number_text(number, 3)}" for name, number in shown.items())
+    labels = {name: iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in shown}
+    return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in shown.items())
 
 
 def _get(_self: object) -> int:

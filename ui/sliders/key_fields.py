@@ -13,6 +13,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
@@ -42,7 +43,15 @@ def parameter(name: str, **options: Any) -> Any:
     low, high = LIMITS[name]
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
-        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **options
+        name=label,
+        description=description,
+        translation_context=contexts.id_action,
+        min=low,
+        max=high,
+        default=0.0,
+        step=5,
+        precision=3,
+        **options,
     )
 
 
@@ -52,6 +61,7 @@ def parameter_of_50(name: str) -> Any:
     return FloatProperty(
         name=label,
         description=description,
+        translation_context=contexts.id_action,
         min=0.0,
         max=MAX,
         step=100,
