@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import string
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -28,12 +27,12 @@ def translations(tcb_animation: ModuleType, file: Path) -> TRANSLATIONS:
     return read
 
 
-def fields(text: str) -> Counter[tuple[str, str | None, str | None]]:
+def fields(text: str) -> set[tuple[str, str | None, str | None]]:
     """Return the places of a template for values: number or name, conversion and format."""
     parsed = [part[1:] for part in string.Formatter().parse(text) if part[1] is not None]
     if any(name for name, _, _ in parsed):
-        return Counter((str(name), conversion, form) for name, form, conversion in parsed)
-    return Counter((str(number), conversion, form) for number, (_, form, conversion) in enumerate(parsed))
+        return {(str(name), conversion, form) for name, form, conversion in parsed}
+    return {(str(number), conversion, form) for number, (_, form, conversion) in enumerate(parsed)}
 
 
 def test_every_label_and_tooltip_is_translated(translations: TRANSLATIONS, found: dict[tuple[str, str], bool]) -> None:
