@@ -62,8 +62,9 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
         column.use_property_decorate = False
         for name in settings.used(context):
             zero = "" if getattr(settings, name) else _ZERO.get(name, "")
-            label = settings.bl_rna.properties[name].name
-            text = f"{iface_(label)} ({iface_(zero)})" if zero else iface_(label)
+            prop = settings.bl_rna.properties[name]
+            label = iface_(prop.name, msgctxt=prop.translation_context)
+            text = f"{label} ({iface_(zero)})" if zero else label
             column.prop(settings, name, text=text, translate=False)
         layout.operator_context = "INVOKE_DEFAULT"
         for operator in (

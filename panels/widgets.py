@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,10 @@ _UNIT = 20.0
 """Height of a button, in the same pixels."""
 _SHORTEST = 20
 """Letters of a line. Narrower regions cut lines."""
+_FILLER = "\N{WORD JOINER}"
+"""Stands behind each character of double width while a text is broken into lines."""
+_CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
+"""Characters that begin no line."""
 _ADVANCED = ("ends", "construction")
 """Choices that only old files need."""
 SLIDER = 0.62
@@ -56,7 +61,18 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
     # Without a window there is no scale, and may be no region.
     width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
     width = units * _UNIT if units else width
-    return textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
+    return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
+
+
+def lines(text: str, letters: int) -> list[str]:
+    """Return the lines of a text. Chinese and Japanese characters have the width of two letters, and no spaces."""
+    doubled = "".join(each + _FILLER if unicodedata.east_asian_width(each) in "WF" else each for each in text)
+    broken = [line.replace(_FILLER, "") for line in textwrap.wrap(doubled, letters)]
+    for number in range(1, len(broken)):
+        rest = broken[number].lstrip(_CLOSING)
+        broken[number - 1] += broken[number].removesuffix(rest)
+        broken[number] = rest
+    return [line for line in broken if line]
 
 
 def draw_parameters(

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sentences in a narrow panel are broken into lines, also in languages without spaces."""
+
+from __future__ import annotations
+
+import importlib
+import unicodedata
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+TEXTS = (
+    "アクションのコピーで，全フレームにキーのあるモーションを少数のキーにします",  # noqa: RUF001
+    "最後のキーのポーズが最初のキーと異なります：ループはそこでジャンプします．",  # noqa: RUF001
+    "查找摄像机、目标、缩放或关节有问题的帧",
+)
+
+
+@pytest.fixture
+def lines(tcb_animation: ModuleType) -> Callable[[str, int], list[str]]:
+    found: Callable[[str, int], list[str]] = importlib.import_module(f"{tcb_animation.__name__}.panels.widgets").lines
+    return found
+
+
+def columns(text: str) -> int:
+    """Return the columns that a terminal takes for a text."""
+    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
+
+
+@pytest.mark.parametrize("letters", [20, 29, 36, 41, 60])
+@pytest.mark.parametrize("text", TEXTS)
+def test_lines_without_spaces_are_as_long_as_others(lines, text, letters):
+    broken = lines(text, letters)
+    assert "".join(broken) == text
+    half_a_character_and_punctuation = 3
+    assert max(map(columns, broken)) <= letters + half_a_character_and_punctuation
+
+
+@pytest.mark.parametrize("letters", [20, 29, 36, 41, 60])
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_line_begins_with_punctuation(lines, text, letters):
+    assert [line for line in lines(text, letters) if unicodedata.category(line[0]) == "Po"] == []
+
+
+def test_words_stay_whole(lines):
+    broken = lines("Few keys for motion keyed on every frame, in a copy of the action", 29)
+    assert broken == ["Few keys for motion keyed on", "every frame, in a copy of the", "action"]
