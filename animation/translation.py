@@ -39,8 +39,8 @@ def listed(names: Sequence[str], separator: str = ", ") -> str:
     return rpt_("{:s} and {:d} more", first, more) if more > 0 else first
 
 
-def n_(text: str) -> str:
-    """Return the text unchanged: marks it for translation where it is shown."""
+def n_(text: str, msgctxt: str = "*") -> str:
+    """Return the text unchanged: marks it for translation, in that context, where it is shown."""
     return text
 
 

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import bpy
 from bl_operators.presets import AddPresetBase
+from bpy.app.translations import contexts
 from bpy.props import StringProperty
 
 from ..animation.edit.parameters.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.translation import rpt_, translated
+from ..animation.translation import iface_, n_, rpt_, translated
 from ..formats import preset
 from ..ui import selection
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
@@ -23,6 +24,17 @@ from .files import path_of, read_file
 
 SUBFOLDER = "tcb_animation/key"
 _DEFAULT = "Smooth"
+_SUPPLIED = {
+    n_("Corner", msgctxt=contexts.id_action),
+    n_("Ease Both", msgctxt=contexts.id_action),
+    n_("Ease In", msgctxt=contexts.id_action),
+    n_("Ease Out", msgctxt=contexts.id_action),
+    n_("Linear", msgctxt=contexts.id_action),
+    n_("Overshoot", msgctxt=contexts.id_action),
+    n_("Smooth", msgctxt=contexts.id_action),
+    n_("Stop", msgctxt=contexts.id_action),
+}
+"""Names of the presets that come with the extension."""
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):
@@ -75,7 +87,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
             self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
             return {"CANCELLED"}
         report = give(context, given)
-        done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path.name), report.counts)
+        done = rpt_("Applied {:s} to {:s}", label_of(path.stem), report.counts)
         return finish(self, report, done, NO_OWN_KEY_SELECTED)
 
 
@@ -90,6 +102,12 @@ def presets() -> dict[str, Path]:
     folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
     files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
     return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
+
+
+def label_of(name: str) -> str:
+    """Return the name of a preset as the interface shows it."""
+    label = bpy.path.display_name(name)
+    return iface_(label, msgctxt=contexts.id_action) if label in _SUPPLIED else label
 
 
 def own_presets() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..operators.preset import own_presets, presets
+from ..operators.preset import label_of, own_presets, presets
 from ..ui import preferences
 from ..ui.redraw import layout_of
 from .widgets import sidebar_settings
@@ -24,7 +24,7 @@ class TCB_MT_presets(bpy.types.Menu):
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
         for name in presets():
-            layout.operator("tcb.preset_apply", text=bpy.path.display_name(name), translate=False).preset = name
+            layout.operator("tcb.preset_apply", text=label_of(name), translate=False).preset = name
         layout.separator()
         if own_presets():
             layout.menu("TCB_MT_presets_of_yours", icon="REMOVE")

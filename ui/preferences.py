@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
+from ..animation.translation import n_
 from . import keymaps
 
 assert __package__ is not None
@@ -69,7 +70,11 @@ class TCBPreferences(bpy.types.AddonPreferences):
         row = layout.row()
         row.label(text="Path Width:")
         row.prop(self, "path_width", text="")
-        for label, name in (("Live:", "complete_rotations"), ("Panels:", "advanced"), ("Keys:", "use_shortcuts")):
+        for label, name in (
+            (n_("Live:"), "complete_rotations"),
+            (n_("Panels:"), "advanced"),
+            (n_("Keys:"), "use_shortcuts"),
+        ):
             row = layout.row()
             row.label(text=label)
             row.prop(self, name)

@@ -18,7 +18,7 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
-from ...operators.preset import give, presets
+from ...operators.preset import give, label_of, presets
 from ...ui import preferences, selection
 from ...ui.sliders.key_fields import DESCRIPTIONS
 from ...ui.sliders.numbers_of_50 import of_50
@@ -79,7 +79,7 @@ def _all_items(_self: object, context: bpy.types.Context | None) -> list[Item]:
     pictures.append(present if present.keys() >= set(PARAMETERS) else None)
     *icons, own = icons_of(pictures)
     items = [
-        _item(name, bpy.path.display_name(name), _description(context, numbers), icon, _number(name))
+        _item(name, label_of(name), _description(context, numbers), icon, _number(name))
         for (name, numbers), icon in zip(given.items(), icons, strict=True)
     ]
     if not _get(_self):

@@ -56,6 +56,11 @@ def test_a_translation_has_the_fields_of_its_text(translations: TRANSLATIONS) ->
     assert others == []
 
 
+def test_the_names_of_the_presets_are_translated(translations: TRANSLATIONS) -> None:
+    names = {file.stem.replace("_", " ") for file in ROOT.glob("presets/tcb_animation/key/*.py")}
+    assert sorted(name for name in names if not translations.get(("Action", name))) == []
+
+
 def test_blenders_tool_reads_the_same_from_the_file(
     translations: TRANSLATIONS, found: dict[tuple[str, str], bool], file: Path
 ) -> None:
