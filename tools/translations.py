@@ -71,6 +71,15 @@ def _is_of_interface(place: str) -> bool:
     return place.startswith(INTERFACE)
 
 
+def read(file: Path, package: str) -> dict[Key, str]:
+    """Return all texts of a .po file with their translations, "" where one is missing, read by that package."""
+    import bpy
+
+    languages = importlib.import_module(f"{package}.ui.languages")
+    default = bpy.app.translations.contexts.default
+    return {(context or default, text): translation for context, text, translation in languages.entries(file)}
+
+
 def po_file(language: str, translations: Mapping[Key, str], default: str) -> str:
     """Return the text of a .po file, sorted by the English texts. `default` is the context that is not written."""
     header = f'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
@@ -95,10 +104,9 @@ def main() -> None:
         raise SystemExit("translations: this Blender does not ship the tool that finds texts; 4.2 and 5.2 do")
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
     package.register()
-    languages = importlib.import_module(f"{package.__name__}.ui.languages")
     texts = find_texts()
-    for file in sorted(languages.FOLDER.glob("*.po")):
-        before = languages.read(file)
+    for file in sorted(ROOT.glob("translations/*.po")):
+        before = read(file, package.__name__)
         after = {key: before.get(key, "") for key in texts}
         file.write_text(po_file(file.stem, after, bpy.app.translations.contexts.default), encoding="utf-8")
         for sign, keys in (("-", before.keys() - after.keys()), ("+", after.keys() - before.keys())):

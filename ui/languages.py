@@ -12,19 +12,22 @@ FOLDER = Path(__file__).resolve().parents[1] / "translations"
 _ENTRY = re.compile(r'^(?:msgctxt "(.*)"\n)?msgid "(.+)"\nmsgstr "(.*)"$', re.MULTILINE)
 
 
-def read(file: Path) -> dict[tuple[str, str], str]:
-    """Return the translations of a .po file by context and English text; "" where one is missing."""
+def entries(file: Path) -> list[tuple[str, str, str]]:
+    """Return context, English text and translation of each entry of a .po file.
+
+    The context is "" for Blender's default, the translation where it is missing.
+    """
     # Editors of such files break long texts into several strings. No text has a line break or a backslash.
-    text = file.read_text(encoding="utf-8").replace('"\n"', "").replace('\\"', '"')
-    default = bpy.app.translations.contexts.default
-    return {(context or default, english): translation for context, english, translation in _ENTRY.findall(text)}
+    text = file.read_bytes().decode().replace("\r\n", "\n").replace('"\n"', "").replace('\\"', '"')
+    return _ENTRY.findall(text)
 
 
 def register() -> None:
     # Blender as a Python module has no languages.
     files = (FOLDER / f"{locale}.po" for locale in bpy.app.translations.locales)
+    default = bpy.app.translations.contexts.default
     translations = {
-        file.stem: {key: translation for key, translation in read(file).items() if translation}
+        file.stem: {(context or default, text): said for context, text, said in entries(file) if said}
         for file in files
         if file.exists()
     }

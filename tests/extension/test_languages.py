@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from tools.translations import ROOT
+from tools.translations import ROOT, read
 
 FILES = sorted(ROOT.glob("translations/*.po"))
 TRANSLATIONS = dict[tuple[str, str], str]
@@ -21,10 +21,8 @@ pytestmark = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 @pytest.fixture
 def translations(tcb_animation: ModuleType, file: Path) -> TRANSLATIONS:
-    languages = importlib.import_module(f"{tcb_animation.__name__}.ui.languages")
-    installed: Path = languages.FOLDER / file.name
-    read: TRANSLATIONS = languages.read(installed)
-    return read
+    installed = Path(tcb_animation.__path__[0]) / "translations" / file.name
+    return read(installed, tcb_animation.__name__)
 
 
 def fields(text: str) -> set[tuple[str, str | None, str | None]]:
