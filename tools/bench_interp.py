@@ -134,7 +134,7 @@ def _naive_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     total = len(pairs) * len(frames)
     return [
         (Row("naive slerps, tracks batched", total), lambda: naive_batch(pairs, frames)),
-        (Row("naive slerps, a track at a time", total), lambda: [naive_track(f, q, frames) for f, q in pairs]),
+        (Row("naive slerps, one track at a time", total), lambda: [naive_track(f, q, frames) for f, q in pairs]),
     ]
 
 
@@ -158,7 +158,7 @@ def _interp_rows(pairs: Sequence[Track], frames: Float64Array, generator: np.ran
         ),
         (Row("interp TCB rotation, splines made", total), lambda: evaluate_many(made, frames)),
         (Row("interp TCB rotation, parameters and ease", total), lambda: evaluate_many(eased, frames)),
-        (Row("interp TCB rotation, a track a call", total), lambda: [s(frames) for s in made]),
+        (Row("interp TCB rotation, one track per call", total), lambda: [s(frames) for s in made]),
         (Row("interp TCB rotation, cycles", total), lambda: evaluate_many(looped, frames * 2.0)),
         (Row("interp squad, keys to samples", total), lambda: evaluate_many(rotation_splines("SQUAD"), frames)),
         (Row("interp angular velocity", total), lambda: evaluate_many(made, frames, 1)),

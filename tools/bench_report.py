@@ -17,6 +17,8 @@ MOST_GROWN = {("armature", "samples"): 1.2}
 """How much longer a channel and frame may take in the largest file than in the central one, where it is not 1.5."""
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
 PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only turn"}
+PAGES = {"performance.md": ("conditions", "ways, armature", "ways, character"), "package_speed.md": ("interp",)}
+"""The tables that each page in docs/measurements has."""
 COLOURS = {
     "samples": "#e0592a",
     "curves": "#2a7de0",
@@ -258,8 +260,8 @@ def ways(results: Results, size: Size) -> str:
         "ms",
         "times the floor",
         "keys",
-        "bytes a key kept",
-        "bytes a key at most",
+        "bytes per key, kept",
+        "bytes per key, at most",
         ".blend, MB",
         "compressed",
         "`frame_set`, ms",
@@ -331,7 +333,7 @@ def alone(results: Results) -> str:
         (row["name"], spans[row["name"]], number(spans[row["name"]].middle / ours.middle), row["note"])
         for row in measured
     ]
-    text = table(("", "ns a sample", "times ours", ""), rows)
+    text = table(("", "ns per sample", "times ours", ""), rows)
     missing = results.raw["interp"]["missing"]
     return f"{text}\n\nNot installed, so left out: {', '.join(missing)}." if missing else text
 
@@ -365,12 +367,14 @@ def print_report(results: Results) -> None:
 
 
 def write_report(results: Results, docs: Path) -> None:
-    """Replace the text between the marks of each table in performance.md, and draw the plot."""
-    page = docs / "measurements" / "performance.md"
-    text = page.read_text()
-    for name, content in sections(results).items():
-        text = filled(text, name, content)
-    page.write_text(text)
+    """Replace the text between the marks of each table of the pages, and draw the plot."""
+    tables = sections(results)
+    for name, names in PAGES.items():
+        page = docs / "measurements" / name
+        text = page.read_text()
+        for each in names:
+            text = filled(text, each, tables[each])
+        page.write_text(text)
     plot(results, docs / "figures" / "performance.png")
 
 

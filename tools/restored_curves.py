@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import FBX and glTF files with Blender, restore their curves, and compare the motion with other readers of the files.
 
-    python tools/restored_curves.py FILE… [--exact] [--seconds 120] [--page docs/restored_curves.md]
+    python tools/restored_curves.py FILE… [--exact] [--seconds 120]
 
-FBX files are imported by each importer that this Blender has. Motion is compared at eighths between the file's keys: of
-FBX with what the PyPI package `ufbx` evaluates, of glTF with the specification's formula, written down here a second
-time. A part of the range of each property, or degrees. Each file, importer and evaluation by ufbx has a process of its
-own. With --page the tables are written into that page. Needs Blender as a Python module.
+Each importer of this Blender imports FBX files. The motion is compared at eighths between the file's keys: for FBX with
+the evaluation of the PyPI package `ufbx`, for glTF with the specification's formula, which is implemented here again.
+Prints a row per file and importer. Deviations are parts of the range of a property, or degrees. Each file, importer and
+evaluation by ufbx runs in its own process. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import tcb
-from tools.bench_report import filled, table
 
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
@@ -376,21 +375,15 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--exact", action="store_true", help="restore with as many more keys as the tolerance needs")
     parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a file")
-    parser.add_argument("--page", type=Path, help="page to write the table into")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         print(json.dumps(measure(given.files[0], given.one, given.exact)))
         tcb.end_process(0)
-    rows = []
+    print(" | ".join(HEADS.values()))
     for row in run(given.files, given.exact, given.seconds):
         if not row.get("still"):
-            rows.append(text_of(row))
-            print(" | ".join(rows[-1]), flush=True)
-    if given.page:
-        name = "exact" if given.exact else "handles"
-        page = given.page.read_text(encoding="utf-8")
-        given.page.write_text(filled(page, name, table(list(HEADS.values()), rows)), encoding="utf-8")
+            print(" | ".join(text_of(row)), flush=True)
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools.bench import OURS, RIVALS, Bench, Plan
-from tools.bench_report import Results, sections, write_report
+from tools.bench_report import PAGES, Results, sections, write_report
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -83,14 +83,14 @@ def test_interp_and_its_peers_compute_the_same():
     assert float(ours["note"].split()[0]) < 1e-12
 
 
-def test_the_page_is_of_the_results_that_are_kept_with_it(tmp_path):
-    page = (DOCS / "measurements" / "performance.md").read_text()
-    copy = tmp_path / "measurements" / "performance.md"
-    copy.parent.mkdir()
-    (tmp_path / "figures").mkdir()
-    copy.write_text(page)
+def test_the_pages_are_of_the_results_that_are_kept_with_them(tmp_path):
+    pages = {name: (DOCS / "measurements" / name).read_text() for name in PAGES}
+    for folder in ("measurements", "figures"):
+        (tmp_path / folder).mkdir()
+    for name, text in pages.items():
+        (tmp_path / "measurements" / name).write_text(text)
     write_report(Results.read(DOCS / "measurements" / "performance.json"), tmp_path)
-    assert copy.read_text() == page
+    assert {name: (tmp_path / "measurements" / name).read_text() for name in PAGES} == pages
 
 
 def test_a_target_is_reached_or_it_is_not():
