@@ -14,11 +14,11 @@ in_checks = python=$$(tools/environment.sh check) &&
 
 help:
 	@echo "make demo      bake the example scene, print a table, save the .blend, a picture and a film"
-	@echo "make test      format, lint, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
+	@echo "make test      format, lint, English, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
 	@echo "make test-core  tests of the mathematics and file formats, in an environment without Blender;"
 	@echo "                CORE=oldest: of the mathematics, with Python 3.10 and NumPy 1.24"
 	@echo "                one test: .venv-bpy-5.2/bin/python -m pytest -q tests/animation/test_handles.py -k cycle"
-	@echo "make check     format, lint and types only"
+	@echo "make check     format, lint, English and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/measurements/performance.md has a longer run"
@@ -42,7 +42,8 @@ version:
 	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"
 
 check:
-	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_types.py
+	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_prose.py && \
+	  "$$python" tools/check_types.py
 
 # On every core; each process has a Blender with the extension installed. PYTEST="--numprocesses 0": in one process.
 # Threads of OpenBLAS, one a core in each process, would only wait for each other.

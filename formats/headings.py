@@ -3,7 +3,7 @@
 
 A heading names a property by Blender's path, and its component in square brackets or by its letter:
 `rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. Locations, rotations, scales and matrices also
-have short names, which other programs write; these tell quaternions, Euler angles and matrices apart.
+have short names, which other programs write. These distinguish quaternions, Euler angles and matrices.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Heading:
     Attributes
     ----------
     path : str
-        Blender's path; that of a rotation in one of the forms ends in "rotation", that of a matrix in "matrix".
+        Blender's path. Paths of rotations end in "rotation", and paths of matrices in "matrix".
     index : int
         The component; of a matrix's element its column, or its number row by row where `row` is None.
     row : int or None
@@ -68,7 +68,7 @@ class Heading:
     form: Form = "VALUE"
     row: int | None = None
     order: str = ""
-    """Order of Euler angles; empty: the object's."""
+    """Order of Euler angles, or empty for the object's."""
     degrees: bool = False
     is_single: bool = False
     """The heading names no component: its property has only one."""
@@ -80,7 +80,7 @@ def time_of(name: str) -> Unit | None:
 
 
 def heading_of(name: str) -> Heading:
-    """Return what a column with this name holds. Raises HeadingError."""
+    """Return the contents of a column with this name. Raises HeadingError."""
     name = name.strip()
     for found in (_LOCATION.match(name), _BARE.match(name)):
         if found and found["letter"].lower() in _INDEX:

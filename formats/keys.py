@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names, ranges and arrays of keys: those of `interp`."""
+"""Names, ranges and arrays of keys, from `interp`."""
 
 from __future__ import annotations
 

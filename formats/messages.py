@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages in English that can be translated later: those of `interp`."""
+"""Messages in English that can be translated later, from `interp`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations as arrays: those of `interp`."""
+"""Rotations as arrays, from `interp`."""
 
 from __future__ import annotations
 

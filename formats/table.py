@@ -5,9 +5,9 @@
     1,0,0,0,1,0,0,0
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
-Cells are separated by commas, semicolons, tabs or spaces; # begins a comment; an empty cell means no key. headings.py
-and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes a cell and 8 a row that the
-file really has: nothing is allocated for a number that a file only claims.
+Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means no key. headings.py
+and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes per cell and 8 per row that the
+file really has. Nothing is allocated for a number that a file only claims.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Property:
     """The columns of one property."""
 
     path: str
-    """Blender's path; that of a rotation in one of the forms ends in "rotation", that of a matrix in "matrix"."""
+    """Blender's path. Paths of rotations end in "rotation", and paths of matrices in "matrix"."""
     form: Form
     components: tuple[int, ...]
     """Index of each column's component; of a matrix all, row by row."""
     values: npt.NDArray[np.floating]
     """Shape (n, components), NaN where a cell is empty. Angles are radians. float32 values are written as such."""
     order: str = ""
-    """Order of Euler angles: XYZ, …; empty: the object's."""
+    """Order of Euler angles, such as XYZ, or empty for the object's."""
     degrees: bool = False
     """The file has Euler angles in degrees."""
     is_single: bool = False
@@ -233,7 +233,7 @@ class _Rows:
 
 
 def _separator_of(line: str) -> str | None:
-    """Return the separator of the cells; None: spaces."""
+    """Return the separator of the cells, or None for spaces."""
     return next((separator for separator in "\t;," if separator in line), None)
 
 

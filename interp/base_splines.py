@@ -43,7 +43,7 @@ class BaseSpline(ABC):
     keys : Keys
         The keys.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
     derivatives: int = 2
@@ -59,7 +59,7 @@ class BaseSpline(ABC):
         self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
 
     def _set(self, **attributes: object) -> None:
-        """Set attributes, in constructors only, their arrays read-only, and drop what was prepared of others."""
+        """Set attributes, in constructors only, their arrays read-only, and drop data that was prepared from others."""
         freeze((*attributes.values(),))
         vars(self).update(attributes)
         vars(self).pop("prepared", None)
@@ -73,11 +73,11 @@ class BaseSpline(ABC):
         self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what to pickle: all but the prepared segments."""
+        """Return the state to pickle: everything except the prepared segments."""
         return {name: value for name, value in vars(self).items() if name != "prepared"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Set what was pickled, read-only again."""
+        """Set the pickled state, read-only again."""
         self._set(**state)
 
     @cached_property
@@ -93,11 +93,11 @@ class BaseSpline(ABC):
         frames : array_like, of any shape, or a number
             Frames, finite, in any order. At F[n-1] plus whole periods a cycle has its last key; just after, its first.
         nu : 0, 1 or 2
-            Values, or their derivatives a frame, ease included. At a key, of the segment that starts there; at
-            the last key, of the one that ends there; 0 where the value is held. Of rotations unit quaternions; angular
-            velocities in radians a frame in the parent's frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h
-            (scipy's RotationSpline gives them in the body's); and their derivatives, angular accelerations in radians
-            a frame squared.
+            Values, or their derivatives per frame, including ease. At a key it belongs to the segment that starts
+            there, and at the last key to the segment that ends there. It is 0 where the value is held. For rotations
+            these are unit quaternions, and angular velocities in radians per frame in the parent's frame, ``q(f + h) =
+            exp(velocity h / 2) q(f)`` for small h. scipy's RotationSpline gives them in the body's frame. Their
+            derivatives are angular accelerations in radians per frame squared.
         extrapolate : bool
             Outside the keys: hold the end values, or continue the end segments, at a constant rate of their local
             parameter. An end with an ease has rate 0, so there the value is held. Cycles have no outside.
@@ -112,9 +112,8 @@ class BaseSpline(ABC):
         ------
         TypeError
             If `frames` are not real numbers or `nu` is no integer.
-        ValueError
-            For frames that are not finite, of which the index is named, or beyond 1e100, and a derivative that the
-            spline has not.
+        ValueError For frames that are not finite, with the index, or beyond 1e100, and for a derivative that the spline
+        does not have.
         """
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):
@@ -123,7 +122,7 @@ class BaseSpline(ABC):
             if abs(frame) <= FARTHEST:
                 return self.prepared.evaluate_one(frame, nu, extrapolate)
         elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
-            # What makes arrays of many samples fast would take several times as long for one.
+            # The method that makes arrays of many samples fast would take several times as long for one.
             frame = frames.item()
             if abs(frame) <= FARTHEST:
                 value = self.prepared.evaluate_one(frame, nu, extrapolate)
@@ -176,7 +175,7 @@ class ComponentSpline(BaseSpline):
     keys : Keys
         Values of shape (n, d).
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
     @property
@@ -199,7 +198,7 @@ class ComponentSpline(BaseSpline):
 
         Notes
         -----
-        The error is that of the spline, twice. Source: docs/formulas, "Hermite cubics" and "Ease".
+        The error is twice the error of the spline. Source: docs/formulas, "Hermite cubics" and "Ease".
         """
         curve = self.prepared.curve
         if not isinstance(curve, Cubics):
@@ -209,12 +208,12 @@ class ComponentSpline(BaseSpline):
         return polynomials(curve, self.prepared.timing, frames, period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, 0 at the first key; `to_ppoly` says of which splines."""
+        """Return the n-th antiderivative, 0 at the first key, of splines that have `to_ppoly`."""
         return self.to_ppoly().antiderivative(n)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral from frame a to b, both numbers, shape (d,).
 
-        Outside the keys it is that of what is held, repeated or extrapolated there.
+        Outside the keys it is the integral of the held, repeated or extrapolated motion.
         """
         return self.to_ppoly().integrate(a, b, extrapolate)

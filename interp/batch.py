@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches of tracks: their keys end to end, with each key's neighbours; prepared segments; evaluation by look-up.
+"""Batches of tracks: their keys end to end with each key's neighbors, prepared segments, and evaluation by look-up.
 
 A character has hundreds of tracks, and a call of NumPy costs the same for ten numbers as for a thousand. So the keys
 of all tracks lie end to end, everything that is the same for every track is computed for all of them at once, and a
@@ -39,10 +39,10 @@ BLOCK = 8192
 
 @dataclass(frozen=True, eq=False)
 class KeyBatch:
-    """The keys of several tracks end to end, K in all, with the neighbours of each key.
+    """The keys of several tracks end to end, K in all, with the neighbors of each key.
 
-    A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0;
-    likewise `following` and `after` at its last key.
+    A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0. The
+    same holds for `following` and `after` at its last key.
     """
 
     frames: Float64Array
@@ -111,7 +111,7 @@ class Spline(Protocol):
 
     @property
     def cycle(self) -> Cycle:
-        """Return how the motion goes on outside the keys."""
+        """Return how the motion continues outside the keys."""
         ...
 
     @property
@@ -131,7 +131,7 @@ class Spline(Protocol):
 
     @property
     def support(self) -> int | None:
-        """Return how many keys on each side of a segment it depends on; None: on all."""
+        """Return how many keys on each side of a segment it depends on, or None for all."""
         ...
 
     @property
@@ -146,7 +146,7 @@ class Spline(Protocol):
 
     @property
     def continues(self) -> bool:
-        """Return whether its last segment goes on beyond the last key where it is extrapolated."""
+        """Return whether its last segment continues beyond the last key where it is extrapolated."""
         ...
 
     @property
@@ -175,8 +175,8 @@ class Method:
 
     `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
     where it has none of the kind. `value_options` and `rotation_options` name the other parameters of their
-    constructors, given by keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame;
-    "angles", a method of values.
+    constructors, given by keyword: "ends", "construction", "path", "velocities" of shape (n, d) or (n, 3) per frame,
+    and "angles", a method of values.
     """
 
     name: str
@@ -260,16 +260,16 @@ def evaluate_many(
     Returns
     -------
     list of ndarray
-        What each ``spline(frames, nu, extrapolate)`` returns, in the order of `splines`: the same numbers, bit for bit,
-        so that it does not matter which tracks are baked together. Arrays share memory.
+        The result of each ``spline(frames, nu, extrapolate)`` returns, in the order of `splines`: with the same
+        numbers, bit for bit. So it does not matter which tracks are baked together. Arrays share memory.
 
     Raises
     ------
     TypeError
         If `splines` is no sequence of splines, `frames` are not numbers, or `nu` is no integer.
     ValueError
-        For frames that are not finite, of which the index is named, or beyond 1e100, a number of arrays that is not the
-        number of splines, and a derivative that a spline has not.
+        For frames that are not finite, with the index, or beyond 1e100, a number of arrays that is not the number of
+        splines, and a derivative that a spline does not have.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def evaluate_many(
 
 
 _FEW = 16
-"""Splines of which one frame takes less time one after the other than in arrays: tools/bench_samples.py."""
+"""Splines that evaluate one frame faster one after the other than in arrays: tools/bench_samples.py."""
 
 
 class SplineBatch(Sequence["Spline"]):
@@ -414,7 +414,7 @@ def _holds_arrays(frames: object) -> bool:
 
 
 def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
-    """Lay the keys of all tracks end to end and find every key's neighbours."""
+    """Lay the keys of all tracks end to end and find every key's neighbors."""
     keys = [spline.keys for spline in splines]
     counts = np.array([len(each.frames) for each in keys])
     frames = np.concatenate([each.frames for each in keys])
@@ -494,7 +494,7 @@ class Prepared:
         return [values[start:end] for start, end in pairwise(ends)]
 
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
-        """Return the value or derivative of the only spline at one frame: what `evaluate` gives, to the bit.
+        """Return the value or derivative of the only spline at one frame, as `evaluate` gives, to the bit.
 
         A call of NumPy costs more than all of this in plain numbers: tools/bench_samples.py.
         """
@@ -593,7 +593,7 @@ def _by_frame(
 ) -> Float64Array:
     """Return a derivative by frame, of derivatives by u, which has the given ones by frame (chain rule).
 
-    The square is a product: a power of one number has other bits than that of an array.
+    The square is a product, because a power of one number has other bits than a power of an array.
     """
     if nu == 0:
         return evaluate(segment, u, 0)
@@ -642,8 +642,8 @@ class Timing:
     def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
         """Return the local parameter and its derivatives by frame, the first `nu` of them.
 
-        Before a segment it is held at 0. Extrapolated it goes on beyond both ends, at the rate that it has there, which
-        is none where there is an ease.
+        Before a segment it is held at 0. If it is extrapolated, it continues beyond both ends at the rate that it has
+        there. The rate is 0 where there is an ease.
         """
         length = self.length[segment]
         u = (frames - self._start[segment]) / length
@@ -667,7 +667,7 @@ class Timing:
         return derivatives
 
     def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
-        """Return what `at` gives for one frame, to the bit."""
+        """Return the same as `at` for one frame, to the bit."""
         if self._eased[segment]:
             found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
             return [float(each[0]) for each in found]

@@ -64,7 +64,7 @@ def c2_slopes(
     ends : "CLAMPED" or "NATURAL"
         The condition at the ends of tracks that are not loops: given slopes, or no second derivative.
     velocities : ndarray, shape (d, K)
-        The slopes if clamped, of which those at the ends count.
+        The slopes if clamped. Only the slopes at the ends are used.
 
     Returns
     -------
@@ -201,12 +201,12 @@ def c2_velocities(
     ends : "CLAMPED" or "NATURAL"
         The condition at the ends of tracks that are not loops: given angular velocities, or no angular acceleration.
     velocities : ndarray, shape (3, K)
-        The angular velocities if clamped, of which those at the ends count.
+        The angular velocities if clamped. Only the velocities at the ends are used.
 
     Returns
     -------
     ndarray, shape (3, K)
-        In the parent's frame, radians a frame.
+        In the parent's frame, radians per frame.
 
     Raises
     ------
@@ -215,9 +215,9 @@ def c2_velocities(
 
     Notes
     -----
-    `c2_slopes`, where a velocity counts as the derivative of the rotation vector that it gives a segment's start and
-    end, and where a rotation vector that bends has an angular acceleration even at constant rate: that last part is
-    quadratic, for which Newton's method is used. Unlike scipy's RotationSpline, which leaves it a step behind, this is
+    As `c2_slopes`, with two differences. A velocity counts as the derivative of the rotation vector that it gives a
+    segment's start and end. A rotation vector that bends has an angular acceleration even at constant rate. That part
+    is quadratic, so Newton's method is used. Unlike scipy's RotationSpline, which leaves it a step behind, this is
     exact to rounding after some five steps, and for turns of up to half a turn.
     """
     length = tracks.frames[tracks.segment_end] - tracks.frames

@@ -144,7 +144,7 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, 0 at the first key. Outside it continues that of what is played there.
+        """Return the n-th antiderivative, 0 at the first key. Outside the keys it continues with the played motion.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral from frame a to b, both numbers, of what is played there, cycles included: shape (d,)."""
+        """Return the integral of the motion from frame a to b, both numbers, with cycles: shape (d,)."""
         ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
         inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of one track: frames, values, the five parameters and given velocities, checked once; and checks of numbers."""
+"""Keys of one track: frames, values, the five parameters and given velocities, checked once. Checks of numbers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def finite(name: str, data: npt.ArrayLike) -> Float64Array:
 
 
 def as_array(data: npt.ArrayLike) -> Float64Array:
-    """Return real numbers as float64, or raise TypeError, which names what they are instead."""
+    """Return real numbers as float64, or raise TypeError with their type."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
     if type(data) is not np.ndarray and _holds_masked(data):
@@ -208,7 +208,7 @@ class Keys:
     Attributes
     ----------
     parameters : ndarray, shape (5, n)
-        The rows tension, continuity, bias, ease to, ease from, of which the attributes of those names are views.
+        The rows tension, continuity, bias, ease to, ease from. The attributes of those names are views of them.
 
     Raises
     ------
@@ -293,7 +293,7 @@ class Keys:
     def with_values(self, values: Float64Array, parameters: Float64Array | None = None) -> Keys:
         """Return the same keys with other values, which are not checked: finite, float64, shape (n, d).
 
-        `parameters`: as for `with_parameters`; None: the same.
+        `parameters` are as for `with_parameters`, or None for the same ones.
         """
         return Keys._of(self.frames, values, self.parameters if parameters is None else parameters)
 
@@ -362,7 +362,7 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
 
 
 def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
-    """Raise KeysError where keys stand so near together that float64 holds no derivatives between them."""
+    """Raise KeysError where keys are so close together that float64 holds no derivatives between them."""
     if len(frames) == 1:
         return
     lengths = frames[1:] - frames[:-1]

@@ -50,7 +50,7 @@ class PiecewiseSpline(BaseSpline):
     representation : str, or None
         The representation of the rotations whose channels `between` evaluates: see `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
-        Whether the motion is repeated outside its keys. There is no LOOP, since its ends are those of runs.
+        Whether the motion is repeated outside its keys. There is no LOOP, because its ends are ends of runs.
     gaps : array_like of int, or None
         The keys, counted through all runs, after which `between` plays: also within runs, which then need not be of one
         key each where `between` plays many segments in a row. None: the last key of each run but the last.
@@ -71,7 +71,7 @@ class PiecewiseSpline(BaseSpline):
     ends: IndexArray
     """The last key of each run."""
     gaps: IndexArray
-    """The keys after which no run plays, but for the last key."""
+    """The keys after which no run plays, except the last key."""
     _curve: Curve | None
     _representation: RotationRepresentation | None
 
@@ -111,7 +111,7 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: that of the runs."""
+        """Return the identifier of the batch, which is the identifier of the runs."""
         return type(self), self.runs[0].batch
 
     @property

@@ -70,13 +70,13 @@ def relax(
     ----------
     excess : callable
         From numbers, shape (n,), to errors, shape (m,): by how much each condition is violated, below 0 where it is
-        not; differentiable nearly everywhere.
+        not. Differentiable almost everywhere.
     start : array_like, shape (n,)
         The numbers as they are.
     tolerance : float
         Above 0, in the unit of the errors.
     weights : float or array_like, shape (n,)
-        The cost of a change of each number: the sum of ``(weight change)**2`` is minimised.
+        The cost of a change of each number: the sum of ``(weight change)**2`` is minimized.
     longest : float or array_like, shape (n,)
         The most that one round may change each number: as far as the errors are nearly linear.
     rounds : int
@@ -84,13 +84,13 @@ def relax(
     progress : callable, optional
         Called with the rounds done and the most there may be.
     effort : callable, optional
-        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is minimised in place of that of the
-        weighted changes; these only decide between numbers of one effort.
+        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is minimized in place of the weighted
+        changes. These only decide between numbers of equal effort.
 
     Returns
     -------
     Relaxed
-        Where the tolerance was reached, the change or the effort is the least in a neighbourhood; else these are the
+        Where the tolerance was reached, the change or the effort is the least in a neighborhood; else these are the
         numbers with the least sum of squares of errors that was found.
 
     Raises
@@ -108,7 +108,7 @@ def relax(
     if not np.isfinite(errors).all():
         raise ValueError("the errors are not finite")
     aim = _AIM * tolerance
-    # In units of their weights from here on: the length of `change` is minimised.
+    # In units of their weights from here on: the length of `change` is minimized.
     change = np.zeros_like(begin)
     done = 0
     while done < rounds:
@@ -223,7 +223,7 @@ def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
 def least_effort(
     matrix: npt.ArrayLike, wanted: npt.ArrayLike, slopes: npt.ArrayLike, room: npt.ArrayLike
 ) -> Float64Array | None:
-    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` comes nearest to `wanted`.
+    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` is closest to `wanted`.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ _MISSED = 1e-6
 
 
 def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> Float64Array:
-    """Return u >= 0 for which ``matrix @ u`` comes nearest to `wanted`.
+    """Return u >= 0 for which ``matrix @ u`` is closest to `wanted`.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> 
             if not out.any():
                 result = trial
                 break
-            # The longest step towards the trial with which no number becomes negative.
+            # The longest step toward the trial with which no number becomes negative.
             part = float((result[out] / np.maximum(result[out] - trial[out], np.finfo(np.float64).tiny)).min())
             result = result + part * (trial - result)
             used &= result > small

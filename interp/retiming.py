@@ -34,7 +34,7 @@ Between = Literal["ENDS", "KEYS"]
 LENGTH_TOLERANCE = 1e-9
 """Part of the whole length: the largest error of arc lengths."""
 POSITION_TOLERANCE = 0.005
-"""Part of what a motion of constant speed travels in a frame: the largest error of its position."""
+"""The largest error of the position, as a part of the distance that a motion of constant speed travels in a frame."""
 SPEED_TOLERANCE = 0.01
 """Relative: the largest error of its speed."""
 
@@ -84,7 +84,7 @@ def retimed(
     -------
     ndarray
         A row for each of `frames`: the components of values, w, x, y, z of quaternions, or x, y, z of angular
-        velocities and accelerations, in the parent's frame, radians a frame and a frame squared.
+        velocities and accelerations, in the parent's frame, in radians per frame and per frame squared.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
 
 
 def _checked_tolerance(name: str, tolerance: float) -> None:
-    """Raise TypeError or ValueError for what is no number above 0."""
+    """Raise TypeError or ValueError for anything but a number above 0."""
     if not checked_sample_frame(name, tolerance) > 0.0:
         raise ValueError(f"{name} must be above 0, not {tolerance!r}")
 
@@ -146,7 +146,7 @@ class ArcLength:
     Parameters
     ----------
     splines : sequence of Spline
-        The motion: one spline, or those of components that are keyed at different frames. Of values the length is
+        The motion: one spline, or the splines of components that are keyed at different frames. Of values the length is
         Euclidean over all components; of rotations it is the angle turned through, in radians.
     tolerance : float
         The largest error of lengths, as a part of the whole.
@@ -211,8 +211,8 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        If it rests there, the last such frame; of the whole length, the first. Below 0 and above the whole length those
-        of the ends.
+        If it rests there, the last such frame; of the whole length, the first. Below 0 and above the whole length, the
+        frames of the ends.
         """
         wanted = np.clip(finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
@@ -308,7 +308,7 @@ class ConstantSpeed:
 
     Notes
     -----
-    Rests in the motion take no time, unless they stand between keys that keep their frames. Outside the keys F(t) is t.
+    Rests in the motion take no time, unless they are between keys that keep their frames. Outside the keys F(t) is t.
     Source: docs/formulas, "Constant speed".
 
     Examples
@@ -369,11 +369,11 @@ class ConstantSpeed:
         Parameters
         ----------
         position : float
-            How far the motion may be ahead or behind, as a part of what it travels in a frame.
+            How far the motion may be ahead or behind, as a part of the distance that it travels in a frame.
         speed : float
-            The largest relative error of its speed. Within a quarter of a frame of keys at which the motion stops by
-            itself, or all but stops, both may be more, because the frame function is all but vertical there: it may be
-            a tenth of a frame ahead or behind.
+            The largest relative error of its speed. Within a quarter of a frame of keys at which the motion stops, or
+            almost stops, both may be larger, because the frame function is almost vertical there. It may be a tenth of
+            a frame ahead or behind.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class ConstantSpeed:
         """
         _checked_tolerance("position", position)
         _checked_tolerance("speed", speed)
-        # Breaks nearer than the time in which a frame function passes over a rest count as one.
+        # Breaks closer than the time in which a frame function passes over a rest count as one.
         edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
         if len(edges) == 1:
             return FunctionKeys(edges, edges.copy(), np.ones(1), np.ones(1))
@@ -445,7 +445,7 @@ class FunctionKeys:
     frames, values : ndarray, shape (k,)
         The keys.
     incoming, outgoing : ndarray, shape (k,)
-        Derivatives a frame on both sides; handles stand at thirds: see `curves.handles`.
+        Derivatives per frame on both sides. Handles are at thirds, see `curves.handles`.
     """
 
     frames: Float64Array

@@ -2,7 +2,7 @@
 """Solve block tridiagonal systems of equations, a row a key, of all tracks at once.
 
 Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
-neighbours in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
+neighbors in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
 dominant, so the remaining off-diagonal blocks are squared in each step: a few steps suffice, as many for a thousand
 keys as for ten, and a loop is no special case. A result does not depend on which tracks are solved together.
 Source: docs/formulas, "Tridiagonal systems".
@@ -34,8 +34,8 @@ def solve(
     ----------
     before, own, after : ndarray, shape (b, b, K)
         For each key a number (b = 1) or a matrix of 3. The norms of `before` and `after` must add up to at most half
-        the norm of `own` in every row, except where one of both is 0; `before` is 0 at a key without a previous one,
-        and likewise `after`.
+        the norm of `own` in every row, except where one of both is 0. `before` is 0 at a key without a previous one,
+        and `after` at a key without a next one.
     right : ndarray, shape (b, c, K)
         The right sides, c of them.
     previous, following : ndarray, shape (K,)

@@ -409,7 +409,7 @@ def two_live(hands: Hands) -> str:
     hands.press("g", "-", "4", "Return")
     hands.settle()
     other = hands.run("result = hands.differences('Live 2', 'Plain 2') + hands.stale_channels('Live 2')")
-    return f"the second rig: {other or 'the same'}"
+    return f"the second rig has {other or 'the same result'}"
 
 
 def actions_in_turn(hands: Hands) -> str:
@@ -441,5 +441,5 @@ hands.push('first action')
     hands.point(dx=100)
     hands.press("r", "2", "0", "Return")
     hands.settle()
-    new = "live" if second else "not live: nothing in it is TCB"
-    return f"the new action is {new}; the first again: {changed or 'bit for bit'}"
+    new = "live" if second else "not live and has no TCB track"
+    return f"the new action is {new}. The first is {changed or 'the same, bit for bit'}"

@@ -38,14 +38,14 @@ from tools.hands_scenes import (
 )
 
 MODIFIED = (
-    "here and below, rig and twin move alike with the modifiers on; TCB plays below them, and a note names them for "
-    "each track, but Cycles"
+    "here and below, rig and twin move alike with the modifiers on. TCB plays below them, and a note names them for "
+    "each track, except Cycles"
 )
 BY_OPERATOR = (5, 0)
 """The version from which on operators of the pose library are tried, with an asset by its name."""
-SHELF = "4.3 has these operators in the shelf of assets alone, where they were not tried"
+SHELF = "Blender 4.3 has these operators only in the asset shelf, which was not tried"
 APART = (
-    "a quaternion keyed in one component can't be played by handles, so Blender's curves play it, and a note says so"
+    "a quaternion keyed in one component can't be played by handles, so Blender's curves play it, and a note reports it"
 )
 ROWS = (
     Row("Pose", "Breakdowner between keys", "`Shift E`, mouse, click, frame 19", pose_slider("shift+e", 19)),
@@ -55,12 +55,12 @@ ROWS = (
     Row("Pose", "Push on a key", "`Ctrl E`, mouse, click, frame 25", pose_slider("ctrl+e", 25)),
     Row("Pose", "Relax between keys", "`Alt E`, mouse, click, frame 19", pose_slider("alt+e", 19)),
     Row("Pose", "Relax on a key", "`Alt E`, mouse, click, frame 25", pose_slider("alt+e", 25)),
-    Row("Pose", "Blend to Neighbour between keys", "`Shift Alt E`, frame 19", pose_slider("shift+alt+e", 19)),
-    Row("Pose", "Blend to Neighbour on a key", "`Shift Alt E`, frame 25", pose_slider("shift+alt+e", 25)),
+    Row("Pose", "Blend to Neighbor between keys", "`Shift Alt E`, frame 19", pose_slider("shift+alt+e", 19)),
+    Row("Pose", "Blend to Neighbor on a key", "`Shift Alt E`, frame 25", pose_slider("shift+alt+e", 25)),
     Row("Pose", "Paste Flipped", "`Ctrl C` at 13, `Ctrl Shift V` at 19, all bones", paste_flipped),
     Row(
         "Pose",
-        "Pose library: apply",
+        "Pose library, apply",
         "a pose asset of frame 13 applied at 19",
         pose_library(f"apply_pose_asset({ASSET})"),
         since=BY_OPERATOR,
@@ -68,14 +68,14 @@ ROWS = (
     ),
     Row(
         "Pose",
-        "Pose library: apply flipped",
+        "Pose library, apply flipped",
         "the same, flipped",
         pose_library(f"apply_pose_asset({ASSET}, flipped=True)"),
         since=BY_OPERATOR,
     ),
     Row(
         "Pose",
-        "Pose library: blend",
+        "Pose library, blend",
         "the same asset blended by the mouse",
         pose_library(f"blend_pose_asset('INVOKE_DEFAULT', {ASSET})"),
         since=BY_OPERATOR,
@@ -106,7 +106,7 @@ ROWS = (
     Row("Graph Editor", "Breakdown", "keys at 25, mouse", graph("breakdown('INVOKE_DEFAULT')", frames=(25,))),
     Row(
         "Graph Editor",
-        "Blend to Neighbour",
+        "Blend to Neighbor",
         "keys at 25, mouse",
         graph("blend_to_neighbor('INVOKE_DEFAULT')", frames=(25,)),
     ),

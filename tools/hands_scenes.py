@@ -124,8 +124,9 @@ hands.push('first action')
     changed = hands.run("result = [each for each in hands.changes_since('first', 'Live') if each != 'strips']")
     turn_at(hands, 19)
     name, live, differs, stale = other
-    same = "keys as the twin's, motion TCB's" if not differs and not stale else (differs, stale)
-    return f"the copy {name}, {'live' if live else 'not live'}: {same}; the first again: {changed or 'bit for bit'}"
+    same = "the twin's keys and TCB's motion" if not differs and not stale else (differs, stale)
+    first = changed or "the same, bit for bit"
+    return f"the copy {name} is {'live' if live else 'not live'} and has {same}. The first is {first}"
 
 
 def two_slots(hands: Hands) -> str:
@@ -136,7 +137,7 @@ def two_slots(hands: Hands) -> str:
     turn_at(hands, 19)
     move_keys(hands, 13, "-", "4")
     other = hands.run("result = hands.differences('Live 2', 'Plain 2') + hands.stale_channels('Live 2')")
-    return f"the second rig: {other or 'keys as its twin, handles fresh'}"
+    return f"the second rig has {other or 'the keys of its twin, and fresh handles'}"
 
 
 def camera_markers(hands: Hands) -> str:
@@ -165,7 +166,8 @@ for frame in (5, 20, 35):
     result.append(scene.camera.name)
 result = ([(m.frame, m.camera and m.camera.name) for m in scene.timeline_markers], result)
 """)
-    return f"keys after binding {touched or 'bit for bit'}; markers {seen[0]}, cameras at 5, 20, 35: {seen[1]}"
+    keys = touched or "the same, bit for bit"
+    return f"keys after binding are {keys}. Markers are {seen[0]}, cameras at 5, 20 and 35 {seen[1]}"
 
 
 def overridden(animated: bool, local: bool = False) -> Tool:

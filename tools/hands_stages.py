@@ -126,7 +126,8 @@ def overridden(path: str, animated: bool) -> str:
     context.scene.tool_settings.use_keyframe_insert_auto = True
     scene_of.push("overrides")
     action = live.animation_data.action
-    return f"override: {live.override_library is not None}; the action is {'linked' if action.library else 'local'}"
+    kind = "an override" if live.override_library else "not an override"
+    return f"the rig is {kind}, and the action is {'linked' if action.library else 'local'}"
 
 
 def localized() -> str:

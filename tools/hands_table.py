@@ -22,7 +22,7 @@ selected. `python tools/hands.py --output docs/measurements/blender_tools.md` ma
 
 - The rig has keys in the same channels at the same frames as its twin, with the same values (bit for bit unless a
   figure is given), interpolations and types, and no others.
-- Its handles are those of a new bake of these keys.
+- A new bake of these keys gives the same handles.
 - Undo returns the rig bit for bit, and redo the result of the tool.
 
 The error is the deviation of the handles from the exact splines at whole frames, in the newest Blender: the largest

@@ -3,8 +3,8 @@
 
     file = fbx.read(path.read_bytes())
 
-What the format means was learned from files, Autodesk's documentation of the SDK's classes, and the public source of
-ufbx, with whose values the tests compare.
+The sources are files, Autodesk's documentation of the SDK's classes, and the public source of ufbx. The tests compare
+with ufbx's values.
 """
 
 from .binary import FbxError

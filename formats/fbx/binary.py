@@ -65,7 +65,7 @@ def read_records(data: bytes) -> tuple[int, Record]:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A record: the positions of its properties, and those of the records within it."""
+    """A record: the positions of its properties and of the records within it."""
 
     data: bytes
     header: struct.Struct

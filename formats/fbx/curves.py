@@ -2,7 +2,7 @@
 """Animation curves of FBX: keys with flags and four numbers each to slopes and reaches.
 
 The numbers belong to the segment after a key: the slope at its start, and the slope at its end, which is the left slope
-of the next key. Flags say whether these are the user's, or to be computed from the neighbors.
+of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
         raise _error(record, n_("its key {:d} is not a finite number", int(np.argmin(sound))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
-    # Of keys at one time the last is what plays.
+    # Of keys at one time, only the last is played.
     last = np.append(np.diff(seconds) > 0.0, True)
     return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
 
@@ -152,7 +152,7 @@ def _automatic(
     weights_before: Float64Array,
     weights: Float64Array,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return automatic slopes on both sides; the given slopes are what the file has in their place: a bias each."""
+    """Return automatic slopes on both sides. In place of the given slopes the file has biases."""
     if len(times) == 1:
         return np.zeros(1), np.zeros(1)
     length = np.diff(times)

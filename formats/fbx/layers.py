@@ -61,13 +61,13 @@ class LayerCurves:
 
     @property
     def animated(self) -> list[Curve]:
-        """Return the curves, and that of the layer's weight."""
+        """Return the curves, and the curve of the layer's weight."""
         weight = [self.layer.weight] if isinstance(self.layer.weight, Curve) and not self.layer.replaces else []
         return [curve for curve in self.curves if curve is not None] + weight
 
     @property
     def components(self) -> tuple[Curve, ...]:
-        """Return three curves; what has none is a curve of one key."""
+        """Return three curves. A component without one gets a curve of one key."""
         start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
         return tuple(
             Curve.hermite(np.array([start]), np.array([default]), 0) if curve is None else curve
@@ -86,7 +86,7 @@ class LayerCurves:
 def layered(
     static: Float64Array, layers: Sequence[LayerCurves], times: Float64Array, name: str, order: rotations.Order
 ) -> Float64Array:
-    """Return what the layers of a property come to at times, shape (n, 3).
+    """Return the combined values of a property's layers at times, shape (n, 3).
 
     `name` is the property's: rotations in degrees may multiply, and scales.
     """

@@ -20,7 +20,7 @@ from .layers import Layer, LayerCurves
 from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
-"""Units of time per second: those of FBX 7, and those that a file can name."""
+"""Units of time per second: the units of FBX 7, and the units that a file can name."""
 _OLD_DEFINITION = 127
 _FIRST_WITH_DEFINITION = 1004
 _CHANNELS = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
@@ -229,7 +229,7 @@ def _name(record: Record) -> str:
 
 
 def _is_extrapolated(record: Record) -> bool:
-    """Return whether the curve goes on outside its keys by another rule than holding its ends."""
+    """Return whether the curve does anything but hold its ends outside its keys."""
     for name in ("Pre-Extrapolation", "Post-Extrapolation"):
         side = record.find(name)
         kind = side.find("Type") if side else None

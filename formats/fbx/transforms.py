@@ -3,7 +3,7 @@
 
     T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1
 
-in the names of the SDK's documentation of FbxNode. Scale, rotation and translation of it are what Blender has, too.
+in the names of the SDK's documentation of FbxNode. Its scale, rotation and translation are the same in Blender.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .layers import LayerCurves, layered
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
 PREFIX = "Lcl "
-"""What their names begin with in the file."""
+"""The prefixes of their names in the file."""
 """Properties that animate a transform, and the attribute of `Pivots` with the value of each."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
 """Blender's names of the orders in FBX's order; the last, spheric, turns as the first."""
@@ -42,9 +42,9 @@ class Pivots:
     """The inverse of the rotation after, a quaternion."""
     order: rotations.Order
     offset: Float64Array
-    """Rotation offset and pivot together: what is added last."""
+    """Rotation offset and pivot together. They are added last."""
     inner: Float64Array
-    """What is turned with the model: scaling offset and pivot, less the rotation pivot."""
+    """The part that turns with the model: scaling offset and pivot, less the rotation pivot."""
     scaling_pivot: Float64Array
 
     @classmethod
@@ -144,7 +144,7 @@ def _held(values: Float64Array, time: float) -> tuple[Curve, ...]:
 
 
 def _shifted(curves: tuple[Curve, ...] | None, shifts: Float64Array) -> tuple[Curve, ...] | None:
-    """Return curves with what pivots add to them."""
+    """Return curves with the offsets of pivots added."""
     if curves is None or not shifts.any():
         return curves
     moved = [combined([1.0], [curve], float(shift)) for curve, shift in zip(curves, shifts, strict=True)]
@@ -181,7 +181,7 @@ def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool
 
 
 def interpolation_of(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of segments between times: CONSTANT or LINEAR where that of all varying curves is."""
+    """Return the interpolation of segments between times: CONSTANT or LINEAR where all varying curves have it."""
     varying = [curve for curve in curves if curve.varies and len(curve) > 1]
     kinds = np.full((max(len(varying), 1), len(times)), CONSTANT if varying else LINEAR, dtype=np.uint8)
     inside = np.zeros(kinds.shape, dtype=np.bool_)

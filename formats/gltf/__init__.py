@@ -3,7 +3,7 @@
 
     file = gltf.read(path.read_bytes(), lambda name: (path.parent / name).read_bytes())
 
-The formulas are those of the specification of glTF 2.0.
+The formulas are from the specification of glTF 2.0.
 """
 
 from .containers import GltfError

@@ -2,7 +2,7 @@
 """A curve of one number: keys with slopes on both sides, and the values between them.
 
 A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at a third of the
-segment it is Hermite's cubic, which is what glTF has and what FBX has without weights.
+segment it is Hermite's cubic, as in glTF, and in FBX without weights.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Curve:
     reach_before, reach_after : ndarray, shape (n,)
         The lengths of the handles on both sides, as shares of their segments.
     held : ndarray, shape (n,)
-        The value that a CONSTANT segment holds: that of its first key, or in FBX that of its second.
+        The value that a CONSTANT segment holds: its first key's, or in FBX its second key's.
     """
 
     times: Float64Array

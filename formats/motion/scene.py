@@ -14,7 +14,7 @@ from ..messages import Text, n_
 from .curves import Curve
 
 _MOST_NUMBERS = 16_000_000
-"""Numbers of all keys of a file: at 120 keys a second an hour of forty curves."""
+"""Maximum number of numbers in all keys of a file: at 120 keys per second, one hour of forty curves."""
 
 
 class MotionError(ValueError):
@@ -85,8 +85,8 @@ class Track:
     evaluate : callable
         Returns values (m, 3), or unit quaternions (m, 4), at times (m,).
     curves : tuple of Curve, or None
-        The components as curves: of rotations those of the quaternion, before it is normalized. None where the
-        components are not what the file keys.
+        The components as curves. A rotation has the components of the quaternion before it is normalized. None where
+        the file does not key the components.
     euler : EulerCurves, or None
         The angles that the file keys.
     shared : ndarray of bool, shape (n,), or None
@@ -103,14 +103,14 @@ class Track:
 
     @property
     def shared_times(self) -> Float64Array:
-        """Return the times of keys of all curves; those of any where there are none."""
+        """Return the times at which all curves have keys, or any of them if there are none."""
         times = self.times if self.shared is None else self.times[self.shared]
         return times if len(times) else self.times
 
 
 @dataclass(frozen=True, eq=False)
 class NodeMotion:
-    """How a take moves a node: what is None does not move.
+    """The motion of a node in a take. None means that it does not move.
 
     `pivot` is the translation of the point about which the node turns, where that is not its origin: an importer may
     make it the origin.
@@ -136,7 +136,7 @@ class Take:
 
 @dataclass(frozen=True, eq=False)
 class MotionFile:
-    """What a file has of nodes and their motion.
+    """The nodes of a file and their motion.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class MotionFile:
     to_blender : ndarray, shape (4,)
         The rotation, a unit quaternion, from the file's axes to Blender's.
     notes : tuple of str
-        What of the file's animation is not read.
+        The parts of the file's animation that are not read.
     """
 
     nodes: tuple[Node, ...]

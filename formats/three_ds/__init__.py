@@ -6,9 +6,9 @@
         position = node.track("POSITION")
     path.write_bytes(three_ds.write(scene))
 
-Everything is in the file's own terms and units; nothing is converted. What is not modelled (materials, viewports,
-smoothing groups and the like) is kept as chunks, byte for byte and in its place, so that writing what was read loses
-nothing that `Scene.warnings` does not name.
+Everything is in the file's own terms and units; nothing is converted. Data that is not modeled, such as materials,
+viewports and smoothing groups, is kept as chunks, byte for byte and in its place. So a scene that is read and written
+loses nothing that `Scene.warnings` does not name.
 """
 
 from .chunks import Chunk, ReadWarning, ThreeDSError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chunks, of which a .3ds file is made, and the errors that one may have.
+"""Chunks of .3ds files, and their errors.
 
 A chunk is its number (u16), its length with this header of six bytes (u32), and its content; all is little-endian.
 """
@@ -38,7 +38,7 @@ _ARRAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk that is not modelled, kept byte for byte.
+    """A chunk that is not modeled, kept byte for byte.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Chunk:
     content : bytes
         All that follows its header, chunks that it holds included.
     place : int
-        Before how many of the chunks beside it that are modelled it comes: 0 is before all of them.
+        Before how many of the chunks beside it that are modeled it comes: 0 is before all of them.
     """
 
     ident: int
@@ -64,10 +64,10 @@ class ReadWarning:
     offset : int
         Position in bytes from the start of the file.
     message : str
-        Names the node or object, the chunk and what became of it.
+        Names the node or object, the chunk and the consequence.
     lost : bool
-        The file is damaged there, and what it had is not read. Else it is only strange: all of it is read, or what no
-        reader needs is skipped.
+        The file is damaged there, and its contents are not read. Otherwise it is only unusual. All of it is read, or a
+        part that no reader needs is skipped.
     """
 
     offset: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers of the chunks that are modelled or counted, named as in Autodesk's 3D Studio File Toolkit."""
+"""Numbers of the chunks that are modeled or counted, named as in Autodesk's 3D Studio File Toolkit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reader of .3ds files: bytes to a scene; chunks that can't be read are skipped, with a warning.
+"""Read .3ds files: bytes to a scene. Chunks that can't be read are skipped, with a warning.
 
 The format is five chunks deep at most, and each depth has a function here: nothing recurses. Every count is checked
 against the bytes that are left before memory is allocated for it.
@@ -56,7 +56,7 @@ from .tracks import key_warnings, read_track
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 MOST_CHUNKS = 200_000
-"""Most chunks in a file that is read: what is kept of a chunk takes up to 1 kB, however small it is in the file."""
+"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, however small it is in the file."""
 MOST_WARNINGS = 1000
 
 _SHOWN = 40
@@ -74,9 +74,9 @@ def read(data: bytes) -> Scene:
     Returns
     -------
     Scene
-        What is damaged is left out, with a warning of what and where. Values that are only strange (frames that go
-        backwards, numbers that are not finite, parameters out of range, faces without vertices, nodes that hang from
-        themselves) are kept as they are, with a warning.
+        Damaged parts are left out, with a warning that names the part and its place. Values that are only strange
+        (frames that go backwards, numbers that are not finite, parameters out of range, faces without vertices, nodes
+        that hang from themselves) are kept as they are, with a warning.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def _frozen(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The reader of a kind of chunk: its field (none: one of many), and whether it holds chunks."""
+    """The reader of a kind of chunk, its field (none for one of many), and whether it holds chunks."""
 
     read: Callable[[_Source, _Span], Any]
     field: str = ""
@@ -222,7 +222,7 @@ _Layout = Mapping[int, _Part]
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The contents of a chunk: single parts by field, parts of which there may be many, and what is not modelled."""
+    """The contents of a chunk: single parts by field, repeated parts, and parts that are not modeled."""
 
     values: dict[str, Any]
     many: tuple[Any, ...]
@@ -237,7 +237,7 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     for span in source.inside(parent, start):
         part = layout.get(span.ident)
         taken = part is not None and part.holds_chunks
-        # Where the file ends early, every chunk around the end is too long: warn once, of what is lost.
+        # If the file ends early, every chunk around the end is too long. Warn once, about the lost part.
         if span.missing and not (taken and parent.missing):
             there = span.end - span.start
             known = chunk_name(span.ident), there + span.missing, chunk_name(parent.ident), there

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contents of a .3ds file, in the file's own terms.
 
-Names are bytes as in the file, without the zero at their end: the format does not say in which encoding. Arrays that
-`read` returns are read-only. Angles are in degrees except in rotation keys, lengths in the file's units.
+Names are bytes as in the file, without the zero at their end, because the format does not define an encoding. Arrays
+that `read` returns are read-only. Angles are in degrees except in rotation keys, lengths in the file's units.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NODE_KINDS = {
 }
 """The chunk of each kind of node."""
 TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
-"""The kinds of nodes that are aimed, with those of their targets."""
+"""The kinds of nodes that are aimed, with the kinds of their targets."""
 HIDDEN = 0x800
 """Of a node's first flags."""
 NAME_LENGTH = 10
@@ -83,15 +83,15 @@ class Track:
     frames : ndarray of int32, shape (n,)
         In the order of the file: not sorted, and two keys may share a frame.
     values : ndarray of float32, shape (n, d)
-        POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians, axis x, y, z; the first key
-        absolute, the others turns from the key before. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d is 0.
+        POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians and axis x, y, z. The first key is
+        absolute, the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d is 0.
     key_flags : ndarray of uint16, shape (n,)
-        Bits 0 to 4 say which of the five parameters the file has for the key; the others are unknown, and kept.
+        Bits 0 to 4 mark the parameters that the file has for the key. The others are unknown, and kept.
     parameters : ndarray of float32, shape (5, n)
         The rows tension, continuity, bias, ease to, ease from; 0 where the file has none.
     flags : int
-        The track's flags, u16. Bits 0 and 1 are its cycle; 0x8, 0x10, 0x20 lock x, y, z; 0x100, 0x200, 0x400 unlink
-        them.
+        The track's flags, u16. Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200 and
+        0x400 unlink them.
     reserved : tuple of two int
         The two u32 before the number of keys: the first and last frame in some files, 0 in others.
     names : tuple of bytes
@@ -133,11 +133,11 @@ class Node:
     pivot : ndarray of float32, shape (3,), or None
         The pivot in the space of the object.
     instance_name : bytes or None
-        What tells the instances of one object from each other.
+        The name that distinguishes instances of one object.
     tracks : tuple of Track
         In the order of the file; a kind may occur twice, and `track` gives the first.
     chunks : tuple of Chunk
-        What is not modelled.
+        Chunks that are not modeled.
     """
 
     kind: str
@@ -178,7 +178,7 @@ class Keyframer:
     current_frame : int or None
         The frame that was shown when the file was saved; 3ds Max writes ticks, 160 a frame.
     chunks : tuple of Chunk
-        What is not modelled.
+        Chunks that are not modeled.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -199,7 +199,7 @@ class Mesh:
     Attributes
     ----------
     vertices : ndarray of float32, shape (n, 3)
-        In world space, at the time the mesh was made: not in that of `matrix`.
+        In world space, at the time the mesh was made, not in the space of `matrix`.
     faces : ndarray of uint16, shape (m, 3)
         Indices of vertices. A damaged file may name vertices that are not there: see `Scene.warnings`.
     face_flags : ndarray of uint16, shape (m,)
@@ -209,7 +209,7 @@ class Mesh:
     matrix : ndarray of float32, shape (4, 3), or None
         The axes x, y, z of the object's own space, and its origin, in world space.
     chunks, face_chunks : tuple of Chunk
-        What is not modelled of the mesh, and of its faces: materials and smoothing groups.
+        Chunks of the mesh and of its faces that are not modeled: materials and smoothing groups.
     """
 
     vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
@@ -284,9 +284,9 @@ class Scene:
     version : int or None
         The version of the format: 3.
     chunks : tuple of Chunk
-        What is not modelled.
+        Chunks that are not modeled.
     warnings : tuple of Fault
-        What was wrong in the file that this was read from, in the order of its finding. Not written.
+        The faults of the file that this was read from, in the order in which they were found. Not written.
     """
 
     editor: Editor | None = None

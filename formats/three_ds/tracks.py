@@ -24,7 +24,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 _NO_ROOM = n_("has no room for its key {:d}")
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
-"""The flags of a key that say which parameters follow it, in the order of PARAMETERS."""
+"""The flags of a key for the parameters that follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
 """The last frame, either way, that is not taken for damage: float32 can't hold all whole numbers beyond it."""
 
@@ -178,7 +178,7 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
         return
-    # The extremes tell whether all keys are sound (NaN is both); only then are the strange ones looked for.
+    # The extremes show whether all keys are valid (NaN is both). Only if not, the invalid keys are searched.
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1

@@ -151,7 +151,7 @@ def _chunk(ident: int, content: bytes) -> bytes:
 
 
 def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
-    """Join the modelled chunks and, each in its place among them, those that are not."""
+    """Join the modeled chunks and, each in its place among them, those that are not."""
     content = [(place, 1, part) for place, part in enumerate(parts)]
     content += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in chunks]
     return b"".join(part for *_, part in sorted(content, key=lambda entry: entry[:2]))

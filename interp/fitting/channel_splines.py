@@ -18,7 +18,7 @@ from ..rotations.representations import RotationRepresentation, rotation_represe
 from .requests import Request
 
 LARGEST, LARGEST_OF_ROTATIONS = 1e37, float(np.finfo(np.float32).max)
-"""Handles are float32, and those of values may be farther from 0 than the keys."""
+"""Handles are float32, and handles of values may be farther from 0 than the keys."""
 
 _Result = TypeVar("_Result")
 
@@ -54,11 +54,11 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     TypeError
-        For numbers that are none.
+        For other types than numbers.
     ValueError
         For numbers of another shape than the keys', not finite, farther from 0 than the largest, missing where channels
-        hold no quaternions, or quaternions without length; for segments that are not one bool for each key, an unknown
-        representation of rotations, or none, and one of values.
+        hold no quaternions, or quaternions without length. Also for segments that are not one bool for each key, a
+        missing or unknown representation of rotations, and a representation of values.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -119,7 +119,7 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
 def parabola(
     places: Float64Array, middle: IndexArray, before: Float64Array, largest: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return slope and curvature of parabolas through the largest of sampled values and its neighbours.
+    """Return slope and curvature of parabolas through the largest of sampled values and its neighbors.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def parabola(
     middle : ndarray of int, shape (n,)
         Which sample is the largest.
     before, largest, after : ndarray, shape (n,)
-        The values there and at its neighbours.
+        The values there and at its neighbors.
 
     Notes
     -----

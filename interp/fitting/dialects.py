@@ -102,7 +102,7 @@ def _weights(parameters: Float64Array) -> Float64Array:
 
 
 def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
-    """Return what each chord counts in each slope, shape (4, n), in the order of `_weights`."""
+    """Return the weight of each chord in each slope, shape (4, n), in the order of `_weights`."""
     d1, d2 = np.append(0.0, length), np.append(length, 0.0)
     safe1, safe2, whole = np.where(d1 > 0.0, d1, 1.0), np.where(d2 > 0.0, d2, 1.0), d1 + d2
     weights = _weights(parameters)
@@ -128,7 +128,7 @@ def _inner_parameters(
     level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
     incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
     less, more = 1.0 - continuity, 1.0 + continuity
-    # Of the two factors with each weight the larger tells more: one may be 0, but not both.
+    # Of the two factors with each weight the larger one is more accurate. One may be 0, but not both.
     low = np.abs(less) > np.abs(more)
     x = np.where(low, factors[0], factors[2]) / np.where(low, incoming * less, outgoing * more)
     y = np.where(low, factors[3], factors[1]) / np.where(low, outgoing * less, incoming * more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shapes of handles with which Bezier segments come nearest to a motion, by damped Gauss-Newton steps.
+"""The shapes of handles with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
 
 How far each handle reaches into its segment, and the derivatives with which channels leave and reach its keys. See
 `handles`, which makes the motions. Source: docs/formulas, "Fitting handles".
@@ -29,7 +29,7 @@ def chebyshev(count: int) -> Float64Array:
 class Places(NamedTuple):
     """Shares of a segment at which errors are measured, and which of them are fitted.
 
-    Least squares at Chebyshev's nodes are near to the smallest maximum error.
+    Least squares at Chebyshev's nodes almost minimize the maximum error.
     """
 
     at: Float64Array
@@ -42,7 +42,7 @@ PLAIN = Places(chebyshev(36))
 EASED_DRAFT = Places(chebyshev(10), slice(None))
 """In the one step of a draft channels do not get far."""
 SMOOTH = Places(chebyshev(27))
-"""For quaternions without ease, which between nine nodes are as near as between twelve; not so channels of angles."""
+"""For quaternions without ease, which are as accurate with nine nodes as with twelve. Channels of angles are not."""
 CUBIC = Places(chebyshev(12))
 """For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
 
@@ -61,7 +61,7 @@ Draft = Literal["FEW", "MANY"]
 """Handles of few or of many segments, which only have to look right for the moment. Drafts of many take one step."""
 _DRAFTS: dict[Draft, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
 _CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
-"""The last limit is a little below what a bake may leave. Single channels need fewer steps."""
+"""The last limit is slightly below the error that a bake may leave. Single channels need fewer steps."""
 _QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
 """Some quaternions with eases begin with large errors."""
 _TOGETHER = 1024
@@ -82,7 +82,7 @@ _LONGEST_STEP, _LEAST_REACH, _LONGEST_RATIO = 0.25, 1e-3, 5.0
 _FLOOR, _LEAST_FLOOR = 1e-7, 1e-14
 """Parts of the mean of their kind: damping for unknowns without effect, as of a channel at rest."""
 _LEAST_ALONG = 0.1
-"""Part of a quaternion's length: nearer to a right angle to the motion the residual would have no bound."""
+"""Part of a quaternion's length: closer to a right angle to the motion the residual would have no bound."""
 _NEWTON = 2
 
 
@@ -134,7 +134,7 @@ class Shape(NamedTuple):
     rates: Float64Array
     """Derivatives of the value by u, shape (2, c, N)."""
     parameter: Float64Array
-    """Of the Bezier segment near to the same places, shape (c, m, N)."""
+    """Of the Bezier segment, close to the same places, shape (c, m, N)."""
 
     def take(self, columns: IndexArray | slice) -> Shape:
         return Shape(*(array[..., columns] for array in self))
@@ -149,7 +149,7 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
 
 
 def fitted_shape(course: Course, still: BoolArray, places: Places, draft: Draft | None = None) -> Shape:
-    """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates.
+    """Return the handles of all columns. Handles of `still` columns are at thirds, with the course's rates.
 
     A draft has no parameters at the places.
     """
@@ -260,7 +260,7 @@ class _Fit:
         return np.concatenate([reach, rates]).reshape(4 * reach.shape[1], -1)
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        """Return the state, with parameters at the nodes that start from those of `near`."""
+        """Return the state, with parameters at the nodes that start from the parameters of `near`."""
         course = self.course
         reach, rates = _halves(x)
         frames = frame_powers(reach)
@@ -375,7 +375,7 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     """Return the reach (2, N) of handles whose values are at thirds with which a line follows the ease best.
 
     Linear least squares of the frame's cubic at parameters t (m, 1): there the line's value is the parameter, and the
-    frame is the inverse of the ease. Errors of frames times the line's speed are those of values.
+    frame is the inverse of the ease. Errors of frames times the line's speed are errors of values.
     """
     scale = 1.0 / (2.0 - ease_from - ease_to)
     u = (t / scale + ease_from) / 2.0

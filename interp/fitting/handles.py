@@ -3,9 +3,9 @@
 
 Between two keys Blender plays each channel as a cubic in frame and value. A handle's frame may be anywhere in its
 segment, and each channel has frames of its own. A segment of numbers without ease is such a cubic already, with handles
-at thirds. The others are fitted: the derivatives at the keys are the spline's, and how far each handle reaches, and how
-the length of a quaternion runs, which Blender's normalising forgives, are found by damped Gauss-Newton steps
-(Levenberg-Marquardt) for all segments of all tracks at once. Source: docs/formulas, "Fitting handles".
+at thirds. The others are fitted. The derivatives at the keys are the spline's. Damped Gauss-Newton steps
+(Levenberg-Marquardt) find the reach of each handle and the course of a quaternion's length, which Blender's
+normalization allows, for all segments of all tracks at once. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class Handles:
         segments that were not fitted, and outside the keys.
     signs : ndarray, shape (n,)
         1, or -1 for a quaternion key that must be negated, with its handles in segments that were not fitted, so that
-        its channels go on from those of the key before it. Key 0 keeps its sign, as do neighbours to each other
-        across a segment that was not fitted.
+        its channels continue the previous key's. Key 0 keeps its sign, as do neighbors to each other across a segment
+        that was not fitted.
     errors : ndarray, shape (n, channels)
-        The largest difference from the spline in the segment that begins at each key: a value's, or for all channels
-        of a rotation the angle in radians; 0 where nothing was fitted.
+        The largest difference from the spline in the segment that begins at each key: of a value, or for all channels
+        of a rotation the angle in radians. It is 0 where nothing was fitted.
     frames : ndarray, shape (n, channels)
         The frame of that difference; NaN where nothing was fitted.
     jumps : ndarray of bool, shape (n,)
@@ -156,19 +156,18 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Raises
     ------
     TypeError
-        For what are no requests with splines, numbers that are none, and no `KnownFits`.
+        For requests without splines, other types than numbers, and no `KnownFits`.
     ValueError
         For numbers of another shape than the keys', not finite, too large for float32, missing where the representation
-        is not of quaternions, or quaternions without length, segments that are not one bool for each key, a rotation
-        without a representation or with an unknown one, and values with one.
+        is not of quaternions, or quaternions without length. Also for segments that are not one bool for each key, a
+        rotation without a representation or with an unknown one, and values with one.
 
     Notes
     -----
-    Keys stay where they are. A handle's frame is within its segment, and its value is what belongs to that frame after
-    rounding to float32. Of quaternions, median, nine tenths and largest error in degrees, with tension, continuity and
-    bias within 0.5: 0.0007, 0.002 and 0.009 with keys 30 degrees apart, 0.004, 0.011 and 0.056 at 60, 0.009, 0.03 and
-    0.22 at 90; with eases up to 0.5 0.18, 0.34 and 0.8, 0.33, 0.64 and 1.5, and 0.48, 0.91 and 1.8.
-    docs/measurements/handles.md has more.
+    Keys stay where they are. A handle's frame is within its segment, and its value belongs to that frame after rounding
+    to float32. The errors of quaternions are in docs/measurements/handles.md. With tension, continuity and bias within
+    0.5 the median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees for keys 60 degrees apart. With eases
+    up to 0.5 they are 0.33, 0.64 and 1.5 degrees.
 
     Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline:
     kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An
@@ -177,16 +176,14 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
     by less than a hundredth in the median.
 
-    Errors are measured at 60 places a segment, without ease at 36, of quaternions at 27, of segments that are cubics
-    at 12, around the highest tops
-    again at 8 more except in quaternions without ease and cubics, and rotations that are farther off than 3 degrees
-    again at 240, with handles as float32 has them, in
-    float64: the largest there is, or a few percent less or more. Numbers without ease are exact but for that
-    rounding: 1.2e-6 of their range near frame 0, 4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it
-    plays them included. Euler angles, and axis and angle, are fitted channel by channel to the numbers that go on
-    from the key's own; where these arrive at the next key with others than its own, as by a whole turn more, no
-    handles help, and the error says so. A spline that leaves its keys is off by as much at them. Source:
-    docs/formulas, "Fitting handles".
+    Errors are measured with float32 handles in float64: at 60 places per segment, 36 without ease, 27 for quaternions
+    and 12 for cubics. There are 8 more places around the highest maxima, except in quaternions without ease and in
+    cubics. Rotations that deviate by more than 3 degrees are measured again at 240 places. The result is the maximum
+    error, or a few percent less or more. Numbers without ease are exact except for that rounding: 1.2e-6 of their range
+    near frame 0, 4e-6 up to 1 024, and 2.4e-4 near 100 000. This includes Blender's rounding during playback. Euler
+    angles, and axis and angle, are fitted channel by channel to the numbers that continue the key's own. If these
+    arrive at the next key with different numbers, such as a whole turn more, no handles help, and the error is large. A
+    spline that leaves its keys is off by as much at them. Source: docs/formulas, "Fitting handles".
 
     Examples
     --------
@@ -215,7 +212,7 @@ class _Segments(NamedTuple):
 
 
 class _SegmentFits(NamedTuple):
-    """The fit of N segments. Errors are those of each of c channels, or of all together."""
+    """The fit of N segments. Errors belong to each of c channels, or to all together."""
 
     flips: Float64Array
     """-1 where the end's key has to be negated, shape (N,)."""
@@ -304,7 +301,7 @@ class _Fitting:
         return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(*fits, strict=True)))
 
     def _fit_unless_known(self, part: _Segments, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        """Return the fit of segments; take that of known ones from the cache."""
+        """Return the fit of segments. Take the fit of known ones from the cache."""
         if self._known is None or places is CUBIC:
             return self._fit(part, self._sampled(part, places.at), derivatives, places)
         # A call of NumPy costs the same for one segment as for many.
@@ -440,9 +437,9 @@ class _Fitting:
         return course if representation.homogeneous else course.apart(), flips, jumps
 
     def _off(self, played: Float64Array, values: Float64Array, exact: Float64Array) -> Float64Array:
-        """Return how far off what is played is at m places, shape (channels, m, N), of rotations (1, m, N).
+        """Return the deviation of the played motion at m places, shape (channels, m, N), of rotations (1, m, N).
 
-        `values` are the exact ones of channels, `exact` those of the spline: of rotations these count.
+        `values` are the exact values of channels, `exact` the spline's. For rotations only `exact` is used.
         """
         representation = self._representation
         count = self._numbers.shape[1]
@@ -536,7 +533,7 @@ class _Stored(NamedTuple):
     rise: Float64Array
     """The coefficients of the frame, in shares of the segment, as `frame_powers` gives them."""
     powers: Float64Array
-    """Those of the value."""
+    """The coefficients of the value."""
     begin: Float64Array
     """The value at the start, shape (c, N)."""
 

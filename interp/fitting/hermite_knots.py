@@ -2,8 +2,8 @@
 """Linear least squares of Hermite cubics through given knots: values and velocities, of many chains of knots at once.
 
 Between two knots a channel plays the Hermite cubic of their values and velocities, as it does with handles at thirds.
-What it plays is linear in these, and a knot shares segments with its two neighbours only: the normal equations are
-block tridiagonal, and all chains and components are solved together. Source: docs/formulas, "Fitting knots".
+The played motion is linear in these, and a knot shares segments with its two neighbors only. So the normal equations
+are block tridiagonal, and all chains and components are solved together. Source: docs/formulas, "Fitting knots".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..keys import Float64Array
 from ..tridiagonal import solve_symmetric
 
 _RIDGE = 1e-9
-"""The weight of what differs from the start, relative to the samples: it decides where no sample does."""
+"""The weight of differences from the start, relative to the samples. It decides where no sample does."""
 _VALUE, _INTO, _OUT = range(3)
 
 
@@ -33,8 +33,8 @@ class Knots:
     chain : ndarray of int, shape (K,)
         The chain of each knot, ascending.
     values, incoming, outgoing : ndarray, shape (K, d), optional
-        Values, and velocities per frame before and after each knot. They are the result where held, and elsewhere
-        what is preferred where no sample decides. Default: the samples, and the slopes between neighboring knots.
+        Values, and velocities per frame before and after each knot. They are the result where held, and elsewhere the
+        preferred values where no sample decides. Default: the samples, and the slopes between neighboring knots.
     is_value_held, is_velocity_held : ndarray of bool, shape (K,), optional
         Which knots keep their values, and their velocities. Default: none.
     is_corner : ndarray of bool, shape (K,), optional
@@ -53,7 +53,7 @@ class Knots:
 
 @dataclass(frozen=True, eq=False)
 class FittedKnots:
-    """Fitted knots, and what they play at the samples of the segments between them.
+    """Fitted knots, and their motion at the samples of the segments between them.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def fit_knots(
 
     Notes
     -----
-    Values and velocities that no sample determines keep those of `knots`. Nothing that is returned is NaN. The result
+    Values and velocities that no sample determines are taken from `knots`. Nothing that is returned is NaN. The result
     of a chain does not depend on the other chains.
     """
     segments = _Segments.of(knots, samples, frames, weights)
@@ -144,7 +144,7 @@ def _or_none(chosen: BoolArray | None, knots: Knots) -> BoolArray:
 
 
 def _join_velocities(own: Float64Array, across: Float64Array, slope: Float64Array, joined: BoolArray) -> None:
-    """Add the rows and columns of the velocity after the chosen knots to those of the one before."""
+    """Add the rows and columns of the velocity after the chosen knots to the ones before."""
     following = np.append(joined[1:], False)
     for matrix, columns in ((own, joined), (across, following)):
         matrix[_INTO] += np.where(joined, matrix[_OUT], 0.0)
@@ -240,7 +240,7 @@ class _Segments:
         return sums
 
     def played(self, unknowns: Float64Array, samples: Float64Array) -> FittedKnots:
-        """Return the knots with what they play."""
+        """Return the knots with their motion."""
         residuals = (self.rise(unknowns) - self.target).T
         values, incoming, outgoing = unknowns.transpose(0, 2, 1)
         place = self.begin, self.row, self.starts

@@ -44,7 +44,7 @@ class Equations(Protocol):
 
     @property
     def diagonal(self) -> Float64Array:
-        """Return what damping is relative to, the diagonal of the matrix or a part of it, shape (p, K)."""
+        """Return the scale of the damping, the diagonal of the matrix or a part of it, shape (p, K)."""
         ...
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
@@ -57,7 +57,7 @@ class Equations(Protocol):
 
 
 class State(Protocol):
-    """What a problem computes at some unknowns."""
+    """The results of a problem at some unknowns."""
 
     @property
     def cost(self) -> Float64Array:
@@ -231,7 +231,7 @@ def _step(
         held |= reaching
         fixed = np.where(held, onto, 0.0)
         step = fixed + _finite(equations.solve(added, ~held, -slope - equations.times(fixed)))
-    # A little beyond, so that what is clipped is on the bound in all digits.
+    # Slightly beyond, so that a clipped unknown is on the bound in all digits.
     down, up = low - x, high - x
     return np.where(step >= up, _BEYOND * up, np.where(step <= down, _BEYOND * down, step))
 

@@ -26,11 +26,11 @@ class Request:
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
-        A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
-        spline's own values, which are quaternions: other representations need their numbers.
+        A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None for the
+        spline's own values, which are quaternions. Other representations need their numbers.
     segments : array_like of bool, shape (n,), or None
-        Which of the segments that begin at each key to fit: those that an edit reaches, and that are Bezier segments;
-        the last counts for nothing. None: all.
+        The segments to fit, by the key at which they begin: Bezier segments that an edit affects. The last value is
+        ignored. None: all.
     tolerance : float or array_like, shape (d,), or None
         Of curves, the largest difference of a value, for all channels or one each; of a rotation, the angle in radians.
         `curves.VALUE_TOLERANCE` times the range of values, and `curves.ROTATION_TOLERANCE`, are not visible. Handles

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit few Bezier keys to a motion of which only samples are known, such as one that a frame function plays.
+"""Fit few Bezier keys to a motion that is known only by samples, such as one that a frame function plays.
 
 Source: docs/formulas, "Fitting samples".
 """
@@ -36,7 +36,7 @@ class SampledFit:
     rows : ndarray of int, shape (k,)
         Which of the samples are keys, ascending.
     incoming, outgoing : ndarray, shape (k, channels)
-        Derivatives a frame on both sides of them; handles stand at thirds: see `fitting.curves.handles`.
+        Derivatives per frame on both sides of them. Handles are at thirds, see `fitting.curves.handles`.
     error : float
         The largest difference from a sample.
     """
@@ -68,14 +68,15 @@ def fit_samples(
     size : callable
         The size of differences of the channels.
     most : float
-        The largest size allowed at a sample. Between neighbouring samples nothing is known.
+        The largest size allowed at a sample. Between neighboring samples nothing is known.
     near : ndarray of bool, shape (n,), or None
-        Rows that are keys only where no others reach that, or where they are `breaks`: such as those near to keys.
+        Rows that are keys only where no others reach the tolerance, or where they are `breaks`: such as rows close to
+        keys.
 
     Notes
     -----
     From each key on the piece is as long as it can be, found by bisection, so keys are few, but not always the fewest.
-    Derivatives are those of cubics through the four samples nearest to the piece's ends, on its own side of them.
+    Derivatives are from cubics through the four samples closest to the piece's ends, on its own side of them.
     """
     samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)
     still = np.zeros(samples.values.shape[1])

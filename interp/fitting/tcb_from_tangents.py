@@ -2,7 +2,7 @@
 """Tension, continuity and bias for given tangents at keys, as of a handle that was dragged by hand.
 
 With x = (1-T)(1+B) and y = (1-T)(1-B) both tangents of `tcb.tangents` are linear in x and y, which are in the triangle
-x >= 0, y >= 0, x + y <= 4: for each continuity that is a small quadratic problem, and continuities are searched.
+x >= 0, y >= 0, x + y <= 4. For each continuity that is a small quadratic problem. Continuities are searched.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def tcb_of_tangents(
     present: Float64Array,
     weights: Float64Array | None = None,
 ) -> NearestParameters:
-    """Return the parameters of inner keys with which their tangents come nearest to the given ones.
+    """Return the parameters of inner keys whose tangents are closest to the given ones.
 
-    Of several that do, those nearest to the present ones. The tangents are as near as can be, but for 2e-3 of both
-    chords added up.
+    Of several that do, those nearest to the present ones. The tangents are the closest possible, to within 2e-3 of the
+    sum of both chords.
 
     Parameters
     ----------

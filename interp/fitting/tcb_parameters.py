@@ -38,7 +38,7 @@ _ROUNDED = 0.02
 _KEYS_AT_A_TIME = 5000
 """Few enough for the processor's cache, many enough to make the calls of NumPy cheap."""
 _INSIDE = 0.05
-"""Where the descent inside the bounds begins, and how near a bound it must have come to be put on it: 2/5 of that."""
+"""The start of the descent inside the bounds. A number within 2/5 of this distance from a bound is put on it."""
 _SOLVED = 0.05
 """Relative residual of a step's equations, smaller after steps that led far down (Eisenstat and Walker)."""
 _MOST_ITERATIONS = 30
@@ -61,8 +61,8 @@ def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[Float64Array]:
 
     Notes
     -----
-    The error is the mean square over frames and components, of rotations the chord (4 sin(angle / 4)), and no larger
-    than that of parameters 0. Of several sets of parameters with the same motion those without ease, without
+    The error is the mean square over frames and components, for rotations of the chord (4 sin(angle / 4)). It is no
+    larger than with parameters 0. Of several sets of parameters with the same motion those without ease, without
     continuity, near 0 and with few digits are preferred.
     """
     results = [np.zeros((5, 0)) for _ in tracks]
@@ -219,7 +219,7 @@ class _State(NamedTuple):
     cost: Float64Array
     """The errors with the penalty."""
     forcing: Float64Array
-    """The residual of a step's equations at which their solution is accurate enough, relative to that of 0."""
+    """The residual of a step's equations at which their solution is accurate enough, relative to the residual of 0."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class _Fit:
         return parameters
 
     def penalty(self, x: Float64Array) -> Float64Array:
-        """Return what draws parameters that change nothing to 0."""
+        """Return the weights that draw parameters without effect to 0."""
         return self.keys.noise**2 * self.keys.sum_of_tracks(x * x)
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Segments of TCB splines beside the motions that they should play: residuals, and their derivatives by parameters.
 
-Residuals are those of the splines. Their derivatives are those of Hermite's curve through the same tangents, of a
-rotation in the rotation vectors from key to key: exact about one axis, and otherwise good enough to descend by.
-Arrays of segments have d components first and the N segments last.
-Source: docs/formulas, "Fitting parameters to a motion".
+Residuals are differences from the splines. Their derivatives are from Hermite's curve through the same tangents, for a
+rotation in the rotation vectors from key to key. They are exact about one axis, and otherwise good enough for the
+descent. Arrays of segments have d components first and the N segments last. Source: docs/formulas, "Fitting parameters
+to a motion".
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Part:
 
     @property
     def counts_turns(self) -> bool:
-        """Return whether the spline and the motion are rotations of which the whole turns are known."""
+        """Return whether the spline and the motion are rotations with known whole turns."""
         return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_long_turns and self.walk is not None
 
     @property
@@ -100,7 +100,7 @@ class Products(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The segments of splines of one kind, N in all, of d components: of rotations, those of rotation vectors."""
+    """N segments of splines of one kind, with d components. Rotations have the components of rotation vectors."""
 
     splines: list[Spline]
     tracks: KeyBatch
@@ -237,7 +237,7 @@ class Segments:
         residuals : ndarray, shape (d, SAMPLES, N)
             The residuals with them.
         columns : sequence of int
-            The rows of `parameters` that are fitted: those of tangents first, then both eases or none.
+            The rows of `parameters` that are fitted: rows of tangents first, then both eases or none.
         """
         own = parameters.take(self.rows, axis=1)
         shaping = [column for column in columns if column < SHAPING]
@@ -347,7 +347,7 @@ def _half_vector(vectors: Float64Array) -> Float64Array:
 
 
 def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
-    """Return tangent vectors, changes of a rotation, after a rotation of which `half` is the half vector.
+    """Return tangent vectors, changes of a rotation, after a rotation whose `half` is the half vector.
 
     To first order: on the sphere of quaternions this is parallel transport.
     """

@@ -88,7 +88,7 @@ class TangentChanges(NamedTuple):
 
 
 def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: tcb.Ends) -> TangentChanges:
-    """Return the derivatives of what `tcb.tangents` returns for the same arguments."""
+    """Return the derivatives of the result of `tcb.tangents` for the same arguments."""
     shapes = tracks.parameters[:SHAPING]
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)

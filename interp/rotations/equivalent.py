@@ -5,8 +5,8 @@ A quaternion and its negative mean one orientation, and so do an axis with its a
 their other solution, and all angles with whole turns more. Each of these changes multiplies a channel by 1 or -1 and
 adds a constant. Applied to a key's handles, too, it keeps the motion beside the key.
 
-Arrays have shape (n, c): one row a key, in order, one column a channel, as Blender's channels have them (w, x, y, z;
-angle, x, y, z; or x, y, z in radians).
+Arrays have shape (n, c), with one row per key, in order, and one column per channel, as in Blender: w, x, y, z, or
+angle, x, y, z, or x, y, z in radians.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ BoolArray = npt.NDArray[np.bool_]
 UNKNOWN_ORDER = "EULER"
 """The name of Euler angles whose order is not known: only whole turns are known to be equivalent."""
 GIMBAL = np.radians(2.0)
-"""Nearer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
+"""Closer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
 _GAIN = 1e-5
-"""Numbers that come nearer by less than this are as good as before: float32 keys round half turns to either side."""
+"""Numbers that come closer by less than this are as good as before: float32 keys round half turns to either side."""
 _CLOSE = np.pi / 2.0
 """Radians. Numbers that come this near in every channel jumped: no motion that a person keys looks like that."""
 _ONE_FRAME = 1.001
@@ -44,7 +44,7 @@ class Maps(NamedTuple):
     """Shape (n, c): 0, or a multiple of pi."""
 
     def applied(self, values: npt.ArrayLike) -> Float64Array:
-        """Return the equivalent numbers of values, shape (n, c), which may be those of handles.
+        """Return the equivalent numbers of values, shape (n, c), which may be values of handles.
 
         Numbers that don't change keep every bit, also the sign of a zero.
         """
@@ -54,7 +54,7 @@ class Maps(NamedTuple):
 
     @property
     def changed(self) -> BoolArray:
-        """Return which channels of which keys are changed, shape (n, c)."""
+        """Return whether each channel of each key is changed, shape (n, c)."""
         changed: BoolArray = (self.factors != 1.0) | (self.terms != 0.0)
         return changed
 
@@ -64,14 +64,14 @@ class Maps(NamedTuple):
 
 
 def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Maps:
-    """Return the changes that bring numbers nearest to those before them; none where they come no nearer.
+    """Return the changes that bring numbers closest to the previous ones, and none where they come no closer.
 
     Parameters
     ----------
     name : str
         "QUATERNION", "AXIS_ANGLE", an Euler order, or `UNKNOWN_ORDER`.
     values, before : array_like, shape (n, c)
-        Keys' numbers, and for each row the numbers to come near to.
+        The numbers of keys, and for each row the numbers to approach.
 
     Notes
     -----
@@ -107,8 +107,8 @@ def chained(steps: Maps) -> Maps:
     >>> np.degrees(equivalent.chained(steps).applied(angles)[:, 0])
     array([170., 190., 210.])
     """
-    # A change keeps distances, so whatever the key before is changed to, the same change on top brings the next one
-    # near to it: products of changes.
+    # A change keeps distances. So if the previous key is changed, the same change brings the next one close to it.
+    # Changes are multiplied.
     factors: Float64Array = np.multiply.accumulate(steps.factors, axis=0)
     terms = steps.terms.copy()
     terms[1:] *= factors[:-1]
@@ -122,9 +122,9 @@ class KeyFaults:
     flips: BoolArray
     """The key has the opposite sign to the one before it, or the other Euler solution, which is close to it."""
     turns: BoolArray
-    """An angle changes by more than 180 degrees from the key before, and equivalent numbers are nearer."""
+    """An angle changes by more than 180 degrees from the previous key, and equivalent numbers are closer."""
     jumps: BoolArray
-    """Those of the `turns` that no frame can show: they jump, alone, within a frame."""
+    """The ones of `turns` that no frame can show, because only they jump within a frame."""
     gimbal: BoolArray
     """The key is within 2 degrees of gimbal lock, which no equivalent numbers avoid."""
     steps: Maps
@@ -150,8 +150,8 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
 
     Notes
     -----
-    Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: from
-    the keys alone nobody can tell. Source: docs/formulas, "Equivalent keys".
+    Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: the
+    keys alone do not show it. Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------
@@ -172,7 +172,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     turns = steps.changed.any(axis=-1) & (change > np.pi + _GAIN) & ~flips
     brief = turns & (np.diff(at, prepend=at[:1]) <= _ONE_FRAME)
     ways = np.sign(steps.terms) * brief[:, np.newaxis]
-    # What turns on in one direction, frame by frame, spins.
+    # A rotation that continues in one direction, frame by frame, spins.
     same = ((ways[1:] == ways[:-1]) & (ways[1:] != 0.0)).any(axis=-1)
     alone = ~np.concatenate(([False], same)) & ~np.concatenate((same, [False]))
     gimbal = np.zeros(len(own), dtype=np.bool_)

@@ -30,7 +30,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     angles : array_like, shape (…, 3)
         Radians about x, y, z, in this sequence whatever the order, as Blender stores them.
     order : str
-        Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes: the matrix is Rz Ry Rx.
+        Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes, so the matrix is Rz Ry Rx.
 
     Notes
     -----
@@ -79,8 +79,8 @@ def euler_halves(
     """Return the middle angle, half the outer angles' sum and difference, and where each of these two is undetermined.
 
     With half angles a/2, b/2, c/2 of an order i, j, k and its sign s, w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
-    a)/2), and q[i], s q[k] give the sines: two polar pairs, whose lengths are b's and whose angles are the sum's and
-    difference's.
+    a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths belong to b, and their angles to
+    the sum and difference.
     """
     i, j, k, sign = axes_of(order)
     first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]

@@ -13,7 +13,7 @@ from .quaternions import UNKNOWN, components_first, components_last, flips, to_a
 
 
 def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
-    """Return Euler angles of sequences of orientations in which each triple is near the one before it.
+    """Return Euler angles of sequences of orientations in which each triple is close to the previous one.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Flo
 def follow_axis_angle(
     q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
 ) -> tuple[Float64Array, Float64Array]:
-    """Return axes and angles of sequences of orientations in which each is near the one before it.
+    """Return axes and angles of sequences of orientations in which each is close to the previous one.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
 
-# Neighbours "as keyed" whose sum is shorter than this are refused: the error of their arc's direction is
+# Neighbors "as keyed" whose sum is shorter than this are refused: the error of their arc's direction is
 # 1e-16 / 1e-10 = 1e-6 radian, the largest that a baked rotation may have.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
@@ -103,7 +103,7 @@ def turned_keys(
 
 
 def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes, those of turns by 0 replaced by that of the turn before, or else after.
+    """Return the axes. A turn by 0 gets the axis of the turn before it, or else of the turn after it.
 
     A turn by 0 has no axis, but the tangents of whole turns beside it need one.
     """
@@ -115,7 +115,7 @@ def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Arra
 
 
 def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
-    """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key.
+    """Return the signs that make neighboring quaternions' arcs those that each track's path asks for, one a key.
 
     Source: docs/formulas, "Signs and paths".
     """
@@ -145,16 +145,16 @@ class OrientationSpline(BaseSpline):
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4): quaternions w, x, y, z, not zero; they are normalised.
+        Values of shape (n, 4): quaternions w, x, y, z, not zero. They are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
         From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
 
     Raises
     ------
     KeysError
-        For a zero quaternion, and as keyed for neighbours that are antipodal to within 1e-10: no arc joins them.
+        For a zero quaternion, and as keyed for neighbors that are antipodal to within 1e-10: no arc joins them.
     """
 
     is_cubic = False
@@ -193,7 +193,7 @@ class TurnedSpline(OrientationSpline):
         """Make the spline of turns, as `turned_keys` takes them; `options` are other parameters of the constructor."""
         keys, angles, unit = turned_keys(turns, axes, first, convention)
         spline = cls(keys, **options)
-        # Keys that are turns may be antipodal neighbours: the constructor would refuse them as keyed.
+        # Keys that are turns may be antipodal neighbors: the constructor would refuse them as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
             spline._keep_turns(angles[1:, np.newaxis] * unit[1:])
@@ -206,10 +206,10 @@ class TurnedSpline(OrientationSpline):
         Parameters
         ----------
         keys : Keys
-            Values of shape (n, 4): quaternions w, x, y, z of either sign, not zero; they are normalised.
+            Values of shape (n, 4): quaternions w, x, y, z of either sign, not zero. They are normalized.
         walk : array_like, shape (n - 1, 3)
             Rotation vectors from key to key in the parent's frame, as long as the turn, as `rotations.walk_euler` and
-            `rotations.walk_axis_angle` return them. They choose the way; the keys say where it ends.
+            `rotations.walk_axis_angle` return them. They choose the way, and the keys determine its end.
         cycle
             As for the constructor.
         **options
@@ -233,14 +233,14 @@ class TurnedSpline(OrientationSpline):
         reached = multiply(from_rotation_vector(vectors), q[:-1])
         flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
         signs = np.append(1.0, np.cumprod(flips))
-        # Signs on the way may make neighbours antipodal: the constructor would refuse them as keyed.
+        # Signs on the way may make neighbors antipodal: the constructor would refuse them as keyed.
         spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
         spline._keep_turns(vectors)
         return spline
 
     @classmethod
     def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
-        """Return the turns between unit quaternions that are nearest to a walk, shape (n-1, 3)."""
+        """Return the turns between unit quaternions that are closest to a walk, shape (n-1, 3)."""
         axes, angles = to_axis_angle(shorter(multiply(q[1:], conjugate(q[:-1]))))
         angles, axes = nearest_turns(angles, axes, walk)
         return angles[:, np.newaxis] * axes

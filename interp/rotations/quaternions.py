@@ -2,8 +2,8 @@
 """Quaternions as arrays, and conversions to turns about axes, rotation vectors and matrices.
 
 Components w, x, y, z on the last axis, angles in radians, matrices for column vectors. A product ``multiply(p, q)``
-turns by q first, then by p, both about the parent's axes. Functions broadcast over leading axes unless they say
-otherwise, and are exact to a few units in the last place, no worse near zero angles.
+turns by q first, then by p, both about the parent's axes. Functions broadcast over leading axes unless noted otherwise.
+They are exact to a few units in the last place, also near zero angles.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
 
 
 def unroll_signs(q: npt.ArrayLike) -> Float64Array:
-    """Return quaternions (…, m, 4), each of the sign nearer to the one before it.
+    """Return quaternions (…, m, 4), each with the sign that is closer to the previous one.
 
     The first keeps its sign, and so does a single quaternion (4,).
 
@@ -149,7 +149,7 @@ def unroll_signs(q: npt.ArrayLike) -> Float64Array:
 
 
 def flips(dots: Float64Array) -> Float64Array:
-    """Return running signs from the dot products of neighbours."""
+    """Return running signs from the dot products of neighbors."""
     return np.multiply.accumulate(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
 
 

@@ -20,8 +20,8 @@ from .following import follow_axis_angle, follow_euler
 
 # Sines below this, to gimbal lock and to no turn, determine no direction, as in `rotations`.
 _UNKNOWN = 1e-7
-# Rates are divided by sines that are no smaller: key angles are float32, and at a right angle theirs is off by 4e-8,
-# so that nearer to gimbal lock a rate would only be that rounding, amplified.
+# Rates are divided by sines that are no smaller. Key angles are float32, and their sine is off by 4e-8 at a right
+# angle. So closer to gimbal lock a rate would only be that rounding, amplified.
 _DAMPED = 1e-6
 JUMP = 1e-3
 """Radians, or the same part of an axis or a quaternion: a channel that arrives at a key farther off than this has
@@ -234,7 +234,7 @@ class Euler:
 
 
 def _about(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
-    """Return the quaternions of turns about x, y or z, and their derivatives from those of the angle."""
+    """Return the quaternions of turns about x, y or z, and their derivatives from the angle's."""
     half, speed = 0.5 * angle, 0.5 * rate
     cosine, sine = np.cos(half), np.sin(half)
     course = np.zeros((3, 4, *half.shape))
@@ -270,7 +270,7 @@ class AxisAngle:
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
         sine = sphere.length(q[1:])
-        # Where there is no turn, the axis is that of the motion.
+        # Where there is no turn, it is the axis of the motion.
         towards = np.where(sine < _UNKNOWN, velocity, q[1:])
         size = sphere.length(towards)
         upright = np.zeros_like(towards)
@@ -287,7 +287,8 @@ class AxisAngle:
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives of the numbers."""
-        # From q' = w q / 2: the angle has the part of w along the axis; the axis a has (w x a + cot(angle/2) rest) / 2.
+        # From q' = w q / 2: the angle has the part of w along the axis, and the axis a has (w x a + cot(angle/2) rest)
+        # / 2.
         axis, half = numbers[1:], 0.5 * numbers[0]
         along = sphere.dot(axis, velocity)
         cotangent = np.cos(half) * np.sin(half) / np.maximum(np.sin(half) ** 2, _DAMPED**2)
@@ -361,7 +362,7 @@ def angular_motion(
 ) -> tuple[Float64Array, Float64Array]:
     """Return angular velocities and accelerations (3, n) in the parent's frame.
 
-    They are those of channel values (c, n) with given first and second derivatives. Source: docs/formulas, "Angular
+    They belong to channel values (c, n) with given first and second derivatives. Source: docs/formulas, "Angular
     velocity and acceleration".
     """
     q, first, second = representation.with_derivatives(channels, rates, changes)

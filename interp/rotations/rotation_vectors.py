@@ -2,7 +2,7 @@
 """Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
 Methods of this kind differ in h alone. It is a rotation vector in the parent's frame, from 0 at a key to the turn to
-the next one. Source: docs/formulas, "Cubics of rotation vectors".
+the next key. Source: docs/formulas, "Cubics of rotation vectors".
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Turns(NamedTuple):
     """The turns of several tracks from key to key.
 
-    `start` has the keys' quaternions, shape (4, K), with signs that go on from key to key; `onward` the rotation
-    vector from each key to the next in the parent's frame, shape (3, K), whole turns included, 0 at a track's last:
+    `start` has the keys' quaternions, shape (4, K), with signs that continue from key to key. `onward` has the rotation
+    vector from each key to the next in the parent's frame, shape (3, K), with whole turns, and 0 at a track's last key:
     ``start[n+1] = exp(onward[n] / 2) start[n]``.
     """
 

@@ -96,10 +96,9 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
     """Return the arcs from p to q, literal: with no change of sign for the shorter way.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
-    direction comes from the difference, or past a quarter circle from the sum, so it keeps the digits of the input:
-    its error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is
-    no arc: one of the many possible is taken, so that results stay finite. Source: docs/formulas, "Angles on the
-    sphere".
+    direction comes from the difference, or past a quarter circle from the sum, so it keeps the digits of the input. Its
+    error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is no
+    arc: one of the many possible is taken, so that results stay finite. Source: docs/formulas, "Angles on the sphere".
     """
     difference, total = q - p, q + p
     apart, along = length(difference), length(total)
@@ -121,8 +120,8 @@ def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64A
 class _TurningArc(NamedTuple):
     """An arc whose ends move, and a point on it, from which slerp is differentiated.
 
-    With p, q, arc angle a and e a quarter circle ahead of p: `ahead_at_end` is that direction at q, `across` is e's
-    derivative times sin(a), `cosine` and `sine` are those of t a, and `share` is sin(t a) / sin(a).
+    The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is that direction at q,
+    and `across` is e's derivative times sin(a). `cosine` and `sine` belong to t a, and `share` is sin(t a) / sin(a).
     """
 
     path: Arc

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves on the sphere of quaternions from four quaternions a segment: de Casteljau, squad and Shoemake's blend.
+"""Curves on the sphere of quaternions from four quaternions per segment: de Casteljau, squad and Shoemake's blend.
 
 All are slerps of slerps. Evaluated as slerps, each arc costs two sines, and each intermediate quaternion eight
-multiplications. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four
-controls, and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products
-of the controls. No intermediate quaternion is built, and terms of the segment alone are computed once a segment.
+multiplications. The values here come from the Gram form instead. The sample is a weighted sum of the segment's four
+controls. The weights need only the angles of the arcs, whose cosines are weighted sums of the six dot products of the
+controls. No intermediate quaternion is computed, and terms of the segment alone are computed once per segment.
 Derivatives of the weights give angular velocities. Only near-antipodal arcs, where a cosine does not determine the
 angle well enough, and second derivatives go through the slerps as written.
 """
@@ -23,13 +23,13 @@ from ..keys import Float64Array
 from . import sphere
 from .long_turns import LongTurns
 
-# An angle from its cosine carries an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more:
-# down to this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
+# An angle from its cosine has an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more. Down to
+# this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
 _LEAST_COSINE = -0.9
 # The largest cosine whose angle is not 0; slerp's weights at that angle, 1.5e-8, are the straight ones to the last bit.
 _MOST_COSINE = 1.0 - 2.0**-53
 
-# Radians: down to this angle `_turning_share` loses four digits, of a term that is as small; below, its series has all.
+# Radians. Down to this angle `_turning_share` loses four digits of an equally small term. Below it the series has all.
 _SMALL_ANGLE = 1e-2
 
 
@@ -74,8 +74,8 @@ def _slerp_weights(
 ) -> tuple[_Number, _Number]:
     """Return slerp's weights of an arc's start and end at u.
 
-    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). The
-    derivatives of the angle are those of its cosine over -sin(a), which cancels.
+    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). The derivatives of the
+    angle are its cosine's over -sin(a), which cancels.
     """
     t, g = (each.value if isinstance(each, _Rated) else each for each in (u, cosine))
     along, across = sphere.cosine_and_sine(t * half_angle)
@@ -108,7 +108,7 @@ def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Arr
 
 
 def _weights_of_cosine(cosine: _Number, u: _Number) -> tuple[_Number, _Number]:
-    """Return slerp's weights at u of an arc of which only the cosine is known, not near -1."""
+    """Return slerp's weights at u of an arc that is known by its cosine only, not near -1."""
     value = cosine.value if isinstance(cosine, _Rated) else cosine
     value = np.minimum(np.maximum(value, _LEAST_COSINE), _MOST_COSINE)
     clipped = _Rated(value, cosine.rate) if isinstance(cosine, _Rated) else value
@@ -132,7 +132,7 @@ class GramCurve(ABC):
     controls : ndarray, shape (4, 4, K)
         The quaternions, components, segments.
     constants : sequence of ndarray, shape (K,)
-        What else `_construct` needs of a segment: angles, and dot products of the controls.
+        Other data of a segment for `_construct`: angles, and dot products of the controls.
     steep : ndarray of bool, shape (K,)
         The segments that have an arc of their own near half a circle.
     """
@@ -206,7 +206,8 @@ class DeCasteljau(GramCurve):
     @staticmethod
     def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
         half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = constants
-        # First level: e0, e1, e2 between neighbouring controls; second: f0, f1 between those; third: the sample.
+        # The first level has e0, e1, e2 between neighboring controls, the second has f0, f1 between those, and the
+        # third is the sample.
         a0, b0 = _slerp_weights(half0, per_sine0, g01, u)
         a1, b1 = _slerp_weights(half1, per_sine1, g12, u)
         a2, b2 = _slerp_weights(half2, per_sine2, g23, u)

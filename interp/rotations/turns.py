@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Turns from key to key, of any size: an angle and an axis each, as 3D Studio keeps rotations.
 
-The product of turns is an orientation; between orientations there are shortest turns; and curves of Euler angles, or of
-an axis and an angle, are followed in steps to count their whole turns.
+The product of turns is an orientation. Between orientations there are shortest turns. Curves of Euler angles, or of an
+axis and an angle, are followed in steps to count their whole turns.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def turns_to_rotations(
     Returns
     -------
     ndarray, shape (n, 4), or (4,)
-        With the signs that the products have: neighbours' arcs are the turns themselves, up to 360 degrees.
+        With the signs that the products have: neighbors' arcs are the turns themselves, up to 360 degrees.
 
     Notes
     -----
@@ -115,7 +115,7 @@ def rotations_to_turns(
     convention : "BLENDER" or "3DS"
         As for `turns_to_rotations`.
     path : "SHORTEST" or "AS_KEYED"
-        Turns of at most 180 degrees, or those of the quaternions as they are, up to 360. Key 0's is always the
+        Turns of at most 180 degrees, or the turns of the quaternions as they are, up to 360. Key 0's is always the
         shortest.
 
     Returns
@@ -350,7 +350,7 @@ def nearest_turns(
     Returns
     -------
     angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
-        Where nothing but whole turns is left, the axis is that of the rotation vector.
+        Where only whole turns are left, it is the axis of the rotation vector.
 
     Examples
     --------

@@ -2,10 +2,10 @@
 """Cubic B-splines: approximating, whose control points are the keys, and interpolating, with controls solved for.
 
 The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
-control is the one whose weight is largest about its frame. At its ends the spline is natural: it starts at the first
-key and ends at the last without curvature, and the controls that it needs beyond them (two more than there are keys)
-are means of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex
-hull there too. A loop is periodic.
+control is the one whose weight is largest about its frame. At its ends the spline is natural. It starts at the first
+key and ends at the last without curvature. The controls beyond them (two more than there are keys) are means of the
+keys, which equals mirroring the keys and knots at the end. So it keeps to the convex hull there too. A loop is
+periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -171,7 +171,7 @@ class ThroughVectorSpline(NaturalVectorSpline):
 
     Notes
     -----
-    Errors are those of `cubic.NaturalVectorSpline`.
+    Errors are as in `cubic.NaturalVectorSpline`.
     """
 
 
@@ -186,13 +186,13 @@ class ThroughRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        As `rotation_vectors.TurningSpline` does. And where no controls are found: for one random
-        track in twenty that turns by more than a right angle from key to key, ever about other axes, and for some that
-        turn to and fro by more than a whole turn.
+        As `rotation_vectors.TurningSpline` does. Also where no controls are found. That happens for one in twenty
+        random tracks that turn by more than a right angle from key to key about changing axes, and for some that turn
+        back and forth by more than a whole turn.
 
     Notes
     -----
-    Keys are met to 1e-12 radian, and errors are those of `RotationSpline` else. About one axis it is the natural cubic
+    Keys are met to 1e-12 radian. Other errors are as in `RotationSpline` else. About one axis it is the natural cubic
     spline of the angle. Source: docs/formulas, "B-splines through keys".
     """
 

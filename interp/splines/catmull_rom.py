@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull and Rom's splines: each key's velocity is the central difference of its neighbours.
+"""Catmull and Rom's splines: each key's velocity is the central difference of its neighbors.
 
-Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's:
-the velocity that the parabola through a key and its neighbours has there. A fast segment beside a slow one has the
-larger weight, and overshoots: the plain difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is
-calmer, and is what `tcb` does where all parameters are 0.
+Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's: the
+velocity that the parabola through a key and its neighbors has there. A fast segment beside a slow one has the larger
+weight, and overshoots. The plain difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer.
+`tcb` uses it where all parameters are 0.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
     tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
-        Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
-        hold anything on the side where there is no key: there the velocity is that of the parabola through the first
-        or last three keys, or with two keys that of the line.
+        Chords from the key before each key, and to the key after it. At the ends of a track that is not a loop, the
+        numbers on the side without a key are ignored. The velocity there is the velocity of the parabola through the
+        first or last three keys, or with two keys the slope of the line.
     """
     arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
@@ -83,9 +83,10 @@ class RotationSpline(TurningSpline):
     The chords of the central differences are the rotation vectors from key to key, in the parent's frame. Unlike
     Holden's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
     with the velocity that the next begins with, so that the motion is C1. About one axis both are the vector spline of
-    the angle. The error of a sample is below 1e-12, that of angular velocities and accelerations below 1e-11 radian a
-    segment's length or its square, each times the largest velocity, in half turns a segment's length, if that is above
-    1, and over pi - angle of a literal arc near 360 degrees, the angle being half that of the rotation.
+    the angle. The error of a sample is below 1e-12. The error of angular velocities is below 1e-11 radian per length of
+    a segment, and of accelerations per its square. Both are multiplied by the largest velocity, in half turns per
+    length of a segment, if that is above 1. They are divided by pi - angle for a literal arc near 360 degrees, where
+    the angle is half the rotation.
     """
 
     continuity: Continuity = "C1"

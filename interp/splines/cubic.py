@@ -73,7 +73,7 @@ class ClampedVectorSpline(ComponentSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
+    The error bounds are as in `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -99,11 +99,11 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`; in a loop of more than two keys ends count for nothing: it is scipy's "periodic".
+        As for `NaturalVectorSpline`. A loop of more than two keys ignores the ends. It is scipy's "periodic".
     ends : str, or a pair of conditions
-        At both ends, or at the first and the last key. "NOT_A_KNOT": the first two segments are one cubic; through two
-        keys a line, through three a parabola. "NATURAL": no second derivative. "CLAMPED": at rest. In a pair also
-        ``(1, slope)`` or ``(2, second derivative)``: given, one number, or one a component.
+        At both ends, or at the first and the last key. With "NOT_A_KNOT" the first two segments are one cubic. Two keys
+        give a line, and three a parabola. "NATURAL" has no second derivative. "CLAMPED" is at rest. A pair can also
+        have ``(1, slope)`` or ``(2, second derivative)`` with one number, or one per component.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
+    The error bounds are as in `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
 
     Examples
     --------
@@ -144,7 +144,7 @@ class NaturalRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`; a loop as that of `NaturalVectorSpline`.
+        As for `rotation_vectors.TurningSpline`. A loop is as in `NaturalVectorSpline`.
 
     Raises
     ------
@@ -154,12 +154,13 @@ class NaturalRotationSpline(SolvedSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-13, of an angular velocity below 1e-13 times the largest plus a radian
-    a shortest segment, of an angular acceleration below 1e-13 over that segment's length squared, for steps of up to
-    115 degrees and segments of which none is ten times as long as another: compared with the equations solved at 50
-    digits the largest was 3e-15. Compared with scipy's RotationSpline it is 1e-11, even where that is left to settle,
-    which by itself stops at 1e-9: scipy's closed forms lose digits at turns of less than some hundredths of a radian.
-    About one axis it is the spline of the angle, whole turns included. Source: docs/formulas, "C2 rotations".
+    The error of a sample is below 1e-13. The error of an angular velocity is below 1e-13 times the sum of the largest
+    one and one radian per shortest segment, and of an angular acceleration below 1e-13 over that segment's length
+    squared. This holds for steps of up to 115 degrees and segments whose lengths differ by less than ten times.
+    Compared with the equations solved at 50 digits, the largest error was 3e-15. Compared with scipy's RotationSpline
+    it is 1e-11, even where that is left to settle, which by itself stops at 1e-9: scipy's closed forms lose digits at
+    turns of less than some hundredths of a radian. About one axis it is the spline of the angle, whole turns included.
+    Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -186,8 +187,8 @@ class ClampedRotationSpline(SolvedSpline):
     keys, cycle, path
         As for `rotation_vectors.TurningSpline`; in a loop of more than two keys velocities count for nothing.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent's frame, radians a frame, of which the first and the last count. None: at rest.
-        With those of the turns to the second and from the last key but one it is scipy's RotationSpline.
+        Angular velocities in the parent's frame, in radians per frame. Only the first and the last are used. None: at
+        rest. With the velocities of the first and the last turn it is scipy's RotationSpline.
 
     Raises
     ------
@@ -196,7 +197,7 @@ class ClampedRotationSpline(SolvedSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalRotationSpline`.
+    The error bounds are as in `NaturalRotationSpline`.
     """
 
     continuity: Continuity = "C2"

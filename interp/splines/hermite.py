@@ -64,9 +64,9 @@ class RotationSpline(TurningSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`; a loop is smooth across the seam as that of `VectorSpline` is.
+        As for `rotation_vectors.TurningSpline`. A loop is smooth across the seam, as in `VectorSpline`.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent's frame, radians a frame. None: at rest at each key.
+        Angular velocities in the parent's frame, in radians per frame. None: at rest at each key.
 
     Raises
     ------
@@ -75,8 +75,8 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    At the keys the motion has these angular velocities. Holden's takes that of a segment's end for the derivative of
-    its rotation vector, which it is about one axis only. Errors as those of `catmull_rom.RotationSpline`.
+    At the keys the motion has these angular velocities. Holden takes the velocity at a segment's end for the derivative
+    of its rotation vector, which is right about one axis only. Errors are as in `catmull_rom.RotationSpline`.
     """
 
     continuity: Continuity = "C1"

@@ -27,7 +27,7 @@ CALM_KEYS = 10
 _FARTHEST = 1e12
 # The time grows with the square of the number of keys.
 _MOST_KEYS = 1000
-# Where in each segment `swing` is measured: near the middle, in the outermost nearer to the end.
+# Where in each segment `swing` is measured: near the middle, in the outermost segments closer to the end.
 _LOOKS = (0.3, 0.5, 0.7)
 # One sample of so many keys at most is faster in plain numbers than in arrays.
 _FEW = 24
@@ -45,7 +45,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`, but a loop is a repeat: a polynomial goes on beyond its last key by itself.
+        As for `components.ComponentSpline`, but a loop is a repeat, because a polynomial continues beyond its last key.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class _Polynomials:
         self._most = int(counts.max())
         self._frames = tracks.frames
         self._length = tracks.frames[tracks.segment_end] - tracks.frames
-        # What makes a derivative by frame one by u, by its order.
+        # The factor from a derivative by frame to one by u, by its order.
         self._per_segment = np.ones_like(self._length), self._length, self._length * self._length
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
         # Values and derivatives at the keys: a derivative is a polynomial too, evaluated by the same sum.
@@ -228,7 +228,7 @@ class _Polynomials:
         return scaled
 
     def _one_of_few(self, segment: int, u: float, nu: int) -> Float64Array | None:
-        """Return what `evaluate_one` does, of the only track; None at a key, and out of the range of numbers."""
+        """Return the result of `evaluate_one` for the only track, or None at a key and out of the range of numbers."""
         if nu not in self._columns:
             data, lengths = self._derivatives_at_keys(nu).tolist(), self._per_segment[nu].tolist()
             self._columns[nu] = data, lengths, self._frames.tolist(), self._weights.tolist()

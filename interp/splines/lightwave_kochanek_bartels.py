@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tension, continuity and bias as LightWave has them for numbers, and as Kochanek and Bartels published them.
 
-Those of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys. They
-differ in how uneven spacing counts, and at the ends. LightWave turns objects by three numbers, so it has no track of
-rotations. Source: docs/formulas, "Dialects of TCB".
+The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys.
+They differ in how uneven spacing counts, and at the ends. LightWave turns objects by three numbers, so it has no track
+of rotations. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class KochanekBartelsSpline(ComponentSpline):
 
     Notes
     -----
-    The parameters weigh velocities instead of chords, each by the other side's share of the frames: with parameters 0
-    it is the Catmull-Rom spline of `catmull_rom`, but for the ends, which are natural, without a second derivative. The
-    parameters of the first and last key count in a loop only. The error is below 1e-13 times the track's largest value
-    or tangent.
+    The parameters weigh velocities instead of chords, each by the other side's share of the frames. With parameters 0
+    it is the Catmull-Rom spline of `catmull_rom`, except at the ends, which are natural, without a second derivative.
+    The parameters of the first and last key count in a loop only. The error is below 1e-13 times the track's largest
+    value or tangent.
 
     Examples
     --------
@@ -108,10 +108,9 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
     Notes
     -----
-    The velocities that the parameters weigh are the rotation vectors from key to key, a frame, in the parent's frame;
-    the segments are those of de Casteljau's construction. At a first or last key the control is halfway to the next
-    one, and its parameters count in a loop only. Errors are those of `tcb.RotationSpline`, which weighs arcs instead of
-    rotation vectors.
+    The parameters weigh the rotation vectors from key to key, per frame, in the parent's frame. The segments are from
+    de Casteljau's construction. At a first or last key the control is halfway to the next one, and its parameters count
+    in a loop only. Errors are as in `tcb.RotationSpline`, which weighs arcs instead of rotation vectors.
 
     Examples
     --------

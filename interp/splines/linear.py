@@ -52,8 +52,8 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-14, times 1 / (pi - angle) of a literal arc near 360 degrees, whose angle on the
-    sphere is half that of the rotation; of turns with whole ones 1e-15 times their angle.
+    The error of a sample is below 1e-14, times 1 / (pi - angle) for a literal arc near 360 degrees, where the angle on
+    the sphere is half the rotation. For turns with whole turns it is 1e-15 times their angle.
     """
 
     continuity: Continuity = "C0"

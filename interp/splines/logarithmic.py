@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Catmull-Rom spline of logarithms, for values of one sign: equal factors in equal times.
 
-Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas, "Logarithmic";
-uneven spacing and ends as in `catmull_rom`.
+Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas, "Logarithmic". Uneven
+spacing and ends are as in `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PARTS = 8
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers of which every component keeps its sign, and never gets to 0.
+    """A track of numbers whose components keep their signs and are never 0.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        For a value of 0, and one that has another sign than the first key's in its component; and where the motion
-        after a key would leave float32: large factors of uneven spacing overshoot by powers.
+        For a value of 0, and for one with another sign than the first key's in its component. Also where the motion
+        after a key would leave float32, because large factors of uneven spacing overshoot by powers.
 
     Notes
     -----

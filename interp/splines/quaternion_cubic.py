@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Catmull-Rom spline of the four components of quaternions, normalised, as nlerp does for lines.
+"""The Catmull-Rom spline of the four components of quaternions, normalized, as nlerp does for lines.
 
-Source: docs/formulas, "Quaternion components"; uneven spacing and ends as in `catmull_rom`.
+Source: docs/formulas, "Quaternion components". Uneven spacing and ends are as in `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PARTS = 64
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations on the Catmull-Rom spline of quaternion components, normalised.
+    """A track of rotations on the Catmull-Rom spline of quaternion components, normalized.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class RotationSpline(OrientationSpline):
     Raises
     ------
     KeysError
-        As `OrientationSpline` does, and where the components come within 0.01 of 0 after a key, so that they say
-        little about an orientation: large turns, of uneven spacing or as keyed.
+        As `OrientationSpline` does, and where the components come within 0.01 of 0 after a key, so that they hardly
+        determine an orientation. This occurs for large turns, with uneven spacing or as keyed.
 
     Notes
     -----
     For small turns it is `catmull_rom.RotationSpline` up to their square. The error of a sample is below 1e-14 times
-    the largest tangent a segment, if above 1, over the length of the components there, which `RotationSpline` keeps
-    from being small; of angular velocities and accelerations below 1e-13 times that tangent over that length, squared
-    or cubed, a segment's length or its square.
+    the largest tangent per segment, if above 1, over the length of the components there, which `RotationSpline` keeps
+    from being small. The errors of angular velocities and accelerations are below 1e-13 times that tangent over that
+    length, squared or cubed, per length of a segment or its square.
     """
 
     continuity: Continuity = "C1"
@@ -69,7 +69,7 @@ class RotationSpline(OrientationSpline):
 
 
 class Normalised:
-    """Segments that are those of four components, normalised."""
+    """Segments of four components, normalized."""
 
     def __init__(self, components: Cubics) -> None:
         self.components = components
@@ -80,8 +80,8 @@ class Normalised:
         if nu == 0:
             values: Float64Array = p / sphere.length(p)
             return values
-        # p = r q gives p' / p = r' / r + q' / q, of which the vector is half the angular velocity; and its derivative
-        # is p'' / p less the square of p' / p.
+        # p = r q gives p' / p = r' / r + q' / q, whose vector part is half the angular velocity. Its derivative is p''
+        # / p less the square of p' / p.
         inverse = sphere.conjugate(p) / sphere.dot(p, p)
         ratio = sphere.product(self.components.evaluate(segment, u, 1), inverse)
         if nu == 1:
@@ -92,14 +92,14 @@ class Normalised:
 
 
 def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
-    """Return the segments of the four components, not normalised."""
+    """Return the segments of the four components, not normalized."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
     return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
 
 
 def _first_short(components: Cubics, keys: int) -> int | None:
-    """Return the key after which a track's components come too near to 0, or None."""
+    """Return the key after which a track's components come too close to 0, or None."""
     segments = np.arange(keys - 1)
     leaving, arriving = np.zeros(keys - 1), np.ones(keys - 1)
     start, end = components.evaluate(segments, leaving, 0), components.evaluate(segments, arriving, 0)

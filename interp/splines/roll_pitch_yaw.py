@@ -31,7 +31,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle
-        As for `orientations.OrientationSpline`. Tension, continuity and bias are those of the angles' method.
+        As for `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
     angles : Method
         One that is for values: `linear.METHOD` and others.
     order : str
@@ -40,16 +40,16 @@ class RotationSpline(OrientationSpline):
     Raises
     ------
     KeysError
-        For a zero quaternion, and what the method of the angles refuses.
+        For a zero quaternion, and for keys that the method of the angles refuses.
     ValueError
         For a method that is not for values.
 
     Notes
     -----
-    From key to key the angles are those with the least sum of changes, of all that mean the orientation, whole turns
-    among them; so in a loop they go on across the seam, where the last key's are others than the first's. In gimbal
-    lock one angle is undetermined, and stays. Orientations are off by what the angles are and 2e-15; angular velocities
-    and accelerations by as much times the angles' rates, and their squares.
+    From key to key the angles have the least sum of changes of all angles of the orientation, including whole turns. So
+    in a loop they continue across the seam, where the last key's differ from the first's. In gimbal lock one angle is
+    undetermined, and stays. Orientations have the error of the angles plus 2e-15. Angular velocities and accelerations
+    have this error times the rates of the angles, and their squares.
     """
 
     # On all keys: those before a key decide which of its equivalent triples it takes.
@@ -97,7 +97,7 @@ class RotationSpline(OrientationSpline):
         return self.cycle == "LOOP" and len(self.keys) > 2
 
     def _angle_keys(self, values: Float64Array) -> Keys:
-        """Return the keys of the angles; of a loop those of the periods before and after, too."""
+        """Return the keys of the angles, for a loop with the periods before and after."""
         keys, looped = self.keys, self._is_looped
         if not looped:
             return keys.with_values(values)
@@ -150,7 +150,7 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
 
 
 def _with_neighbours(rows: Float64Array, looped: bool) -> Float64Array:
-    """Return the rows of a loop's keys with those of the periods before and after; otherwise as they are."""
+    """Return the rows of a loop's keys with the periods before and after, and other rows unchanged."""
     return np.concatenate([rows[:-1], rows, rows[1:]]) if looped else rows
 
 

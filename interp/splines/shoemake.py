@@ -3,11 +3,11 @@
 
 Source: docs/formulas, "Shoemake 1985".
 
-At each key the one before it is mirrored in it, and the arc from there to the one after is bisected: that is the
-control towards which the curve leaves the key, and mirrored in the key it is the one from which the curve comes. The
-publications ask for even timing. For uneven spacing both neighbours are taken here at the distance in frames of the
-nearer one, on their arcs, and the arc is divided as the lengths are; so the motion is C1 in frames whatever the
-spacing. About one axis it is the Catmull-Rom spline of the angle.
+At each key the previous key is mirrored in it, and the arc from there to the next key is bisected. That is the control
+toward which the curve leaves the key. Mirrored in the key, it is the control from which the curve arrives. The
+publications require even timing. For uneven spacing both neighbors are moved along their arcs to the smaller distance
+in frames, and the arc is divided as the lengths are. So the motion is C1 in frames for any spacing. About one axis it
+is the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class RotationSpline(OrientationSpline):
     The segment at an end of the track is a parabola: its one control point lies half way from the inner key to that
     key's own, and the cubic's lies two thirds of the way there. With two keys the motion is their arc.
 
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the arc in its construction that is nearest to half
-    a circle on the sphere of quaternions, where the angle is half that of the rotation. The error of angular velocities
-    and accelerations is below 1e-11 radian a segment's length or its square, times that factor squared or cubed. About
-    one axis it is the Catmull-Rom spline of the angle as long as every arc of the construction is below 360 degrees of
-    rotation.
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction. The angle is on
+    the sphere of quaternions, half the rotation. The error of angular velocities and accelerations is below 1e-11
+    radian a segment's length or its square, times that factor squared or cubed. About one axis it is the Catmull-Rom
+    spline of the angle as long as every arc of the construction is below 360 degrees of rotation.
     """
 
     continuity: Continuity = "C1"
@@ -66,7 +65,7 @@ class RotationSpline(OrientationSpline):
 
 
 class BlendSpline(OrientationSpline):
-    """A track of rotations by blending the arcs from key to key with those towards the controls.
+    """A track of rotations by blending the arcs from key to key with those toward the controls.
 
     Parameters
     ----------
@@ -76,10 +75,10 @@ class BlendSpline(OrientationSpline):
     Notes
     -----
     The published blend (Szirmay-Kalos, eq. 13.53) is of the segments on both sides of one key, here by slerp. A segment
-    between two inner keys gets two such curves, of which the first has the right velocity at its start and the second
-    at its end; they are blended likewise. The first and the last segment of a track have one, as published.
-    The result is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the
-    motion about one axis are those of `RotationSpline`.
+    between two inner keys gets two such curves. The first has the right velocity at its start, and the second at its
+    end. They are blended in the same way. The first and the last segment of a track have one, as published. The result
+    is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the motion about one axis
+    are as in `RotationSpline`.
     """
 
     continuity: Continuity = "C1"
@@ -90,7 +89,7 @@ class BlendSpline(OrientationSpline):
         """Return the segments of all splines."""
         q, leaving, arriving = _key_velocities(splines, tracks)
         first, last = tracks.open
-        # Of the curve that is right at the segment's end, a + b u: u between inner keys; 1 in the first segment, and 0
+        # Of the curve that is right at the segment's end, a + b u: u between inner keys, 1 in the first segment, and 0
         # in the last, which have one curve each.
         weight = np.zeros((2, q.shape[1]))
         weight[1] = 1.0
@@ -124,7 +123,7 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
     mirrored = sphere.slerp(sphere.slerp(q, before, near / d1), q, 2.0)
     control = sphere.slerp(mirrored, sphere.slerp(q, after, near / d2), d1 / (d1 + d2))
     velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / near
-    # Those at the ends of a track have no key on one side: the callers set what is there.
+    # Controls at the ends of a track have no key on one side, so the callers set them.
     velocity[:, ~inner] = 0.0
     end = tracks.segment_end
     length = tracks.frames[end] - tracks.frames

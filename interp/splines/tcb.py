@@ -35,8 +35,8 @@ Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
-# Nearer to a whole turn the axis of what is left is no longer certain: where that of the motion moves by a degree, it
-# would by three.
+# Closer to a whole turn the axis of the rest is uncertain. If the axis of the motion moves by a degree, it would move
+# by three.
 _NEARLY_WHOLE = np.radians(20.0)
 _LONG = 2.0 * np.pi - _NEARLY_WHOLE
 # Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
@@ -66,8 +66,8 @@ def weighted_sums(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the incoming and outgoing sums of chords or slopes beside keys, as Kochanek and Bartels weigh them.
 
-    `parameters`: shape (5, K); `before`, `after` and both results: shape (d, K). The sums are twice the mean where all
-    parameters are 0. Source: docs/formulas, "TCB tangents".
+    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). The sums are twice the mean
+    where all parameters are 0. Source: docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -91,7 +91,7 @@ def tangents(
         hold anything on the side where there is no key.
     ends : "3DS" or "TANGENT"
         The rule at such ends. As rotations in 3D Studio have it, (1-T)(1+C B) times the chord after a first key and
-        (1-T)(1-C B) times that before a last one: docs/formulas, "Ends of rotation tracks". Or that of vector
+        (1-T)(1-C B) times that before a last one: docs/formulas, "Ends of rotation tracks". Or the rule of vector
         tracks: "Ends of TCB tracks" there.
 
     Returns
@@ -120,14 +120,15 @@ def tangents(
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers: locations, scales, lenses, colours. Every component is a spline by itself.
+    """A track of numbers: locations, scales, lenses, colors. Every component is a spline by itself.
 
     Parameters
     ----------
     keys : Keys
         Values of shape (n, d).
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values; repeat the motion; repeat it, with tangents that see across the seam.
+        Outside the keys: hold the end values, repeat the motion, or repeat it with tangents that continue across the
+        seam.
 
     Notes
     -----
@@ -170,31 +171,31 @@ class RotationSpline(TurnedSpline):
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4): quaternions w, x, y, z, not zero; they are normalised.
+        Values of shape (n, 4): quaternions w, x, y, z, not zero. They are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
         As for `VectorSpline`.
     ends : "3DS" or "TANGENT"
-        The rule for the first and last key: that of 3D Studio 4, or that of vector tracks.
+        The rule for the first and last key, from 3D Studio 4 or from vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
-        That of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
+        The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
     path : "SHORTEST" or "AS_KEYED"
         From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees; squad
-        then negates no neighbour.
+        then negates no neighbor.
 
     Raises
     ------
     KeysError
-        For a zero quaternion, and as keyed for neighbours that are antipodal to within 1e-10: no arc joins them.
+        For a zero quaternion, and as keyed for neighbors that are antipodal to within 1e-10: no arc joins them.
 
     Notes
     -----
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction, an angle on
-    the sphere, half that of the rotation: nearly antipodal quaternions determine their arc that badly. Of angular
-    velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular accelerations below
-    1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
-    one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
-    of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
-    Source: docs/formulas, "Rotations by TCB".
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction. The angle is on
+    the sphere, half the rotation. The factor is there because nearly antipodal quaternions hardly determine their arc.
+    Of angular velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular
+    accelerations below 1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's
+    shorter ease. About one axis the motion is the vector spline of the angle as long as every arc of the construction
+    is below 360 degrees of rotation. Without negative tension that holds for steps up to 130 degrees, and 78 by squad,
+    with any other parameters. Source: docs/formulas, "Rotations by TCB".
 
     Examples
     --------
@@ -259,7 +260,7 @@ class RotationSpline(TurnedSpline):
         cycle, ends, construction
             As for `RotationSpline`.
         path : "AS_KEYED" or "SHORTEST"
-            Turn as far as the keys say, or by the shorter way (for files that wrote small negative turns as about 357
+            Turn as far as the keys do, or by the shorter way (for files that wrote small negative turns as about 357
             degrees).
         first : array_like, shape (4,)
             The orientation w, x, y, z from which key 0 turns.
@@ -313,8 +314,8 @@ class RotationSpline(TurnedSpline):
         Parameters
         ----------
         frames : array_like, shape (m,)
-            Frames. At a key the turn is the key's own, from the key before it; at the first key and before it, the
-            turn from no rotation; after the last key, that key's.
+            Frames. At a key it is the key's own turn, from the previous key. At the first key and before it, it is the
+            turn from no rotation. After the last key it is that key's turn.
 
         Returns
         -------
@@ -404,7 +405,7 @@ class RotationSpline(TurnedSpline):
 
 
 def _signed(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
-    """Return the keys' quaternions (4, K) with the signs of which the arcs between them are those of the path."""
+    """Return the keys' quaternions (4, K) with the signs for which the arcs between them follow the path."""
     return np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
 
 

@@ -264,7 +264,7 @@ REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
     ),
     "RAW_CUBIC": (
         "Quaternion components",
-        {"rotations": Reference("scipy CubicHermiteSpline, normalised", turning(raw_cubic))},
+        {"rotations": Reference("scipy CubicHermiteSpline, normalized", turning(raw_cubic))},
     ),
     "LOGARITHMIC": (
         "Logarithmic",

@@ -21,7 +21,7 @@ _FAST = 1.0
 _MARGIN = 1.01
 # And by this factor where the acceleration jumps within a piece, which no polynomial through the samples does.
 _JUMP_MARGIN = 1.08
-# Nearer to an end than this part of a piece a jump of the acceleration is one at its end.
+# A jump of the acceleration that is closer to an end than this part of a piece counts as a jump at the end.
 _AT_END = 1e-3
 
 
@@ -62,8 +62,8 @@ class Cubics:
     def with_dense_errors(self, pieces: Pieces) -> Pieces:
         """Return the pieces, those with errors above their goals with errors from dense samples.
 
-        These are too short to be divided, and five samples need not resolve them. A turn that is missing counts until
-        then, but not in what is played.
+        These are too short to be divided, and five samples need not resolve them. A missing turn counts until then, but
+        not in the played motion.
         """
         poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
         if not len(poor):
@@ -140,8 +140,8 @@ class Cubics:
     def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
         """Return the numbers (c, n) at the ends of spans: at keys those equivalent to the key's own.
 
-        A channel has one value at a key. Where there is no turn, and in gimbal lock, it can differ from the number
-        with which the motion arrives, and near to these by the root of the rounding of the orientation.
+        A channel has one value at a key. Where there is no turn, and in gimbal lock, it can differ from the number with
+        which the motion arrives, and close to these by the root of the rounding of the orientation.
         """
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])

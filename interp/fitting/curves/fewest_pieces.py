@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest pieces within the tolerance: divide what is not good, join, balance, free the lengths.
+"""The search for the fewest pieces within the tolerance: divide bad pieces, join, balance, free the lengths.
 
 A quaternion's length means nothing, so a knot may have another, with one rate on both sides, so that channels stay
 smooth. The spline's own keys keep their lengths.
@@ -21,7 +21,7 @@ from .knots import Balancing, Division
 from .strands import Pieces, Samples, Spans, Strands, concatenate, count_of_strands, sort_pieces
 
 _MOST_LEVELS = 40
-# Two neighbours are tried as one where the fourth power of their lengths predicts at most this part of the goal.
+# Two neighbors are tried as one where the fourth power of their lengths predicts at most this part of the goal.
 _HOPEFUL = 4.0
 
 
@@ -53,8 +53,8 @@ def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) 
         poor = pieces.error > strands.goal[spans.strand]
         covered = division.zones.cover(spans) | (cubics.has_jump(spans) & (level > 0))
         if len(near := np.flatnonzero(poor & covered)):
-            # A knot near to a key must be needed by a measured error, not by an estimated one. Spans are divided at
-            # the ends of eases first: those that are left then are near to keys.
+            # A measured error must require a knot close to a key, not an estimated one. Spans are divided at the ends
+            # of eases first. The remaining spans are close to keys.
             pieces.error[near] = cubics.dense_errors(spans.take(near))
             poor = pieces.error > strands.goal[spans.strand]
         done.append((spans.take(~poor), pieces.take(~poor)))
@@ -94,7 +94,7 @@ def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pie
         if not good.any():
             continue
         left = left[good]
-        # With a new neighbour it is another attempt.
+        # With a new neighbor it is another attempt.
         tried[np.maximum(left - 1, 0)] = False
         tried[left] = False
         kept = np.ones(len(spans.strand), dtype=np.bool_)
@@ -145,7 +145,7 @@ def with_free_lengths(
         pieces, good = balancing.take_good(pieces, trial)
         _, needed = balancing.needed(trial)
         count = count_of_strands(trial)[1]
-        # Steps are half of what there seems to be left; one that was too long is tried again as the shortest.
+        # Steps are half of the estimated rest. A step that was too long is tried again as the shortest.
         left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
         tries[strand] += np.where(step[strand] > 1, 0, np.where(needed <= count + _HOPED, 1, _MOST_TRIES))
         step[strand] = np.where(np.isin(strand, good), left, 1)
@@ -171,11 +171,11 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float
 
     Notes
     -----
-    The error of a cubic with exact ends has the shape t² (1-t)². A rate of the length at an end adds to its turn the
-    same shape along the motion, where most of the error is, and a length does so with one sign before the knot and the
-    other behind it: with the rate g and the length 1 + d at a knot the piece before it, of h frames, has h g - 2 d
-    more, and the piece behind, of k, has k g + 2 d. Each piece wants a certain change, which is limited; of all lengths
-    that give it, these are the smallest: those of the least sum of d² + h k g² / 4.
+    The error of a cubic with exact ends has the shape t² (1-t)². A rate of the length at an end adds the same shape to
+    its turn along the motion, where most of the error is. A length does so with opposite signs before and after the
+    knot. With the rate g and the length 1 + d at a knot, the piece of h frames before it has h g - 2 d more. The piece
+    of k frames after it has k g + 2 d more. Each piece needs a certain change, which is limited. Of all lengths that
+    give it, these have the least sum of d² + h k g² / 4.
     """
     exact = samples.between
     square = dot(exact, exact)

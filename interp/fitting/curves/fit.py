@@ -112,29 +112,30 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Raises
     ------
     TypeError
-        For what are no requests with splines, and a tolerance, numbers or other keys that are no numbers.
+        For requests without splines, and for a tolerance, numbers or other keys that are not numbers.
     ValueError
         For a tolerance that is not above 0, numbers of another shape than the keys', not finite, too large for float32,
-        missing where the representation is not of quaternions, or quaternions without length, segments that are not one
-        bool for each key, other keys that are not finite, a rotation without a representation or with an unknown one,
-        and values with one.
+        missing where the representation is not of quaternions, or quaternions without length. Also for segments that
+        are not one bool for each key, other keys that are not finite, a rotation without a representation or with an
+        unknown one, and values with one.
 
     Notes
     -----
     Every piece is compared with the spline at five samples, with keys and handles as float32 has them. The difference
-    has double zeros at the ends, so a polynomial of the eighth degree interpolates it. The error is the largest of that
-    polynomial, found at eleven places and by a parabola between them, its last term once more for the degrees that five
-    samples can't resolve, and 1 %: the largest difference there is, or a few percent more; up to a sixth less where an
-    ease ends within a piece. A piece with too large an error is divided again, until it is within the tolerance, or its
-    parts would be too short: 1/80 frame, or twelve float32 steps of the frame. `Fit.errors` says so where the tolerance
-    is not reached: where a rotation has to change to another axis or other Euler angles in no time because the key's
-    own numbers are one of many representations of its orientation (no turn, gimbal lock), and at frames so large that
-    float32 hardly resolves them.
+    has double zeros at the ends, so a polynomial of the eighth degree interpolates it. The maximum of that polynomial
+    is found at eleven places and by a parabola between them. The error is this maximum, plus the last term again for
+    the degrees that five samples can't resolve, plus 1 %. It equals the largest difference or is a few percent larger,
+    but up to a sixth smaller where an ease ends within a piece. A piece with too large an error is divided again, until
+    it is within the tolerance, or its parts would be too short: 1/80 frame, or twelve float32 steps of the frame.
+    `Fit.errors` shows where the tolerance is not reached. That happens where the key's own numbers are one of many
+    representations of its orientation (no turn, gimbal lock), so a rotation has to change to another axis or other
+    Euler angles in no time. It also happens at frames so large that float32 hardly resolves them.
 
     Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
-    farther off reach the tolerance; their number was within 1.1 times the smallest there is with exact values and
-    derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of each kind, eased or not; of
-    quaternions of free lengths without ease it was 0.8 to 0.9 times that. Source: docs/formulas, "Fitting curves".
+    farther away reach the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times
+    the minimum with exact values and derivatives. Dynamic programming on 48 to 150 places per segment found the
+    minimum. For quaternions of free lengths without ease the number was 0.8 to 0.9 times the minimum. Source:
+    docs/formulas, "Fitting curves".
 
     Examples
     --------
@@ -200,7 +201,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
 
 
 def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return values and rates (2, c, n) in numbers that continue those of the key before, piece by piece."""
+    """Return values and rates (2, c, n) in numbers that continue the previous key's, piece by piece."""
     values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
         return values, rates
@@ -259,19 +260,19 @@ def handles(
     Returns
     -------
     left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
-        Frame and value. The first left and the last right handle are as long as their neighbours.
+        Frame and value. The first left and the last right handle are as long as their neighbors.
 
     Raises
     ------
     TypeError
-        For what are no numbers.
+        For other types than numbers.
     ValueError
         For arrays whose shapes don't agree.
 
     Notes
     -----
-    Handles stand at a third of the segment, rounded to float32, and their values belong to the rounded frames: so the
-    rounding of a frame by dt changes the value only by dt times the change of the derivative in that time.
+    Handles are at a third of the segment, rounded to float32, and their values belong to the rounded frames. So
+    rounding a frame by dt changes the value only by dt times the change of the derivative in that time.
 
     Examples
     --------

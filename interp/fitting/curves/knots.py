@@ -11,10 +11,10 @@ from . import subdivision
 from .cubics import Cubics
 from .strands import Cuts, Pieces, Spans, Strands, count_of_strands, first_of_strands, sort_pieces
 
-# Frames. Blender merges keys nearer than 0.01 frame, and float32 frames have to resolve the thirds of a piece.
+# Frames. Blender merges keys closer than 0.01 frame, and float32 frames have to resolve the thirds of a piece.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
-# Frames. Nearer to a key than this a click can't pick the one or the other.
+# Frames. Closer to a key than this, a click can't pick either of them.
 _APART = 0.5
 
 
@@ -40,7 +40,7 @@ class Zones:
         self._needed = np.empty(0, dtype=np.intp)
 
     def allow_needed(self, pieces: Pieces, whole: Spans) -> None:
-        """Let knots stand in the zones in which those of these pieces do: the tolerance needs them there."""
+        """Allow knots in the zones of these pieces' knots, because the tolerance needs them there."""
         number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
         self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
 
@@ -81,7 +81,7 @@ def least_distance(start: Float64Array, end: Float64Array) -> Float64Array:
 
 
 def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
-    """Return which knots, in order of span and frame, are too near to the one before or to an end."""
+    """Return which knots, in order of span and frame, are too close to the previous one or to an end."""
     start, end = spans.frames[:, span]
     least = least_distance(start, end)
     before = start.copy()
@@ -113,9 +113,9 @@ class Division:
     def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
         """Return the knots of spans that have to be divided.
 
-        A span is divided where eases end; else in the middle if five samples do not resolve it; else by
-        `subdivision.subdivide`, and only those knots, on the first level, are not provisional. Where all of these are
-        too near to each other or to the ends, it is divided in the middle too.
+        A span is divided where eases end. Otherwise it is divided in the middle if five samples do not resolve it.
+        Otherwise it is divided by `subdivision.subdivide`, and only those knots, on the first level, are not
+        provisional. Where all of these are too close to each other or to the ends, it is divided in the middle too.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -156,7 +156,7 @@ class Division:
     def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
         """Return the knots for the ends of eases.
 
-        One near to a key goes farther from it, as far as the first place where the piece from the key is within its
+        A knot close to a key moves away from it, as far as the first place where the piece from the key is within its
         goal with the jump in it.
         """
         frames = jumps.astype(np.float32).astype(np.float64)
@@ -276,7 +276,7 @@ class Balancing:
         return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
 
     def take_good(self, pieces: Pieces, trial: Pieces) -> tuple[Pieces, IndexArray]:
-        """Return the pieces, replaced by those of a trial in strands where these are all good, and these strands."""
+        """Return the pieces, replaced by a trial's in strands where all of these are good, and these strands."""
         bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
         good = np.setdiff1d(trial.strand, bad)
         if len(good):

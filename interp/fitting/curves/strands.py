@@ -2,8 +2,8 @@
 """Strands, the segments to fit of all requests of one batch, and the spans and pieces that they are divided into.
 
 A strand is one segment of one channel, or one segment of all channels of a rotation, which share their knots. A span is
-a part of a strand, and a piece a span with a cubic. The last axis of each array runs over the spans or pieces. Those of
-one strand need not be neighbors in an array unless a function says so.
+a part of a strand, and a piece a span with a cubic. The last axis of each array runs over the spans or pieces. Pieces
+of one strand need not be neighbors in an array unless a function requires it.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def count_of_strands(pieces: Pieces) -> tuple[IndexArray, IndexArray]:
     return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
 
 
-# Relative: the float32 rounding of a number, a few times over: in keys and handles, and while Blender plays them.
+# Relative: a few times the float32 rounding of a number, in keys and handles and while Blender plays them.
 _ROUNDING = 4.0 * 2.0**-24
 # In units of that rounding: the smallest error that a piece is divided for.
 LEAST_GOAL = 2.0
@@ -218,7 +218,7 @@ class Strands:
         return np.where(np.stack(eases) > 0.0, frames, np.nan)
 
     def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
-        """Return the spline's values or derivatives, shape (a, n), those of a strand's own component for numbers."""
+        """Return the spline's values or derivatives, shape (a, n), for numbers of the strand's own component."""
         segment = self.segment[strand]
         parts = []
         for start in range(0, max(len(frames), 1), BLOCK):
@@ -243,7 +243,7 @@ class Strands:
     def unit_numbers(self, keys: IndexArray, local: Float64Array) -> Float64Array:
         """Return the numbers (c, n) of rotations at keys, with unit quaternions and axes.
 
-        An axis of length 0 has no direction: that of the `local` numbers of the motion is taken there.
+        An axis of length 0 has no direction. The direction of the `local` numbers of the motion is taken there.
         """
         assert self.representation is not None
         numbers = self.numbers[keys].T

@@ -23,7 +23,7 @@ from ...keys import Float64Array
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
 """(span, values (c, n), their errors (c, n)) -> the size of the errors, where 1 is the largest allowed."""
 
-# Chebyshev's extrema of the eighth degree, without the ends and those next to them: dense towards the ends, as g needs.
+# Chebyshev's extrema of the eighth degree, without the ends and those next to them: dense toward the ends, as g needs.
 NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
 # The middles between them, and between them and the ends.
 _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
@@ -218,7 +218,7 @@ def _inner(owner: IndexArray, edges: Float64Array, spans: IndexArray) -> tuple[I
 
 
 def _errors(polynomial: Float64Array, measure: Measure, owner: IndexArray, edges: Float64Array) -> Float64Array:
-    """Return the errors of the pieces between neighbouring edges of a span, shape (pieces,)."""
+    """Return the errors of the pieces between neighboring edges of a span, shape (pieces,)."""
     coefficients = polynomial.take(owner, axis=2)
     at = 2.0 * edges - 1.0
     value, rate = coefficients[-1].copy(), np.zeros_like(coefficients[-1])

@@ -18,7 +18,7 @@ from ..hermite_knots import Knots, fit_knots
 _ROUNDING = 2.0**-24
 """Rounding of float32 samples, as a part of the largest."""
 _BY_SECOND, _BY_FOURTH = 8.0, 32.0
-"""Times this, what rounding makes of second and fourth differences, whose factors add up to 4 and 16."""
+"""Times this, the rounding of second and fourth differences, whose factors add up to 4 and 16."""
 _KEY_BREAKS = 3
 """Fourth differences that a key between two cubics has a part in; a step has one more."""
 _SPARSE = 2
@@ -55,8 +55,8 @@ def few_keys(samples: Float64Array) -> FewKeys | None:
 
     Notes
     -----
-    Second differences are 0 but where lines meet, fourth ones but where cubics do. Candidates come from these; then all
-    cubics between them are one linear problem, and what it leaves decides.
+    Second differences are 0 but where lines meet, fourth ones but where cubics do. Candidates come from these. Then all
+    cubics between them are one linear problem, and its residual decides.
     """
     count = len(samples)
     noise = _ROUNDING * np.abs(samples).max(axis=0, initial=0.0)
@@ -94,7 +94,7 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 
 
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> FewKeys | None:
-    """Return keys at the rows, or None where they do not play the samples; those of steps become one."""
+    """Return keys at the rows, or None where they do not play the samples. The keys of a step become one."""
     flat = np.array([bool((samples[a : b + 1] == samples[a]).all()) for a, b in itertools.pairwise(rows)])
     # A value that is held until the frame before the next key.
     jumps = np.flatnonzero(

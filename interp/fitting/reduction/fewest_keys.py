@@ -32,7 +32,7 @@ _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
 
 _AROUND = np.arange(-_REACH - 1, _REACH + 2)
 _APART = 2 * _REACH + 2
-"""How many keys apart two are of which neither has to do with the other's fit."""
+"""The distance, in keys, of two keys that do not affect each other's fit."""
 
 Steps = Generator[float, None, KeySet]
 """Yields which part of the work is done, about."""
@@ -85,7 +85,7 @@ def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolA
 
 
 def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
-    """Return keys with those of other tracks in place of theirs."""
+    """Return keys, replaced by the keys of other tracks."""
     return joined(keys.keep(~is_other[keys.track]), others.keep(is_other[others.track]))[0]
 
 
@@ -104,7 +104,7 @@ def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArr
 
 
 def errors_of(samples: Samples, keys: KeySet) -> Float64Array:
-    """Return the errors of what keys play, shape (tracks, frames)."""
+    """Return the errors of the keys' motion, shape (tracks, frames)."""
     every = played(samples, keys)
     track, row = (each.ravel() for each in np.indices(every.shape[:2]))
     return samples.measure(track, row, every.reshape(len(track), -1)).reshape(every.shape[:2])

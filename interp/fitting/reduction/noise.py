@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Noise of dense samples: what swings faster than the motion.
+"""Noise of dense samples: oscillation faster than the motion.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -17,12 +17,12 @@ _ORDER = 4
 
 
 def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
-    """Return samples without what swings faster than once in so many frames, at the same time: nothing is delayed.
+    """Return samples without oscillations that are faster than once in so many frames, and without a delay.
 
     Parameters
     ----------
     samples : array_like, shape (frames, d)
-        One a frame: numbers, or quaternions of neighbouring signs, which have other lengths afterwards.
+        One a frame: numbers, or quaternions of neighboring signs, which have other lengths afterwards.
     period : float
         Frames, more than 2. A wave of this period keeps half of its height, one of twice as many frames 0.996 of it or
         more, one of half as many 0.004 or less.
@@ -59,7 +59,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     count = len(own)
     if count < 3:
         return own.copy()
-    # Without the line between its ends, a run that goes on turned about them is periodic.
+    # Without the line between its ends, a run that continues mirrored at both ends is periodic.
     line = own[0] + (own[-1] - own[0]) * (np.arange(count) / (count - 1.0))[:, np.newaxis]
     bent = own - line
     waves = np.fft.rfft(np.concatenate([bent, -bent[-2:0:-1]]), axis=0)

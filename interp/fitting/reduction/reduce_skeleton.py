@@ -21,9 +21,9 @@ from .windows import KeySet, Method
 T = TypeVar("T")
 
 _SHARE = 0.6
-"""The part of the error that a bone may make by itself when the search begins; those of a few bones add up."""
+"""The part of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FAR = 1.5
-"""Times its own keys: what a group may have before it is gone through, as it then loses some."""
+"""Times its own keys: the keys that a group may have before its pass, because the pass removes some."""
 _ROUNDS = 12
 """The most keys that are put into a segment that splines play otherwise, less one."""
 _SWEEPS = 2
@@ -43,7 +43,7 @@ def reduce_skeleton(
         It plays the result in the end.
     method : "HERMITE" or "TCB"
     most : mapping of int to int, optional
-        How many keys joints have. Those that need as many keep what they play.
+        How many keys joints have. Groups that need as many keep their motion.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
 
 
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
-    """Give each group keys with a tolerance by what hangs on its joints, and more where that is not enough.
+    """Give each group keys with a tolerance by the reach of its joints, and more keys where that is not enough.
 
     Return the errors of each group by itself, at each frame.
     """

@@ -22,7 +22,7 @@ Float32Array = npt.NDArray[np.float32]
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
 _SAME = 1e-9
-"""Points nearer than this part of the size of all are one."""
+"""Points closer than this part of the size of all are one."""
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class Joint:
     points: Float64Array
     ends: dict[str, Float64Array] = field(default_factory=dict)
     channels: dict[str, Float64Array] = field(init=False)
-    """What is played in place of location, rotation and scale."""
+    """The motion that replaces location, rotation and scale."""
 
     def __post_init__(self) -> None:
         self.rotation = unroll_signs(self.rotation)
@@ -63,12 +63,12 @@ class Joint:
 
     @property
     def samples(self) -> Float64Array:
-        """Return what is to be reduced side by side, shape (frames, d)."""
+        """Return the numbers to reduce, side by side, shape (frames, d)."""
         return np.concatenate([getattr(self, name) for name in self.animated], axis=1)
 
     @property
     def played(self) -> Float64Array:
-        """Return what is played in place of them, rotations as unit quaternions, shape (frames, d)."""
+        """Return the motion that replaces them, rotations as unit quaternions, shape (frames, d)."""
         every = {name: self.channels[name] for name in self.animated}
         return np.concatenate([normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1)
 
@@ -117,7 +117,7 @@ class Link:
     is_scaled : bool
         Whether scale matters.
     above, origin : ndarray, shape (3, 3, frames) and (3, frames)
-        From the axes in which the joint's own channels are to those of that link's joint, or to the world's.
+        From the axes of the joint's own channels to the axes of that link's joint, or of the world.
     columns : slice
         Of the group's samples.
     center : ndarray, shape (3, frames)
@@ -141,7 +141,7 @@ class Link:
 
 
 class Skeleton:
-    """Joints with their motion, and what is played in place of it.
+    """Joints with their motion, and the motion that replaces it.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Skeleton:
         return errors
 
     def distances_of_points(self) -> Float64Array:
-        """Return how far away each joint's points are, but for a few frames, shape (joints,)."""
+        """Return the distance of each joint's points, except for a few frames, shape (joints,)."""
         found = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
             far = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
@@ -441,7 +441,7 @@ def _turns(q: Float64Array) -> _Linear:
 
 
 def _placed(above: tuple[_Linear, _Place], own: tuple[_Linear, _Place]) -> tuple[_Linear, _Place]:
-    """Return the poses of what hangs on others."""
+    """Return the poses of joints with parents."""
     lines, origin = above
     columns, place = [*zip(*own[0], strict=True)], own[1]
     linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]

@@ -32,7 +32,7 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
 def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[float, float] | None) -> Float64Array:
     """Return limits of errors (p, frames), lowered where points (p, frames, 3) stand still.
 
-    `still`: the radius of the ball, and the most that they may be off then; None: they are not lowered.
+    `still`: the radius of the ball, and the maximum deviation in it. None does not lower it.
     """
     if still is None:
         return limits

@@ -35,7 +35,7 @@ class Part:
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The largest error that is allowed, above 0: the length of the difference, or an angle in radians.
     is_rotation : bool
-        Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` takes those of any length and signs.
+        Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` accepts any length and signs.
     ends : ndarray, shape (tracks, 2, d), or None
         How the samples change per frame at both ends, where keys then have the samples' values; NaN where an end is
         free, as it then is of all parts. Only the values are kept by keys with tension and bias.
@@ -54,7 +54,7 @@ class Part:
         return cls(unroll_signs(values), np.asarray(tolerance, dtype=np.float64), True)
 
     def errors(self, track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
-        """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), as parts of what is allowed."""
+        """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), as parts of the tolerance."""
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
         off = values - self.samples[track, row]
@@ -92,7 +92,7 @@ class Reduced:
     slopes : list of ndarray, shape (n, d)
         How these change per frame.
     error : float
-        The largest error, as a part of what is allowed.
+        The largest error, as a part of the tolerance.
     is_rotation : list of bool
         Of each part.
     method : "HERMITE" or "TCB"
@@ -144,7 +144,7 @@ class Reduced:
         return found.astype(np.float32).astype(np.float64)
 
     def played(self, count: int) -> Float64Array:
-        """Return what the splines of all parts play at as many frames (count, d)."""
+        """Return the values of the splines of all parts at as many frames (count, d)."""
         frames = np.arange(float(count))
         return np.concatenate([self.spline(part)(frames) for part in range(len(self.values))], axis=1)
 
@@ -166,13 +166,13 @@ def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Red
     parts : sequence of Part
         At least one, all of as many tracks and frames, with finite samples.
     method : "HERMITE" or "TCB"
-        What keys have beside their values: velocities, or tension and bias of each part.
+        The data of keys besides values: velocities, or tension and bias of each part.
 
     Returns
     -------
     list of Reduced
         Keys at the first frame, at the last one, and between. F-curves with these values and slopes keep within the
-        tolerance. So do splines of numbers; those of rotations deviate from cubics of quaternions at large turns.
+        tolerance. So do splines of numbers. Splines of rotations deviate from cubics of quaternions at large turns.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def reduce_tracks_steps(parts: Sequence[Part], method: Method) -> Generator[floa
 
 
 def _check(parts: Sequence[Part], method: str) -> None:
-    """Raise ValueError for what can't be reduced."""
+    """Raise ValueError for motion that can't be reduced."""
     checked_choice("method", method, get_args(Method))
     if not parts:
         raise ValueError("parts must be at least one")
@@ -259,7 +259,7 @@ def _check(parts: Sequence[Part], method: str) -> None:
 
 
 def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArray:
-    """Return of which tracks Hermite's splines of rotations, too, are about within the tolerance."""
+    """Return the tracks whose Hermite splines of rotations are roughly within the tolerance, too."""
     rows = np.arange(samples.count)
     near = np.ones(len(samples.values), dtype=np.bool_)
     for number, part in enumerate(parts):

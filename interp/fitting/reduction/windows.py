@@ -309,10 +309,10 @@ def _with_tension_and_bias(
 ) -> Windows:
     """Return the windows with the least squares of tension and bias of each part, and of the middle key's value.
 
-    Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B):
-    given the values, a linear problem, in the triangle x >= 0, y >= 0, x + y <= 4. Given the weights, so is a value. In
-    windows of five keys both are solved in turn, as the middle value has no part in the chords of the outer keys.
-    Source: docs/formulas, "Fewest keys with tension and bias".
+    Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
+    For given values this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. Given the weights, so is a
+    value. In windows of five keys both are solved in turn, as the middle value has no part in the chords of the outer
+    keys. Source: docs/formulas, "Fewest keys with tension and bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
@@ -409,8 +409,8 @@ def directions(
 ) -> Float64Array:
     """Return the chords before and after keys, per frame of both together, shape (n, m, 2, d).
 
-    The first key of a track has only the chord after it, by which it goes as TCB has it: rotations along the chord,
-    others along what is left of the parabola. So does the last.
+    The first key of a track has only the chord after it, which determines its tangent as in TCB: rotations along the
+    chord, others along the rest of the parabola. So does the last.
     """
     length = np.diff(rows, axis=1).astype(np.float64)
     chord = np.diff(values, axis=1)
