@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of keys: text with one row a frame, one column a component, and a header row that names the columns.
+"""Tables of keys: text with one row per frame, one column per component, and a header row that names the columns.
 
     frame,location.x,location.y,location.z,quaternion.w,quaternion.x,quaternion.y,quaternion.z
     1,0,0,0,1,0,0,0

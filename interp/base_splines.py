@@ -112,8 +112,9 @@ class BaseSpline(ABC):
         ------
         TypeError
             If `frames` are not real numbers or `nu` is no integer.
-        ValueError For frames that are not finite, with the index, or beyond 1e100, and for a derivative that the spline
-        does not have.
+        ValueError
+            For frames that are not finite, with the index, or beyond 1e100, and for a derivative that the spline does
+            not have.
         """
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):

@@ -249,8 +249,8 @@ def evaluate_many(
     ----------
     splines : sequence of splines, or SplineBatch
         Any mixture of classes, methods, cycles and numbers of components. A `SplineBatch` is prepared already, for
-        whoever evaluates the same splines more than once.
-    frames : array_like, shape (m,), or a sequence of such arrays, one a spline
+        repeated evaluation of the same splines.
+    frames : array_like, shape (m,), or a sequence of such arrays, one per spline
         Frames to evaluate at, finite, in any order; fastest where they rise and all splines share them.
     nu : int
         0 for values; the derivative otherwise, as the splines' own calls give it.
@@ -260,8 +260,8 @@ def evaluate_many(
     Returns
     -------
     list of ndarray
-        The result of each ``spline(frames, nu, extrapolate)`` returns, in the order of `splines`: with the same
-        numbers, bit for bit. So it does not matter which tracks are baked together. Arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines`, with the same numbers, bit for
+        bit. So it does not matter which tracks are baked together. Arrays share memory.
 
     Raises
     ------

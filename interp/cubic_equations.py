@@ -143,7 +143,7 @@ class Condition:
             Of the segments and keys from the end inwards; the slopes of `found` are of the components with ends at
             rest, then of a slope of 1 at each end.
         sign : float
-            -1 at the last key, from which frames run backwards: there lengths, and chords, are taken forwards still.
+            -1 at the last key, where frames run backward. Lengths and chords are still taken forward there.
         """
         slope, mean = found[:, :3], chords / lengths
         if self.order == 1:
@@ -255,7 +255,7 @@ def c2_velocities(
         slope = own + 0.5 * share_before * times(_acceleration_derivatives(arriving, turning), rate_before)
         missing = (right - acceleration - sides)[:, np.newaxis]
         step = solve(before, slope, after, missing, tracks.previous, tracks.following)[:, 0]
-        # A solved track stays as it is while others go on, so that its result does not depend on them.
+        # A solved track stays as it is while others continue, so that its result does not depend on them.
         found = np.where(np.repeat(unsolved, counts), found + step, found)
         largest = np.maximum.reduceat(np.abs(found).max(axis=0), tracks.first)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)

@@ -26,7 +26,7 @@ class Cubics:
 
     @classmethod
     def through(cls, tracks: KeyBatch, values: Float64Array, velocities: Float64Array) -> Self:
-        """Return the segments through keys of given values and velocities a frame, both of shape (d, K)."""
+        """Return the segments through keys of given values and velocities per frame, both of shape (d, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)

@@ -201,7 +201,7 @@ class Keys:
     values : array_like, shape (n, d) or (n,)
         Values of the keys, finite. One dimension means one component.
     tension, continuity, bias : float or array_like, shape (n,)
-        In [-1, 1]; one number for all keys, or one a key.
+        In [-1, 1]; one number for all keys, or one per key.
     ease_to, ease_from : float or array_like, shape (n,)
         In [0, 1]; the ease into the key and out of it.
 
@@ -344,7 +344,7 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
-        message = n_("values must be one row a key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
+        message = n_("values must be one row per key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
         raise KeysError(message)
     size = np.abs(values)
     if size.max() <= _LARGEST:
@@ -397,7 +397,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
-    """Return velocities a frame, one row a key, of one component also of shape (n,); all 0 for None.
+    """Return velocities per frame, one row per key, of one component also of shape (n,); all 0 for None.
 
     Raises
     ------
@@ -414,7 +414,7 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
         rows = rows[:, np.newaxis]
     if rows.shape != (len(keys), components):
         shape = len(keys), components
-        raise KeysError(n_("velocities must have the shape {!s}, one row a key, not {!s}", shape, rows.shape))
+        raise KeysError(n_("velocities must have the shape {!s}, one row per key, not {!s}", shape, rows.shape))
     finite = np.isfinite(rows)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages in English that whoever shows them can translate."""
+"""Messages in English that can be translated when they are shown."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
 class PiecewiseSpline(BaseSpline):
     """Splines one after the other, with another curve, or a held value, from each to the next.
 
-    Each is a spline of its own: it ends at its last key as at the end of a track, whatever comes after. Ease counts
-    within runs only. Extrapolated, the first and the last run go on; one of a single key is held.
+    Each is a spline of its own: it ends at its last key as at the end of a track. Ease counts within runs only. If
+    extrapolated, the first and the last run continue. A run of a single key is held.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def continues(self) -> bool:  # type: ignore[override]
-        """Return whether the last run has a segment to go on: a run of one key is held."""
+        """Return whether the last run has a segment to continue. A run of one key is held."""
         return len(self.runs[-1].keys.frames) > 1
 
     @property

@@ -73,11 +73,11 @@ def retimed(
     spline : Spline
         The motion p, of values or of rotations.
     frames : array_like, shape (m,)
-        F(t), finite, in any order: it may run backwards, stand still and jump.
+        F(t), finite, in any order: it may run backward, stand still and jump.
     nu : 0, 1 or 2
-        Values, or their derivatives a frame of t; of rotations the angular velocity and acceleration.
+        Values, or their derivatives per frame of t. For rotations these are the angular velocity and acceleration.
     rates, changes : array_like, shape (m,), or a number
-        The first and second derivative of F at t, finite, in frames a frame and frames a frame squared; those that
+        The first and second derivative of F at t, finite, in frames per frame and frames per frame squared; those that
         `nu` does not need are ignored.
 
     Returns
@@ -102,7 +102,7 @@ def retimed(
 
     Examples
     --------
-    Half as fast, and backwards:
+    Half as fast, and backward:
 
     >>> spline = tcb.VectorSpline(Keys([0, 10], [0, 20]))
     >>> t = np.array([0, 10, 20])
@@ -193,7 +193,7 @@ class ArcLength:
         self._before = np.append(0.0, ends)
 
     def speed(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the length a frame, shape (m,), at frames (m,)."""
+        """Return the length per frame, shape (m,), at frames (m,)."""
         at = checked_row("frames", frames)
         rates = evaluate_many(self._splines, at, 1)
         squares: Float64Array = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(at.shape))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve block tridiagonal systems of equations, a row a key, of all tracks at once.
+"""Solve block tridiagonal systems of equations, a row per key, of all tracks at once.
 
 Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
 neighbors in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally

@@ -36,8 +36,8 @@ def rule(name: str, pattern: str, advice: str) -> Rule:
 
 
 COUNTED = (
-    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians|seconds|ms|ns|slerps|slopes?|operations|threads?|once|twice|times|"
-    r"rate|error|kB|MB|GB|%|°)"
+    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians?|seconds|ms|ns|slerps|slopes?|operations|threads?|one|row|column|"
+    r"number|once|twice|times|rates?|error|derivatives?|velocity|length|kB|MB|GB|%|°)"
 )
 UNIT = (
     r"(?:frame|key|channel|segment|second|minute|track|file|line|page|call|sample|bone|object|core|piece|component|"
@@ -62,7 +62,7 @@ RULES = [
         "archaism",
         r"\b(?:as ever|to and fro|let be|hitherto|there(?:of|by|from|upon)|where(?:of|in|by|upon)|hence|whence|whilst|"
         r"amid|for lack of|save for|but for|all but|needs? none|comes of|takes? away|goes on|goes? another way|"
-        r"likewise)\b",
+        r"go on|likewise|whoever|whatever (?:the|its|is)|whichever|counts? for nothing|backwards|forwards)\b",
         "Use a plain word",
     ),
     rule(

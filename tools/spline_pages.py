@@ -54,7 +54,7 @@ TESTS = {
 """The tests of a module's error bounds, where there are others than those that are named after it."""
 GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas, then `make api`. -->"
 CAPTION = (
-    "*Above the motion through the same keys, of rotations as the path of the tip of an axis; below its velocity a"
+    "*Above the motion through the same keys, of rotations as the path of the tip of an axis; below its velocity per"
     "\nframe, of rotations the angular speed in degrees.*"
 )
 INDEX = f"""\
@@ -68,9 +68,9 @@ use, and [Formulas](../formulas/README.md) derives them.
 
 - **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
 - **smooth**: C0 without a jump, C1 without one in velocity, C2 without one in acceleration.
-- **keys a side**: how many keys on each side of a moment have a say in it.
+- **keys per side**: the number of keys on each side of a moment that affect it.
 
-| class | of | smooth | keys a side | meets keys | |
+| class | of | smooth | keys per side | meets keys | |
 | --- | --- | --- | --- | --- | --- |
 """
 
@@ -110,7 +110,7 @@ def page(name: str, module: ModuleType) -> str:
 
 
 def _properties(cls: Any) -> str:
-    """Return cells of a class: what it is of, smooth, keys a side and whether it meets the keys."""
+    """Return cells of a class: what it is of, smooth, keys per side and whether it meets the keys."""
     spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _of(cls) == "rotations" else 1)] * 3))
     support = "all" if spline.support is None else str(spline.support)
     return f"{_of(cls)} | {spline.continuity} | {support} | {'yes' if spline.interpolating else 'no'}"
@@ -148,7 +148,9 @@ def _bounds(cls: type) -> str:
     """Return the sentences of a class's notes that bound its errors."""
     notes = re.split(r"^Notes\n-+\n", inspect.getdoc(cls) or "", flags=re.MULTILINE)[1]
     sentences = re.split(r"(?<=\.)\s+(?=[A-Z])", re.split(r"^\w+\n-+\n", notes, flags=re.MULTILINE)[0])
-    return " ".join(" ".join(each.split()) for each in sentences if re.search(r"\b[Ee]rrors?\b|\de-\d", each))
+    return " ".join(
+        " ".join(each.split()) for each in sentences if re.search(r"\b[Ee]rrors?\b|\bbounds\b|\bfactor\b|\de-\d", each)
+    )
 
 
 def _measured(classes: dict[str, Any]) -> Iterator[str]:

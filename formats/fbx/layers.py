@@ -24,7 +24,7 @@ class Layer:
     Attributes
     ----------
     is_first : bool
-        The first layer of a stack replaces the model's own values, whatever its mode.
+        The first layer of a stack replaces the model's own values, in any mode.
     mode : str
         OVERRIDE ignores the weight.
     weight : float or Curve
@@ -75,7 +75,7 @@ class LayerCurves:
         )
 
     def as_first(self) -> LayerCurves:
-        """Return the same curves as those of a stack's first layer."""
+        """Return the same curves as curves of a stack's first layer."""
         return replace(self, layer=replace(self.layer, is_first=True))
 
     def values(self, times: Float64Array) -> Float64Array:

@@ -75,8 +75,8 @@ def read(data: bytes) -> Scene:
     -------
     Scene
         Damaged parts are left out, with a warning that names the part and its place. Values that are only strange
-        (frames that go backwards, numbers that are not finite, parameters out of range, faces without vertices, nodes
-        that hang from themselves) are kept as they are, with a warning.
+        (frames that decrease, numbers that are not finite, parameters out of range, faces without vertices, nodes that
+        hang from themselves) are kept as they are, with a warning.
 
     Raises
     ------

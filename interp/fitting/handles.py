@@ -151,7 +151,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Returns
     -------
     list of Handles
-        In the order of the requests. A segment gets the same handles, bit for bit, whatever is fitted with it.
+        In the order of the requests. A segment gets the same handles, bit for bit, with any other segments.
 
     Raises
     ------

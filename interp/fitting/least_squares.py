@@ -31,7 +31,7 @@ _ROOM = 0.9
 _BEYOND = 1.0 + 1e-9
 """Of the way to a bound, for steps that reach it."""
 _TOO_FEW = 0.2
-"""Part of the problems: where as many are done, the others go on without them."""
+"""Part of the problems: where as many are done, the others continue without them."""
 
 
 class Equations(Protocol):

@@ -26,7 +26,7 @@ class Request:
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
-        A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None for the
+        A rotation's keys as the channels hold them: signs, whole turns and lengths continue from these. None for the
         spline's own values, which are quaternions. Other representations need their numbers.
     segments : array_like of bool, shape (n,), or None
         The segments to fit, by the key at which they begin: Bezier segments that an edit affects. The last value is

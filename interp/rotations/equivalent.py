@@ -36,7 +36,7 @@ _ONE_FRAME = 1.001
 
 
 class Maps(NamedTuple):
-    """Changes of numbers, one row a key, that keep orientations: numbers * factors + terms."""
+    """Changes of numbers, one row per key, that keep orientations: numbers * factors + terms."""
 
     factors: Float64Array
     """Shape (n, c): 1 or -1."""
@@ -117,7 +117,7 @@ def chained(steps: Maps) -> Maps:
 
 @dataclass(frozen=True)
 class KeyFaults:
-    """Faults of a sequence of keys, one number a key; a fault of a step between keys is the later key's."""
+    """Faults of a sequence of keys, one number per key; a fault of a step between keys is the later key's."""
 
     flips: BoolArray
     """The key has the opposite sign to the one before it, or the other Euler solution, which is close to it."""

@@ -28,7 +28,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     Parameters
     ----------
     angles : array_like, shape (…, 3)
-        Radians about x, y, z, in this sequence whatever the order, as Blender stores them.
+        Radians about x, y, z, in this sequence for any order, as Blender stores them.
     order : str
         Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes, so the matrix is Rz Ry Rx.
 

@@ -86,11 +86,11 @@ def turned_keys(
         For angles and axes of the wrong shape, and where a key turns about a zero axis.
     """
     if turns.values.shape[1] != 1:
-        raise KeysError(n_("angles must be one number a key, not {:d}", turns.values.shape[1]))
+        raise KeysError(n_("angles must be one number per key, not {:d}", turns.values.shape[1]))
     given = numbers("axes", axes)
     if given.shape != (len(turns), 3):
         raise KeysError(
-            n_("axes must be x, y, z, one row a key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
+            n_("axes must be x, y, z, one row per key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
         )
     rows = Keys(turns.frames, given).values
     unit, size = unit_vectors(rows)
@@ -115,7 +115,7 @@ def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Arra
 
 
 def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
-    """Return the signs that make neighboring quaternions' arcs those that each track's path asks for, one a key.
+    """Return the signs, one per key, for which the arcs of neighboring quaternions follow each track's path.
 
     Source: docs/formulas, "Signs and paths".
     """
@@ -219,7 +219,7 @@ class TurnedSpline(OrientationSpline):
         --------
         >>> angles = np.radians([[0, 0, 0], [720, 0, 0]])
         >>> keys = Keys([0, 20], rotations.from_euler(angles))
-        >>> np.degrees(tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles))(10, nu=1))  # a frame
+        >>> np.degrees(tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles))(10, nu=1))  # per frame
         array([36.,  0.,  0.])
         """
         spline = cls(keys, cycle, **options)

@@ -94,7 +94,7 @@ class RotationVectors:
 
     @classmethod
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
-        """Return cubic segments through keys of given angular velocities a frame, shape (3, K)."""
+        """Return cubic segments through keys of given angular velocities per frame, shape (3, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls.through(turns, velocities * length, velocities[:, end] * length)
@@ -178,7 +178,7 @@ class TurningSpline(TurnedSpline):
     @staticmethod
     def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:
         """Return the turns from key to key of all splines."""
-        # Keys that are turns have the signs of the products already, whatever the path.
+        # Keys that are turns have the signs of the products already, for any path.
         paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
         start = np.ascontiguousarray(tracks.values.T) * path_signs(paths, tracks)
         onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))

@@ -192,8 +192,8 @@ class ThroughRotationSpline(SolvedSpline):
 
     Notes
     -----
-    Keys are met to 1e-12 radian. Other errors are as in `RotationSpline` else. About one axis it is the natural cubic
-    spline of the angle. Source: docs/formulas, "B-splines through keys".
+    Keys are met to 1e-12 radian. Other errors are as in `RotationSpline`. About one axis it is the natural cubic spline
+    of the angle. Source: docs/formulas, "B-splines through keys".
     """
 
     continuity: Continuity = "C2"
@@ -307,7 +307,7 @@ def _controls(
         # Where the matrix is singular the step is no number; the error is raised below.
         with np.errstate(all="ignore"):
             step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
-        # A solved track stays as it is while others go on, so that its result does not depend on them.
+        # A solved track stays as it is while others continue, so that its result does not depend on them.
         going = np.repeat(unsolved, counts)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
         shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, moved, out=np.ones_like(moved), where=moved > 0.0))

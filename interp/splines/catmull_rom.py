@@ -55,8 +55,8 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Parabolas are met, whatever the spacing. The error is below 1e-13 times the track's largest value or change of
-    velocity within a segment; key values are met exactly.
+    Parabolas are met for any spacing. The error is below 1e-13 times the track's largest value or change of velocity
+    within a segment; key values are met exactly.
     """
 
     continuity: Continuity = "C1"
@@ -84,9 +84,9 @@ class RotationSpline(TurningSpline):
     Holden's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
     with the velocity that the next begins with, so that the motion is C1. About one axis both are the vector spline of
     the angle. The error of a sample is below 1e-12. The error of angular velocities is below 1e-11 radian per length of
-    a segment, and of accelerations per its square. Both are multiplied by the largest velocity, in half turns per
-    length of a segment, if that is above 1. They are divided by pi - angle for a literal arc near 360 degrees, where
-    the angle is half the rotation.
+    a segment, and of accelerations per its square. Both errors are multiplied by the largest velocity, in half turns
+    per length of a segment, if that is above 1. For a literal arc near 360 degrees both errors are divided by pi -
+    angle, where the angle is half the rotation.
     """
 
     continuity: Continuity = "C1"

@@ -35,8 +35,8 @@ class NaturalVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. A loop has no ends: its first and second derivatives go on across the seam.
-        One of two keys repeats.
+        As for `components.ComponentSpline`. A loop has no ends: its first and second derivatives are continuous across
+        the seam. One of two keys repeats.
 
     Notes
     -----
@@ -62,14 +62,14 @@ class ClampedVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`; in a loop of more than two keys velocities count for nothing.
+        As for `NaturalVectorSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
         A frame. Of these the first and the last count. None: at rest, as a motion starts and ends.
 
     Raises
     ------
     KeysError
-        For velocities that are not finite or not one row a key.
+        For velocities that are not finite or not one row per key.
 
     Notes
     -----
@@ -156,11 +156,11 @@ class NaturalRotationSpline(SolvedSpline):
     -----
     The error of a sample is below 1e-13. The error of an angular velocity is below 1e-13 times the sum of the largest
     one and one radian per shortest segment, and of an angular acceleration below 1e-13 over that segment's length
-    squared. This holds for steps of up to 115 degrees and segments whose lengths differ by less than ten times.
+    squared. These bounds hold for steps of up to 115 degrees and segments whose lengths differ by less than ten times.
     Compared with the equations solved at 50 digits, the largest error was 3e-15. Compared with scipy's RotationSpline
-    it is 1e-11, even where that is left to settle, which by itself stops at 1e-9: scipy's closed forms lose digits at
-    turns of less than some hundredths of a radian. About one axis it is the spline of the angle, whole turns included.
-    Source: docs/formulas, "C2 rotations".
+    the difference is 1e-11 if scipy iterates to convergence. scipy stops at an error of 1e-9, and its closed forms lose
+    digits at turns of less than some hundredths of a radian. About one axis it is the spline of the angle, whole turns
+    included. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -185,7 +185,7 @@ class ClampedRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`; in a loop of more than two keys velocities count for nothing.
+        As for `rotation_vectors.TurningSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, 3), or None
         Angular velocities in the parent's frame, in radians per frame. Only the first and the last are used. None: at
         rest. With the velocities of the first and the last turn it is scipy's RotationSpline.
@@ -193,7 +193,7 @@ class ClampedRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        As `NaturalRotationSpline` does, and for velocities that are not finite or not one row a key.
+        As `NaturalRotationSpline` does, and for velocities that are not finite or not one row per key.
 
     Notes
     -----

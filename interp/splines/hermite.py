@@ -34,7 +34,7 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        For velocities that are not finite or not one row a key.
+        For velocities that are not finite or not one row per key.
 
     Notes
     -----
@@ -71,7 +71,7 @@ class RotationSpline(TurningSpline):
     Raises
     ------
     KeysError
-        As `rotation_vectors.TurningSpline` does, and for velocities that are not finite or not one row a key.
+        As `rotation_vectors.TurningSpline` does, and for velocities that are not finite or not one row per key.
 
     Notes
     -----

@@ -106,7 +106,7 @@ class VectorSpline(ComponentSpline):
 
 
 class _Polynomials:
-    """Polynomials in barycentric form. Sums run from key to key in one order, whatever is evaluated together.
+    """Polynomials in barycentric form. Sums run in the order of keys, so results do not depend on the other samples.
 
     Products of many distances leave the range of numbers, so theirs are kept as mantissas and exponents of 2.
     """

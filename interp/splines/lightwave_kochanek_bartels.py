@@ -32,8 +32,8 @@ class LightWaveSpline(ComponentSpline):
 
     Notes
     -----
-    A tangent counts by its own segment's share of the frames on both sides, whatever the continuity, which 3D Studio
-    levels. At an end it is the chord weighted as an inner key weighs that side: ``(1-T)(1-C)(1-B)`` at the first key,
+    A tangent counts by its own segment's share of the frames on both sides, for any continuity, which 3D Studio levels.
+    At an end it is the chord weighted as an inner key weighs that side: ``(1-T)(1-C)(1-B)`` at the first key,
     ``(1-T)(1-C)(1+B)`` at the last. LightWave itself has these end tangents shorter by ``L / (L + 1/3600)``, where the
     segment is ``L`` seconds long. The error is below 1e-13 times the track's largest value or tangent.
 

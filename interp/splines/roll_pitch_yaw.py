@@ -75,8 +75,8 @@ class RotationSpline(OrientationSpline):
         Parameters
         ----------
         keys : Keys
-            Values of shape (n, 3): radians about x, y, z, whatever the order. In a loop the last key's may be whole
-            turns from the first's.
+            Values of shape (n, 3): radians about x, y, z, for any order. In a loop the last key's may be whole turns
+            from the first's.
         cycle, angles, order
             As for `RotationSpline`.
         """

@@ -38,10 +38,10 @@ class RotationSpline(OrientationSpline):
     The segment at an end of the track is a parabola: its one control point lies half way from the inner key to that
     key's own, and the cubic's lies two thirds of the way there. With two keys the motion is their arc.
 
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction. The angle is on
-    the sphere of quaternions, half the rotation. The error of angular velocities and accelerations is below 1e-11
-    radian a segment's length or its square, times that factor squared or cubed. About one axis it is the Catmull-Rom
-    spline of the angle as long as every arc of the construction is below 360 degrees of rotation.
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction, whose angle on
+    the sphere of quaternions is half the rotation. The error of angular velocities and accelerations is below 1e-11
+    radian per length of a segment or its square, times that factor squared or cubed. About one axis it is the
+    Catmull-Rom spline of the angle as long as every arc of the construction is below 360 degrees of rotation.
     """
 
     continuity: Continuity = "C1"
@@ -65,7 +65,7 @@ class RotationSpline(OrientationSpline):
 
 
 class BlendSpline(OrientationSpline):
-    """A track of rotations by blending the arcs from key to key with those toward the controls.
+    """A track of rotations by blending the arcs from key to key with the arcs toward the controls.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class BlendSpline(OrientationSpline):
     The published blend (Szirmay-Kalos, eq. 13.53) is of the segments on both sides of one key, here by slerp. A segment
     between two inner keys gets two such curves. The first has the right velocity at its start, and the second at its
     end. They are blended in the same way. The first and the last segment of a track have one, as published. The result
-    is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the motion about one axis
-    are as in `RotationSpline`.
+    is C1, not C2 as published: the arcs are smooth at a key, but their weights are not. Errors and the motion about one
+    axis are as in `RotationSpline`.
     """
 
     continuity: Continuity = "C1"

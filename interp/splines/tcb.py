@@ -44,7 +44,7 @@ _ONE_AXIS = 1e-6
 
 
 class Adjust(NamedTuple):
-    """The factors for unequal key spacing, one a key."""
+    """The factors for unequal key spacing, one per key."""
 
     incoming: Float64Array
     outgoing: Float64Array
@@ -141,7 +141,7 @@ class VectorSpline(ComponentSpline):
     >>> spline([5, 10])
     array([[0.6875, 1.125 ],
            [1.    , 2.    ]])
-    >>> spline(10, nu=1)  # a frame
+    >>> spline(10, nu=1)  # per frame
     array([0.      , 0.133333])
     """
 
@@ -189,13 +189,13 @@ class RotationSpline(TurnedSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction. The angle is on
-    the sphere, half the rotation. The factor is there because nearly antipodal quaternions hardly determine their arc.
-    Of angular velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular
-    accelerations below 1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's
-    shorter ease. About one axis the motion is the vector spline of the angle as long as every arc of the construction
-    is below 360 degrees of rotation. Without negative tension that holds for steps up to 130 degrees, and 78 by squad,
-    with any other parameters. Source: docs/formulas, "Rotations by TCB".
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction, whose angle on
+    the sphere is half the rotation. This factor is there because nearly antipodal quaternions hardly determine their
+    arc. The error of angular velocities is below 1e-11 radian per length of a segment, times that factor squared. The
+    error of angular accelerations is below 1e-11 radian per length of a segment squared, times that factor cubed and
+    divided by the segment's shorter ease. About one axis the motion is the vector spline of the angle as long as every
+    arc of the construction is below 360 degrees of rotation. Without negative tension that holds for steps up to 130
+    degrees, and 78 by squad, with any other parameters. Source: docs/formulas, "Rotations by TCB".
 
     Examples
     --------
@@ -271,13 +271,13 @@ class RotationSpline(TurnedSpline):
         -----
         A turn of up to 340 degrees is an arc on the sphere, as 3D Studio has it. A longer one is laid over the curve on
         the sphere: a segment of the vector spline through the rotation vectors of such turns. About one axis all are,
-        and the motion is the vector spline of the angle, whatever its size and the parameters. Source: docs/formulas,
+        and the motion is the vector spline of the angle, for any size and any parameters. Source: docs/formulas,
         "Relative keys" and "Long turns".
 
         Examples
         --------
         >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)  # two turns and a half
-        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # a frame
+        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # per frame
         array([45., 45.])
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)

@@ -170,7 +170,7 @@ def test_many_at_once_are_each_alone_to_the_bit(made, nu):
     ("velocities", "words"),
     [
         ([[0.0], [np.nan], [1.0]], r"key 1 at frame 5: component 0 of the velocity is nan"),
-        ([[0.0], [1.0]], r"velocities must have the shape \(3, 1\), one row a key, not \(2, 1\)"),
+        ([[0.0], [1.0]], r"velocities must have the shape \(3, 1\), one row per key, not \(2, 1\)"),
         (["a", "b", "c"], "velocities are not an array of numbers"),
     ],
 )

@@ -108,9 +108,9 @@ def test_about_one_axis_rotations_are_the_hermite_spline_of_the_angle(turns, rat
 
 def test_velocities_that_are_none_are_refused():
     values, turns = Keys([0, 5], [[1.0, 2.0], [3.0, 4.0]]), Keys([0, 5], [[1, 0, 0, 0], [0, 1, 0, 0]])
-    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 2\), one row a key, not \(2, 3\)"):
+    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 2\), one row per key, not \(2, 3\)"):
         hermite.VectorSpline(values, velocities=np.zeros((2, 3)))
-    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 3\), one row a key, not \(2, 4\)"):
+    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 3\), one row per key, not \(2, 4\)"):
         hermite.RotationSpline(turns, velocities=np.zeros((2, 4)))
     with pytest.raises(KeysError, match="key 1 at frame 5: component 2 of the velocity is nan"):
         hermite.RotationSpline(turns, velocities=[[0, 0, 0], [0, 0, np.nan]])

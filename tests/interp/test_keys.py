@@ -60,7 +60,7 @@ def test_a_fault_of_one_key_names_the_key_its_frame_and_the_fault(arguments, key
     ("arguments", "words"),
     [
         (([], []), "at least one key"),
-        (([0, 1], [1, 2, 3]), "one row a key"),
+        (([0, 1], [1, 2, 3]), "one row per key"),
         (([[0, 1]], [[1, 2]]), "one dimension"),
         ((["a"], [1]), "not an array of numbers"),
         (([0, 1], [1, 2], [0, 0, 0]), "tension must be one number, or one for each of 2 keys"),
@@ -140,9 +140,9 @@ def test_an_unknown_option_is_refused_with_those_there_are(options):
     ("arguments", "words"),
     [
         (([0, 5], [0.0, 1.0], [[0, 0, 1], [0, 0, 0]]), "key 1 at frame 5: turns, but its axis is zero"),
-        (([0, 5], [0.0, 1.0], [[0, 0, 1]]), "one row a key"),
+        (([0, 5], [0.0, 1.0], [[0, 0, 1]]), "one row per key"),
         (([0, 5], [0.0, 1.0], [[0, 1], [0, 1]]), "x, y, z"),
-        (([0, 5], [[0.0, 1.0], [0.0, 1.0]], [[0, 0, 1], [0, 0, 1]]), "one number a key"),
+        (([0, 5], [[0.0, 1.0], [0.0, 1.0]], [[0, 0, 1], [0, 0, 1]]), "one number per key"),
     ],
 )
 def test_turns_without_their_axes_are_refused(arguments, words):

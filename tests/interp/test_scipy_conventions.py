@@ -157,9 +157,9 @@ def test_velocities_of_one_component_have_no_axis_as_scipy_s_have():
     clamped = cubic.ClampedVectorSpline(Keys(x, y), velocities=velocities)(at, 0, True)[:, 0]
     assert np.allclose(clamped, CubicSpline(x, y, bc_type=((1, 0.0), (1, 7.0)))(at), rtol=0, atol=1e-12)
     for made in (hermite.VectorSpline, cubic.ClampedVectorSpline):
-        with pytest.raises(KeysError, match="one row a key"):
+        with pytest.raises(KeysError, match="one row per key"):
             made(Keys(x, np.ones((3, 3))), velocities=velocities)
-        with pytest.raises(KeysError, match="one row a key"):
+        with pytest.raises(KeysError, match="one row per key"):
             made(Keys(x, y), velocities=velocities[:2])
 
 
@@ -349,5 +349,5 @@ def test_wrong_rotation_keys_are_refused():
     spline = tcb.RotationSpline(Keys(np.arange(10), ten))
     with pytest.raises(ValueError, match="nu"):
         spline(10, -1)
-    with pytest.raises(ValueError, match="one row a key"):
+    with pytest.raises(ValueError, match="one row per key"):
         Keys(np.arange(2), np.array([[[0.0, 0, 0, 1], [1, 0, 0, 0]]]))

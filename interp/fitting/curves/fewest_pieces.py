@@ -162,7 +162,7 @@ def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepr
 
 
 def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return the lengths of quaternions at the pieces' ends, and their rates a frame, that reduce the errors most.
+    """Return the lengths of quaternions at the pieces' ends, and their rates per frame, that reduce the errors most.
 
     Returns
     -------

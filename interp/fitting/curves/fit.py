@@ -36,7 +36,7 @@ class Knots:
     frames : ndarray, shape (m,)
         Ascending, each a float32 number.
     values, derivatives : ndarray, shape (m,)
-        The channel's value there and its derivative a frame, the same on both sides. A quaternion may be up to 1.6 %
+        The channel's value there and its derivative per frame, the same on both sides. A quaternion may be up to 1.6 %
         longer or shorter than a line from key to key has it; its derivative includes the change of the length.
     """
 
@@ -51,10 +51,10 @@ class Fit:
 
     Attributes
     ----------
-    knots : tuple of Knots, one a channel
+    knots : tuple of Knots, one per channel
         A rotation's channels share their frames.
     outgoing, incoming : ndarray, shape (n, channels)
-        Derivatives a frame on both sides of the spline's keys; 0 where there is no fitted segment.
+        Derivatives per frame on both sides of the spline's keys; 0 where there is no fitted segment.
     arriving : ndarray, shape (n, channels)
         The channels' values at each key as the segment before it ends: the key's own numbers, except at `jumps`.
     jumps : ndarray of bool, shape (n,)
@@ -255,7 +255,7 @@ def handles(
     values : array_like, shape (k,) or (channels, k)
         Their values, of one channel or of several.
     incoming, outgoing : array_like, shape as `values`
-        Derivatives a frame on both sides of each key.
+        Derivatives per frame on both sides of each key.
 
     Returns
     -------
@@ -282,7 +282,9 @@ def handles(
     """
     f, v = numbers("frames", frames), numbers("values", values)
     if f.ndim != 1 or v.shape[-1:] != f.shape:
-        raise ValueError(f"values must have {f.size} numbers on their last axis, one a frame, not the shape {v.shape}")
+        raise ValueError(
+            f"values must have {f.size} numbers on their last axis, one per frame, not the shape {v.shape}"
+        )
     for name, given in (("incoming", incoming), ("outgoing", outgoing)):
         if np.shape(given) != v.shape:
             raise ValueError(f"{name} must have the shape {v.shape} of values, not {np.shape(given)}")

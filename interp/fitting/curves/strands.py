@@ -70,7 +70,7 @@ class Pieces:
     values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
     rates: Float64Array
-    """Their derivatives a frame, shape (2, c, n)."""
+    """Their derivatives per frame, shape (2, c, n)."""
     error: Float64Array
     """The largest difference from the spline, shape (n,)."""
     points: Float64Array
@@ -94,7 +94,7 @@ class Samples(NamedTuple):
     values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
     rates: Float64Array
-    """Their derivatives a frame, shape (2, c, n)."""
+    """Their derivatives per frame, shape (2, c, n)."""
     between: Float64Array
     """The channels' values at the samples, shape (m, c, n)."""
 

@@ -22,7 +22,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     Parameters
     ----------
     samples : array_like, shape (frames, d)
-        One a frame: numbers, or quaternions of neighboring signs, which have other lengths afterwards.
+        One per frame: numbers, or quaternions of neighboring signs, whose lengths change.
     period : float
         Frames, more than 2. A wave of this period keeps half of its height, one of twice as many frames 0.996 of it or
         more, one of half as many 0.004 or less.
@@ -41,7 +41,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
 
     Notes
     -----
-    Butterworth's filter of fourth order, forwards and backwards. At the ends samples go on turned about the end.
+    Butterworth's filter of fourth order, forward and backward. At the ends samples continue, turned about the end.
     Source: docs/formulas, "Fewest keys".
 
     Examples
