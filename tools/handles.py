@@ -167,7 +167,7 @@ def angles(held: str) -> str:
             rows.append(
                 [kind(largest, eased), degrees, *(["all"] if held == "XYZ" else []), found.size, *spread(found)]
             )
-            if held != "XYZ":
+            if held != "XYZ" or eased:
                 continue
             middle = np.degrees(np.array([between[:-1, 1].reshape(KEYS - 1, -1) for _, between in numbers]))
             steep = np.abs((middle + 90.0) % 180.0 - 90.0).max(axis=2)

@@ -16,7 +16,8 @@ stays TCB's. Undo and redo are exact.
 Each tool was used once in a window on a rig of ten bones that TCB plays by handles, with Live on. A second rig has the
 same keys and the same motion without TCB. Both got the same keys and mouse moves. The rig has 160 keys at frames 1, 13,
 25 and 41, some with tension, continuity, bias and ease. *Auto Key* is on unless a row names it, and all bones are
-selected. `python tools/hands.py --output docs/measurements/blender_tools.md` makes this page in a graphical Blender.
+selected. `tools/hands_rows.py` has the keys and mouse moves of each row.
+`python tools/hands.py --output docs/measurements/blender_tools.md` makes this page in a graphical Blender.
 
 **Same** means:
 
@@ -55,12 +56,12 @@ def _tables(found: Mapping[str, Mapping[str, Result]], versions: list[str], note
     for group in dict.fromkeys(row["group"] for row in rows.values()):
         yield f"## {group}\n"
         heads = " | ".join(f"Blender {version}" for version in versions)
-        yield f"| tool | how | {heads} | error |"
-        yield "|---" * (3 + len(versions)) + "|"
+        yield f"| tool | {heads} | error |"
+        yield "|---" * (2 + len(versions)) + "|"
         members = [(name, row) for name, row in rows.items() if row["group"] == group]
         for name, row in members:
             cells = [_cell(found[version].get(name)) for version in versions]
-            yield f"| {row['name']} | {row['how']} | {' | '.join(cells)} | {_figures(row)} |"
+            yield f"| {row['name']} | {' | '.join(cells)} | {_figures(row)} |"
         yield ""
         lines = [f"- {row['name']}: {said}." for name, row in members for said in _remarks(row, notes.get(name, ""))]
         yield from [*lines, ""] if lines else []
