@@ -19,7 +19,7 @@ _MOST_BYTES = 65_536
 
 
 class PresetError(ValueError):
-    """A file that is no preset, with the line of the error, counted from 1."""
+    """A file that is not a preset, with the line of the error, counted from 1."""
 
     def __init__(self, reason: Text, line: int | None = None) -> None:
         message = reason if line is None else n_("line {:d}: {:s}", line, reason)

@@ -111,7 +111,7 @@ class BaseSpline(ABC):
         Raises
         ------
         TypeError
-            If `frames` are not real numbers or `nu` is no integer.
+            If `frames` are not real numbers or `nu` is not an integer.
         ValueError
             For frames that are not finite, with the index, or beyond 1e100, and for a derivative that the spline does
             not have.
@@ -195,7 +195,7 @@ class ComponentSpline(BaseSpline):
         Raises
         ------
         ValueError
-            Of a spline whose segments are no cubics: `is_cubic` is False.
+            Of a spline whose segments are not cubics: `is_cubic` is False.
 
         Notes
         -----

@@ -266,7 +266,7 @@ def evaluate_many(
     Raises
     ------
     TypeError
-        If `splines` is no sequence of splines, `frames` are not numbers, or `nu` is no integer.
+        If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
         For frames that are not finite, with the index, or beyond 1e100, a number of arrays that is not the number of
         splines, and a derivative that a spline does not have.
@@ -516,7 +516,7 @@ class Prepared:
         return segment, self.timing.at(at, segment, 0)[0]
 
     def _evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return one sample of a curve that has only arrays of them."""
+        """Return one sample of a curve that evaluates only arrays."""
         return self.curve.evaluate(np.array([segment]), np.array([u]), nu)[:, 0]
 
     def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
@@ -576,7 +576,7 @@ def _rises(frames: Float64Array) -> bool:
 def _last_at(keys: Float64Array, frames: Float64Array) -> IndexArray:
     """Return for each frame the last key at or before it, or the first key."""
     if len(frames) > max(len(keys), _MANY) and _rises(frames):
-        # To look the keys up among the frames takes a tenth of the time.
+        # Looking up the keys among the frames takes a tenth of the time.
         begins = np.searchsorted(frames, keys)
         begins[0] = 0
         counts = np.append(begins[1:], len(frames)) - begins

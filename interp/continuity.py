@@ -20,7 +20,7 @@ class Jump:
     """The largest difference, at any key, of one derivative of the value between the key's two sides."""
 
     size: float
-    """Euclidean norm, in the value's units a frame to the power of the order; of rotations radians."""
+    """Euclidean norm, in the value's units, or radians for rotations, per frame to the power of the order."""
     frame: float | None
     """The frame of the key; None where the spline has no key with segments on both sides."""
     is_seen: bool

@@ -54,7 +54,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     Raises
     ------
     TypeError
-        If it is no array of real numbers: strings, objects, dates, complex numbers, masked arrays.
+        If it is not an array of real numbers: strings, objects, dates, complex numbers, masked arrays.
     ValueError
         If the last axis has another length than `components`.
     """
@@ -187,7 +187,7 @@ class KeysError(ValueError):
 
 
 class KeysTypeError(KeysError, TypeError):
-    """A `KeysError` of an argument that is no array of real numbers, or not one for each key: a TypeError, too."""
+    """A `KeysError` of an argument that is not an array of real numbers, or not one for each key: a TypeError, too."""
 
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)

@@ -47,7 +47,7 @@ class Relaxed:
     numbers: Float64Array
     """The changed numbers, shape (n,)."""
     excess: float
-    """The largest error that is left; negative where all conditions hold with room to spare."""
+    """The largest remaining error, negative where all conditions hold with a margin."""
     reached: bool
     """Whether the largest error is within the tolerance."""
     rounds: int

@@ -89,7 +89,7 @@ def retimed(
     Raises
     ------
     TypeError
-        If `spline` is no spline, `frames`, `rates` or `changes` are not numbers, or `nu` is no integer.
+        If `spline` is not a spline, `frames`, `rates` or `changes` are not numbers, or `nu` is not an integer.
     ValueError
         For frames, rates and changes that are not finite or not of one dimension, rates and changes of another number
         than frames, and a derivative that the spline has not.
@@ -161,7 +161,7 @@ class ArcLength:
     Raises
     ------
     TypeError
-        If `splines` is no sequence of splines, and `tolerance` no number.
+        If `splines` is not a sequence of splines, or `tolerance` is not a number.
     ValueError
         Without splines, and for a tolerance that is not above 0.
 
@@ -292,7 +292,7 @@ class ConstantSpeed:
     splines : sequence of Spline
         The motion, as for `ArcLength`.
     between : "ENDS" or "KEYS"
-        One speed from the first key to the last; or the keys keep their frames, and it is one from key to key.
+        One speed from the first key to the last, or one speed from key to key, with the frames of the keys unchanged.
     tolerance : float
         The largest error of lengths, as a part of the whole.
 
@@ -304,7 +304,7 @@ class ConstantSpeed:
     Raises
     ------
     TypeError, ValueError
-        As of `ArcLength`; and for another `between`.
+        As for `ArcLength`, and for another `between`.
 
     Notes
     -----

@@ -4,7 +4,7 @@
 Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
 neighbors in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
 dominant, so the remaining off-diagonal blocks are squared in each step: a few steps suffice, as many for a thousand
-keys as for ten, and a loop is no special case. A result does not depend on which tracks are solved together.
+keys as for ten, and a loop is not a special case. A result does not depend on which tracks are solved together.
 Source: docs/formulas, "Tridiagonal systems".
 """
 

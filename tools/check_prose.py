@@ -36,7 +36,7 @@ def rule(name: str, pattern: str, advice: str) -> Rule:
 
 
 COUNTED = (
-    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians?|seconds|ms|ns|slerps|slopes?|operations|threads?|one|row|column|"
+    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians?|seconds|ms|ns|slerps|slopes?|operations|threads?|units|one|row|column|"
     r"number|once|twice|times|rates?|error|derivatives?|velocity|length|kB|MB|GB|%|°)"
 )
 UNIT = (
@@ -57,6 +57,11 @@ RULES = [
     rule("chain", r"^(?:[^:;]{,50}: )?.*[:;]\s.*[:;]\s", "Write one idea per sentence"),
     rule("length", rf"^(?:\S+\s+){{{MOST_WORDS}}}.*[.:]$", f"Write at most {MOST_WORDS} words per sentence"),
     rule("say", r"\b(?:tells?|says?|said)\b", "Software shows, reports or names"),
+    rule(
+        "is no",
+        r"(?<!there )\b(?:is|are) no (?!longer|more|less|\w+er\b)\w+",
+        "Write is not",
+    ),
     rule("he", r"\b(?:he|his|him|she|her)\b", "Write they"),
     rule(
         "archaism",

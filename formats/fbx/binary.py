@@ -51,7 +51,7 @@ def read_records(data: bytes) -> tuple[int, Record]:
     Raises
     ------
     FbxError
-        If it is no binary FBX file of a version that is read.
+        If it is not a binary FBX file of a version that is read.
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]

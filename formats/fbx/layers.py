@@ -121,7 +121,7 @@ def _composed(
     """Return Euler angles in degrees of a rotation with another after it, or of one on the way to the other."""
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
     start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
-    # The shorter way, as the programs that play these files take it.
+    # The shorter way, as in the programs that play these files.
     second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
     part = rotations.slerp(start, second, weight)
     return np.degrees(rotations.to_euler(rotations.multiply(first, part) if adds else part, order))

@@ -261,6 +261,6 @@ def _to_blender(settings: Properties) -> Float64Array:
         axis = _choice(settings, name, 3, 0) if name in settings else (0, 2, 1)[row]
         matrix[row, axis] = sense * (1.0 if _number(settings, f"{name}Sign", 1.0) >= 0.0 else -1.0)
     if np.linalg.det(matrix) < 0.5:
-        # A left-handed file, or axes that make no sense: the poses at keys decide.
+        # A left-handed file, or inconsistent axes. The poses at keys decide.
         return rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
     return rotations.from_matrix(matrix)

@@ -21,7 +21,7 @@ _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<II")
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
 _MOST_TEXT = 64 << 20
-"""Bytes of JSON: its objects take many times as much memory."""
+"""Maximum bytes of JSON, because its objects take many times as much memory."""
 
 
 class GltfError(MotionError):

@@ -125,7 +125,7 @@ class Node:
         The object's name in the editor. A camera and its target share one, and so do a light and its target;
         `$$$DUMMY` is a node without an object, which has its name in `instance_name`.
     parent : int or None
-        Id of the node that it hangs from; `Keyframer.parents` has it as an index.
+        Id of its parent node; `Keyframer.parents` has it as an index.
     node_id : int or None
         Its id; None where the file has none, and the index of the node among all nodes stands for it.
     flags : tuple of two int

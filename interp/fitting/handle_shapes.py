@@ -112,7 +112,7 @@ class Course(NamedTuple):
         return len(self.values) > 1
 
     def take(self, columns: IndexArray) -> Course:
-        # Not by brackets: the order in memory decides in which order NumPy sums, and that decides the last digit.
+        # Not by brackets, because the order in memory determines NumPy's order of summation, and so the last digit.
         return Course(*(array.take(columns, axis=-1) for array in self))
 
     def apart(self) -> Course:

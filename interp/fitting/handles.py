@@ -58,7 +58,7 @@ Tops are narrow where handles are so long that the frame hardly rises, and where
 _AGAIN = 8
 """The places at which each is measured again."""
 _SAMPLED = 2048
-"""The segments of channels sampled at a time. Larger arrays go back to the system each time, and take its time anew."""
+"""The segments of channels sampled at a time. Larger arrays are returned to the system each time, which costs time."""
 
 
 @dataclass(frozen=True)
@@ -169,12 +169,12 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     0.5 the median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees for keys 60 degrees apart. With eases
     up to 0.5 they are 0.33, 0.64 and 1.5 degrees.
 
-    Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline:
-    kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An
-    ease brings the spline to rest at the key; handles that do so too have no direction, and with them errors were two
-    to four times as large, and the largest seven to fourteen times. So beside an ease some speed is left at the key, a
-    tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
-    by less than a hundredth in the median.
+    Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline.
+    Kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An
+    ease brings the spline to rest at the key. Handles at rest have no direction. With them errors were two to four
+    times as large, and the largest seven to fourteen times. So beside an ease some speed is left at the key, a tenth of
+    the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too, by less
+    than a hundredth in the median.
 
     Errors are measured with float32 handles in float64: at 60 places per segment, 36 without ease, 27 for quaternions
     and 12 for cubics. There are 8 more places around the highest maxima, except in quaternions without ease and in
@@ -412,7 +412,7 @@ class _Fitting:
             course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness)
             return course.apart(), flips, jumps
         start, end = np.stack([representation.lengths(each) for each in keys])
-        # An axis of no length is no axis: there the motion's own.
+        # An axis of no length is not an axis: the motion's own is used there.
         named = start > 0.0
         unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(named, start, 1.0), np.zeros_like(start))
         unit = np.where(named, unit, representation.local(exact[:, 0], derivatives[0]))

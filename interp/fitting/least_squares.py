@@ -250,7 +250,7 @@ def _is_flat(
     cost: Float64Array,
     owner: IndexArray | None,
 ) -> BoolArray:
-    """Return which problems have no slope that is more than rounding, along unknowns that may move."""
+    """Return whether each problem has only slopes within rounding, along unknowns that may move."""
     slope = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
     size = equations.diagonal * (cost if owner is None else cost[owner])
     steep = slope * slope > _FLAT**2 * size

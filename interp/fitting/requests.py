@@ -57,7 +57,7 @@ class Request:
         Raises
         ------
         TypeError
-            For a tolerance that is no number, and for none.
+            For a missing tolerance, or one that is not a number.
         ValueError
             For a tolerance that is not above 0, or not one for each channel.
         """

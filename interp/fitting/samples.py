@@ -34,7 +34,7 @@ class SampledFit:
     Attributes
     ----------
     rows : ndarray of int, shape (k,)
-        Which of the samples are keys, ascending.
+        The samples that are keys, ascending.
     incoming, outgoing : ndarray, shape (k, channels)
         Derivatives per frame on both sides of them. Handles are at thirds, see `fitting.curves.handles`.
     error : float

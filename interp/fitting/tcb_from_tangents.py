@@ -53,8 +53,8 @@ def tcb_of_tangents(
 ) -> NearestParameters:
     """Return the parameters of inner keys whose tangents are closest to the given ones.
 
-    Of several that do, those nearest to the present ones. The tangents are the closest possible, to within 2e-3 of the
-    sum of both chords.
+    Of several solutions, the one closest to the current parameters is used. The tangents are the closest possible, to
+    within 2e-3 of the sum of both chords.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def tcb_of_tangents(
     Source: docs/formulas, "Fitting parameters to tangents".
     """
     size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
-    # On a plateau parameters change nothing.
+    # On a plateau, parameters have no effect.
     flat = size == 0.0
     size[flat] = np.inf
     products = _Products.of(*(each / size[:, np.newaxis] for each in (before, after, incoming, outgoing)))

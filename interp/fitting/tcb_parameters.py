@@ -32,7 +32,7 @@ FLOAT32 = 2.0**-22
 _NOISE = 1e-6
 """Part of a track's range: parameters that change the motion by less stay 0, below the resolution of float32 curves."""
 _PAYS = 0.99
-"""A fuller explanation is taken where its error is below this part of the simpler one's."""
+"""A model with more parameters is used where its error is below this part of the simpler model's."""
 _ROUNDED = 0.02
 """Of a track's error: parameters are rounded to few digits if that changes the motion by less."""
 _KEYS_AT_A_TIME = 5000
@@ -292,7 +292,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Normal equations of keys: conjugate gradients solve them, each track for itself."""
+    """Normal equations of keys, solved by conjugate gradients for each track separately."""
 
     keys: _Keys
     own: Float64Array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Equivalent numbers of keys: the same orientations, in the numbers nearest to the key before.
+"""Equivalent numbers of keys: the same orientations, in the numbers closest to the previous key's.
 
 A quaternion and its negative mean one orientation, and so do an axis with its angle and both negated, Euler angles and
 their other solution, and all angles with whole turns more. Each of these changes multiplies a channel by 1 or -1 and
@@ -30,7 +30,7 @@ GIMBAL = np.radians(2.0)
 _GAIN = 1e-5
 """Numbers that come closer by less than this are as good as before: float32 keys round half turns to either side."""
 _CLOSE = np.pi / 2.0
-"""Radians. Numbers that come this near in every channel jumped: no motion that a person keys looks like that."""
+"""Radians. Numbers that come this close in every channel jumped, because no keyed motion looks like that."""
 _ONE_FRAME = 1.001
 """Frames. Between keys this near no frame can show a turn of more than 180 degrees."""
 

@@ -28,7 +28,7 @@ _PATHS = get_args(Path)
 # 1e-16 / 1e-10 = 1e-6 radian, the largest that a baked rotation may have.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
-"""Radians: smaller angles are no turn, but rounding."""
+"""Radians. Smaller angles are rounding errors, not turns."""
 
 ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
 

@@ -40,7 +40,7 @@ class Turns(NamedTuple):
     def around(self, tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the turns to each key from the one before, and from it to the one after, a loop's seam included.
 
-        At the ends of a track that is no loop the side where there is no key holds any other turn.
+        At the ends of a track that is not a loop the side where there is no key holds any other turn.
         """
         return self.onward[:, tracks.previous], self.onward[:, np.maximum(tracks.following - 1, 0)]
 

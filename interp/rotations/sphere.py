@@ -80,7 +80,7 @@ def log(q: Float64Array) -> Float64Array:
 
 
 class Arc(NamedTuple):
-    """Great-circle arcs: their angle, their start, and the unit quaternion a quarter circle on from the start."""
+    """Great-circle arcs: their angle, their start, and the unit quaternion a quarter circle ahead of the start."""
 
     angle: Float64Array
     start: Float64Array

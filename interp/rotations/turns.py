@@ -64,7 +64,7 @@ def turns_to_rotations(
     angles : array_like, shape (n,), or a number
         Radians, of any size.
     axes : array_like, shape (n, 3), or (3,)
-        In the parent's frame, of any length; a zero axis is no turn.
+        In the parent's frame, of any length; a zero axis is not a turn.
     convention : "BLENDER" or "3DS"
         ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
     first : array_like, shape (4,)

@@ -4,7 +4,7 @@
 The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
 control is the one whose weight is largest about its frame. At its ends the spline is natural. It starts at the first
 key and ends at the last without curvature. The controls beyond them (two more than there are keys) are means of the
-keys, which equals mirroring the keys and knots at the end. So it keeps to the convex hull there too. A loop is
+keys, which equals mirroring the keys and knots at the end. So it stays within the convex hull there too. A loop is
 periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
@@ -166,8 +166,8 @@ class RotationSpline(TurningSpline):
 class ThroughVectorSpline(NaturalVectorSpline):
     """A track of numbers on the B-spline whose controls are such that it passes through the keys.
 
-    There is one cubic spline with these knots, keys and ends, the natural one, however it is written: as cubics between
-    the keys here. Rotations differ.
+    Only one cubic spline has these knots, keys and ends, the natural one. Here it is written as cubics between the
+    keys. Rotations differ.
 
     Notes
     -----
@@ -304,7 +304,7 @@ def _controls(
         from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
         before = first * times(matrices(turned, -on), from_before)
         after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
-        # Where the matrix is singular the step is no number; the error is raised below.
+        # Where the matrix is singular the step is not a number; the error is raised below.
         with np.errstate(all="ignore"):
             step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
         # A solved track stays as it is while others continue, so that its result does not depend on them.

@@ -50,14 +50,14 @@ class VectorSpline(ComponentSpline):
     Attributes
     ----------
     swing : float
-        How many times as far as the keys the polynomial can go, for the worst values at these frames, as measured at
-        three places between keys (Lebesgue's constant). Some 2^n / (5 n log n) for n keys evenly spaced.
+        The largest overshoot of the polynomial, relative to the keys, for the worst values at these frames, as measured
+        at three places between keys (Lebesgue's constant). Some 2^n / (5 n log n) for n keys evenly spaced.
 
     Raises
     ------
     KeysError
-        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be exact. And above
-        1000 keys, however they lie.
+        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be exact. Also for
+        more than 1000 keys with any spacing.
 
     Notes
     -----
@@ -134,7 +134,7 @@ class _Polynomials:
 
     @cached_property
     def swings(self) -> Float64Array:
-        """Return how many times as far as the keys it can go in each segment, for the worst values."""
+        """Return the largest overshoot in each segment, relative to the keys, for the worst values."""
         segment = np.flatnonzero(self._length > 0.0)
         largest = np.zeros(len(segment))
         for along in _LOOKS:

@@ -148,7 +148,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return incoming and outgoing tangents of chords or turns (d, K), each by its own segment's local parameter.
 
-    At the ends of a track that is no loop they mean nothing.
+    At the ends of a track that is not a loop they mean nothing.
     """
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
     length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)

@@ -122,7 +122,7 @@ class RotationSpline(OrientationSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: tracks of one order and one method of angles go together."""
+        """Return the identifier of the batch: tracks of one order and one method of angles are computed together."""
         return type(self), self.order, self.spline.batch
 
     @classmethod

@@ -6,8 +6,8 @@ Source: docs/formulas, "Shoemake 1985".
 At each key the previous key is mirrored in it, and the arc from there to the next key is bisected. That is the control
 toward which the curve leaves the key. Mirrored in the key, it is the control from which the curve arrives. The
 publications require even timing. For uneven spacing both neighbors are moved along their arcs to the smaller distance
-in frames, and the arc is divided as the lengths are. So the motion is C1 in frames for any spacing. About one axis it
-is the Catmull-Rom spline of the angle.
+in frames, and the arc is divided in proportion to the lengths. So the motion is C1 in frames for any spacing. About one
+axis it is the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations

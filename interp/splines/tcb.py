@@ -87,7 +87,7 @@ def tangents(
     tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
-        Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
+        Chords from the key before each key, and to the key after it. At the ends of a track that is not a loop they may
         hold anything on the side where there is no key.
     ends : "3DS" or "TANGENT"
         The rule at such ends. As rotations in 3D Studio have it, (1-T)(1+C B) times the chord after a first key and
@@ -472,7 +472,7 @@ def controls(
         The keys.
     q, before, after : ndarray, shape (4, K)
         Quaternions of the keys, of the key before and of the key after each, with the signs of the path, less the
-        turns laid over the segments between. At the ends of a track that is no loop there may be anything on the side
+        turns laid over the segments between. At the ends of a track that is not a loop there may be anything on the side
         where there is no key.
     ends : "3DS" or "TANGENT"
         The rule at such ends, as for `tangents`.
@@ -491,7 +491,7 @@ def controls(
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
-    # Both sides of the keys along an axis of their own, (4, 2, K): a slerp of them takes little longer than of one.
+    # Both sides of the keys have their own axis, (4, 2, K), because a slerp of both takes little longer than of one.
     key = q[:, np.newaxis]
     g = sphere.slerp(key, np.stack((before, after), axis=1), np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
     across = sphere.arc(g[:, :1], g[:, 1:])

@@ -53,7 +53,7 @@ class Zones:
         return strand * len(self._starts) + zone, (frames > low) & (frames < high), low, high
 
     def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
-        """Return the frames of knots, those in zones moved to an edge that is within their span, if there is one."""
+        """Return the frames of knots, with knots in zones moved to an edge within their span, if there is one."""
         number, inside, low, high = self.find(spans.strand[span], frames)
         inside &= ~np.isin(number, self._needed)
         if not inside.any():

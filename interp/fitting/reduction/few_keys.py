@@ -20,7 +20,7 @@ _ROUNDING = 2.0**-24
 _BY_SECOND, _BY_FOURTH = 8.0, 32.0
 """Times this, the rounding of second and fourth differences, whose factors add up to 4 and 16."""
 _KEY_BREAKS = 3
-"""Fourth differences that a key between two cubics has a part in; a step has one more."""
+"""The number of fourth differences that a key between two cubics affects. A step affects one more."""
 _SPARSE = 2
 """Frames per key, at least."""
 

@@ -20,7 +20,7 @@ _SPACING = 16
 _REACH = 1
 """Keys on each side of one that is removed, or moved, which are fitted anew."""
 _WIDE = 4
-"""The same where all keys are fitted, window by window: the middle ones are as of all keys at once."""
+"""The same where all keys are fitted window by window. The middle keys equal a fit of all keys at once."""
 _GAIN = 0.97
 """A key is moved where that leaves at most this part of the error around it."""
 _ORDER = 4

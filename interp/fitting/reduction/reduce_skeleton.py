@@ -27,7 +27,7 @@ _FAR = 1.5
 _ROUNDS = 12
 """The most keys that are put into a segment that splines play otherwise, less one."""
 _SWEEPS = 2
-"""How often all bones are gone through, with all others as they are by then."""
+"""The number of passes over all bones."""
 
 
 def reduce_skeleton(
@@ -35,7 +35,7 @@ def reduce_skeleton(
 ) -> Generator[float, None, dict[int, Reduced]]:
     """Search for the fewest keys of all joints, and return them by the joint's number.
 
-    Yields which part of the work is done, about.
+    Yields the approximate share of the work that is done.
 
     Parameters
     ----------

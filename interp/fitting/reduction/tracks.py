@@ -305,7 +305,7 @@ def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, m
         if is_rotation:
             length = np.linalg.norm(value, axis=1, keepdims=True)
             value, slope = value / length, slope / length
-            # A change of length is no change of the rotation.
+            # A change of length is not a change of the rotation.
             slope = slope - (slope * value).sum(axis=1, keepdims=True) * value
         values.append(value)
         slopes.append(slope)
