@@ -36,8 +36,8 @@ def rule(name: str, pattern: str, advice: str) -> Rule:
 
 
 COUNTED = (
-    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians?|seconds|ms|ns|slerps|slopes?|operations|threads?|units|one|row|column|"
-    r"number|once|twice|times|rates?|error|derivatives?|velocity|length|kB|MB|GB|%|°)"
+    r"(?:\d\S* \w+s|bytes|numbers|degrees|radians?|seconds|ms|ns|slerps|slopes?|operations|threads?|units|one|row|"
+    r"column|number|once|twice|times|rates?|error|derivatives?|velocity|length|kB|MB|GB|%|°)"
 )
 UNIT = (
     r"(?:frame|key|channel|segment|second|minute|track|file|line|page|call|sample|bone|object|core|piece|component|"
@@ -60,7 +60,7 @@ RULES = [
     rule(
         "is no",
         r"(?<!there )\b(?:is|are) no (?!longer|more|less|\w+er\b)\w+",
-        "Write is not",
+        "Write is not a",
     ),
     rule("he", r"\b(?:he|his|him|she|her)\b", "Write they"),
     rule(

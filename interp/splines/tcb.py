@@ -471,9 +471,9 @@ def controls(
     tracks : KeyBatch
         The keys.
     q, before, after : ndarray, shape (4, K)
-        Quaternions of the keys, of the key before and of the key after each, with the signs of the path, less the
-        turns laid over the segments between. At the ends of a track that is not a loop there may be anything on the side
-        where there is no key.
+        Quaternions of the keys, of the key before and of the key after each, with the signs of the path, less the turns
+        laid over the segments between. At the ends of a track that is not a loop, the numbers on the side without a key
+        are arbitrary.
     ends : "3DS" or "TANGENT"
         The rule at such ends, as for `tangents`.
     turns : ndarray, shape (3, K), or None
