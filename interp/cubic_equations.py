@@ -97,8 +97,8 @@ def c2_slopes_with_ends(
 ) -> Float64Array:
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
-    The slopes are linear in those at both ends, and so are the conditions: two equations a track, in the solution for
-    ends at rest and its changes with each end's slope (docs/formulas, "Ends of C2 cubics").
+    The slopes are linear in the slopes at both ends, and so are the conditions. These are two equations per track, in
+    the solution for ends at rest and its changes with each end's slope (docs/formulas, "Ends of C2 cubics").
     """
     count, (first, last) = len(values), tracks.open
     given = np.zeros((count + 2, len(tracks.frames)))

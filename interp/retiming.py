@@ -84,7 +84,7 @@ def retimed(
     -------
     ndarray
         A row for each of `frames`: the components of values, w, x, y, z of quaternions, or x, y, z of angular
-        velocities and accelerations, in the parent's frame, in radians per frame and per frame squared.
+        velocities and accelerations. These are in the parent's frame, in radians per frame and per frame squared.
 
     Raises
     ------

@@ -3,9 +3,9 @@
 
 Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
 neighbors in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
-dominant, so the remaining off-diagonal blocks are squared in each step: a few steps suffice, as many for a thousand
-keys as for ten, and a loop is not a special case. A result does not depend on which tracks are solved together.
-Source: docs/formulas, "Tridiagonal systems".
+dominant, so the remaining off-diagonal blocks are squared in each step. A few steps suffice, as many for a thousand
+keys as for ten, and a loop is not a special case. A result does not depend on which tracks are solved together. Source:
+docs/formulas, "Tridiagonal systems".
 """
 
 from __future__ import annotations

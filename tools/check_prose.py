@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GENERATED = [ROOT / "docs" / name for name in ("reference/api", "reference/interp", "splines")]
 """Folders whose pages are made from docstrings."""
 PACKAGES = ("formats", "interp")
-MOST_WORDS = 40
+MOST_WORDS = 35
 
 
 class Rule(NamedTuple):

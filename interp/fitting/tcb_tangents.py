@@ -82,9 +82,9 @@ class TangentChanges(NamedTuple):
     """Both of shape (3, d, K)."""
     from_next: Float64Array
     from_last: Float64Array
-    """Shape (K,). At the first key of a track of values the outgoing tangent is also made of the following key's
-    incoming one, `from_next` times; at the last key the incoming tangent of the previous outgoing one, `from_last`
-    times. 0 elsewhere."""
+    """Shape (K,). At the first key of a track of values the outgoing tangent is also made from the following key's
+    incoming one, `from_next` times. At the last key the incoming tangent is made from the previous outgoing one,
+    `from_last` times. They are 0 elsewhere."""
 
 
 def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: tcb.Ends) -> TangentChanges:

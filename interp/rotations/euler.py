@@ -78,7 +78,7 @@ def euler_halves(
 ) -> tuple[Float64Array, Float64Array, Float64Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the middle angle, half the outer angles' sum and difference, and where each of these two is undetermined.
 
-    With half angles a/2, b/2, c/2 of an order i, j, k and its sign s, w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
+    Take half angles a/2, b/2, c/2 of an order i, j, k and its sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
     a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths belong to b, and their angles to
     the sum and difference.
     """

@@ -2,9 +2,9 @@
 """Lay turns over a curve on the sphere, which is too small for long ones. Source: docs/formulas, "Long turns".
 
 The turn of each segment is a chord, a rotation vector; the chords of a track have tangents like any vector track. Along
-the segment's own axis the turn runs from 0 to all of the chord, across it from 0 back to 0, so that
-``q(u) = exp(along / 2) exp(across / 2) p(u)`` meets the keys where p(1) is the next key less the chord. It is C1 there
-wherever p is, and about one axis it is the vector spline of the angle.
+the segment's own axis the turn runs from 0 to all of the chord, and across it from 0 back to 0. So ``q(u) = exp(along /
+2) exp(across / 2) p(u)`` meets the keys where p(1) is the next key less the chord. It is C1 there wherever p is, and
+about one axis it is the vector spline of the angle.
 """
 
 from __future__ import annotations

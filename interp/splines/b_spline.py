@@ -187,8 +187,8 @@ class ThroughRotationSpline(SolvedSpline):
     ------
     KeysError
         As `rotation_vectors.TurningSpline` does. Also where no controls are found. That happens for one in twenty
-        random tracks that turn by more than a right angle from key to key about changing axes, and for some that turn
-        back and forth by more than a whole turn.
+        random tracks that turn by more than a right angle from key to key about changing axes. It also happens for some
+        tracks that turn back and forth by more than a whole turn.
 
     Notes
     -----

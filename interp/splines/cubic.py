@@ -41,8 +41,8 @@ class NaturalVectorSpline(ComponentSpline):
     Notes
     -----
     Ease makes it C1 at the keys that have one. The error of a value is below 1e-13 times the largest value, slope times
-    segment length or second derivative times length squared of the track; of a derivative the same, over the shortest
-    segment's length to its order. Source: docs/formulas, "C2 cubics".
+    segment length or second derivative times length squared of the track. The error of a derivative is the same, over
+    the shortest segment's length to its order. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -158,9 +158,9 @@ class NaturalRotationSpline(SolvedSpline):
     one and one radian per shortest segment, and of an angular acceleration below 1e-13 over that segment's length
     squared. These bounds hold for steps of up to 115 degrees and segments whose lengths differ by less than ten times.
     Compared with the equations solved at 50 digits, the largest error was 3e-15. Compared with scipy's RotationSpline
-    the difference is 1e-11 if scipy iterates to convergence. scipy stops at an error of 1e-9, and its closed forms lose
-    digits at turns of less than some hundredths of a radian. About one axis it is the spline of the angle, whole turns
-    included. Source: docs/formulas, "C2 rotations".
+    the difference is 1e-11 if scipy iterates to convergence. RotationSpline stops at an error of 1e-9, and its closed
+    forms lose digits at turns of less than some hundredths of a radian. About one axis it is the spline of the angle,
+    whole turns included. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"

@@ -35,8 +35,8 @@ class RotationSpline(OrientationSpline):
 
     Notes
     -----
-    The segment at an end of the track is a parabola: its one control point lies half way from the inner key to that
-    key's own, and the cubic's lies two thirds of the way there. With two keys the motion is their arc.
+    The segment at an end of the track is a parabola. Its one control point is halfway from the inner key to that key's
+    own, and the cubic's is two thirds of the way there. With two keys the motion is their arc.
 
     The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction, whose angle on
     the sphere of quaternions is half the rotation. The error of angular velocities and accelerations is below 1e-11

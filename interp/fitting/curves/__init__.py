@@ -8,8 +8,9 @@ as Blender stores them. The length of a quaternion means nothing, so its knots m
 one. Source: docs/formulas, "Fitting curves".
 """
 
-# The steps of a fit: `strands` lists the segments of all requests, `fewest_pieces` divides them until each piece is
-# good (`cubics` measures, `knots` places and balances the knots by `subdivision`), `fit` sorts the pieces by request.
+# The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until each piece is
+# good, where `cubics` measures, and `knots` places and balances the knots by `subdivision`. `fit` sorts the pieces by
+# request.
 
 from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles
 
