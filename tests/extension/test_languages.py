@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import string
 from collections.abc import Callable
 from pathlib import Path
@@ -75,8 +76,11 @@ def test_blenders_tool_reads_the_same_from_the_file(
 SHOW = """
 import addon_utils
 import bpy
+import json
 NAME = "bl_ext.user_default.tcb_animation"
-translations, language, expected = bpy.app.translations, {language!r}, {expected!r}
+translations, language = bpy.app.translations, {language!r}
+with open({expected!r}, encoding="utf-8") as file:
+    expected = {{(context, text): said for context, text, said in json.load(file)}}
 if language not in translations.locales:
     raise SystemExit("this Blender knows no " + language)
 bpy.context.preferences.view.language = language
@@ -91,8 +95,11 @@ BAKE = {"ja_JP": "TCB をベイク", "zh_HANS": "烘焙 TCB"}
 
 
 def test_blender_shows_the_translations_while_the_extension_is_enabled(
-    translations: TRANSLATIONS, file: Path, blender_with_languages: Callable[[str], str]
+    translations: TRANSLATIONS, file: Path, blender_with_languages: Callable[[str], str], tmp_path: Path
 ) -> None:
-    expected = {key: translation for key, translation in translations.items() if translation}
-    said = blender_with_languages(SHOW.format(language=file.stem, expected=expected))
+    expected = [(*key, translation) for key, translation in translations.items() if translation]
+    # Longer than a command line can be.
+    in_file = tmp_path / "expected.json"
+    in_file.write_text(json.dumps(expected), encoding="utf-8")
+    said = blender_with_languages(SHOW.format(language=file.stem, expected=str(in_file)))
     assert f"said: {BAKE[file.stem]} {len(expected)} [] []\n" in said
