@@ -50,8 +50,9 @@ check:
 test-blender test-core: export OPENBLAS_NUM_THREADS := 1
 in_parallel = --numprocesses auto --maxprocesses 8 --dist worksteal
 
+TESTS = tests --ignore tests/gui
 test-blender:
-	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(in_parallel) $(PYTEST)
+	@$(in_blender) "$$python" -m pytest $(TESTS) $(in_parallel) $(PYTEST)
 
 slow_tests = tests marked slow and$(empty) $(empty)
 test-core:
@@ -60,14 +61,15 @@ test-core:
 	@echo "Left out: $(if $(findstring -m,$(PYTEST)),,$(slow_tests))all that need Blender; make test runs them"
 
 # Four windows at a time, each on a screen of its own: a test waits for half of its time.
+GUI_TESTS = tests/gui
 test-gui:
-	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 4 --dist worksteal $(PYTEST)
+	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest $(GUI_TESTS) --numprocesses 4 --dist worksteal $(PYTEST)
 
 screenshots:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py
 
 bench:
-	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py run --rounds 1 --channels 100 1000 --frames 10 1000
+	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py bakes --rounds 1 --channels 100 1000 --frames 10 1000
 
 api:
 	@$(in_blender) "$$python" tools/api_pages.py && "$$python" tools/spline_pages.py

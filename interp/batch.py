@@ -283,7 +283,7 @@ def evaluate_many(
 
 
 _FEW = 16
-"""Splines that evaluate one frame faster one after the other than in arrays: tools/bench_samples.py."""
+"""Splines that evaluate one frame faster one after the other than in arrays: tools/bench.py splines."""
 
 
 class SplineBatch(Sequence["Spline"]):
@@ -496,7 +496,7 @@ class Prepared:
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
         """Return the value or derivative of the only spline at one frame, as `evaluate` gives, to the bit.
 
-        A call of NumPy costs more than all of this in plain numbers: tools/bench_samples.py.
+        A call of NumPy costs more than all of this in plain numbers: tools/bench.py splines.
         """
         keys = self._frames
         first, last = keys[0], keys[-1]

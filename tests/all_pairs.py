@@ -24,3 +24,9 @@ def all_pairs(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
         missing -= meeting[best]
         chosen.append(best)
     return [tuple(axis[at] for axis, at in zip(values, place, strict=True)) for place in sorted(chosen)]
+
+
+def each_once(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Choose combinations in which every value of each axis is once, at least: for axes that do not act together."""
+    values = [list(axis) for axis in axes]
+    return [tuple(axis[row % len(axis)] for axis in values) for row in range(max(map(len, values)))]

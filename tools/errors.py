@@ -32,8 +32,8 @@ from examples.make_scene import TRACKS, make_scene
 from formats import three_ds
 from tests.animation import reference
 from tools import tcb
-from tools.bench_report import filled, number, table
-from tools.bench_scene import fcurves
+from tools.benchmarks.scenes import fcurves
+from tools.tables import filled, number, table
 
 Float64Array = npt.NDArray[np.float64]
 

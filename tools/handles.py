@@ -26,7 +26,7 @@ from interp.fitting import Request
 from interp.fitting.handles import Handles, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
-from tools.bench_report import filled, number, table
+from tools.tables import filled, number, table
 
 Float64Array = npt.NDArray[np.float64]
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import tcb
-from tools.bench_report import number, table
+from tools.tables import number, table
 
 STEP = 0.25
 AROUND = 60.0

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from formats import three_ds
 from tools import tcb
-from tools.bench_report import number, table
+from tools.tables import number, table
 
 WAYS = ("DE_CASTELJAU", "SQUAD")
 TICKS = 160

@@ -3,8 +3,8 @@
 
     tools/environment.sh graphical python tools/screenshots.py [FOLDER] [--draft]
 
-FOLDER defaults to docs/images; --draft leaves edges in views rough, which takes half of the time. Python must have
-bpy, with which the extension's zip is built.
+FOLDER defaults to docs/images. --draft leaves edges in views rough, takes a picture before all is at rest, and films in
+two steps, which is several times as fast. Python must have bpy, with which the extension's zip is built.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import build_zip, graphical
-from tools.graphical import PLAIN_VIEWS, place
+from tests.gui import graphical
+from tests.gui.graphical import PLAIN_VIEWS, place
+from tools import build_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "bl_ext.user_default.tcb_animation"
@@ -38,6 +39,10 @@ _REST = """
 def steps():
     for _turn_of_blenders_loop in range(4):
         yield from drawn()
+"""
+_DRAWN = """
+def steps():
+    yield from drawn()
 """
 SELECTED = (255, 191, 51)
 """The colour of the key in a diagram; KEY_AT is its position relative to the diagram's height, from the top:"""
@@ -213,9 +218,10 @@ class Box(NamedTuple):
 class Camera:
     """A camera for parts of the window."""
 
-    def __init__(self, window: Any, folder: Path) -> None:
+    def __init__(self, window: Any, folder: Path, draft: bool = False) -> None:
         self.window = window
         self.folder = folder
+        self.draft = draft
 
     def take(self, name: str, box: Box) -> None:
         """Save a picture of the box."""
@@ -233,9 +239,9 @@ class Camera:
     def _still(self) -> bytes:
         """Return the pixels of the screen, once they don't change any more."""
         before = b""
-        while (now := self._pixels()) != before:
+        while (now := self._pixels()) != before and not self.draft:
             before = now
-            self.window.run(_REST)
+            self.rest()
         return now
 
     def _pixels(self) -> bytes:
@@ -257,7 +263,11 @@ class Camera:
     def park(self) -> None:
         """Move the mouse to where it shows no tooltip."""
         self.window.xdotool("mousemove", 640, SIZE[1] - 4)
-        self.window.run(_REST)
+        self.rest()
+
+    def rest(self) -> None:
+        """Wait until all is drawn, several times over."""
+        self.window.run(_DRAWN if self.draft else _REST)
 
 
 def first_animation(window: Any, camera: Camera) -> None:
@@ -302,9 +312,10 @@ class Film:
     def drag(self, start: tuple[int, int], end: tuple[int, int], steps: int = 7) -> None:
         """Drag by the mouse, a picture a step; the last one stays for a while."""
         move = self.camera.window.xdotool
+        steps = 2 if self.camera.draft else steps
         for x in (start[0] - 4, start[0]):
             move("mousemove", x, start[1])
-            self.camera.window.run(_REST)
+            self.camera.rest()
         self._shoot(start, 3)
         move("mousedown", 1)
         for step in range(1, steps + 1):
@@ -511,7 +522,7 @@ def main() -> None:
         with graphical.installed(archive, SIZE) as window:
             if options.draft:
                 window.run(PLAIN_VIEWS)
-            camera = Camera(window, options.folder)
+            camera = Camera(window, options.folder, options.draft)
             for pictures in PICTURES:
                 pictures(window, camera)
 

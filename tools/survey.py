@@ -33,7 +33,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import tcb
-from tools.bench_report import filled, number, table
+from tools.tables import filled, number, table
 
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]

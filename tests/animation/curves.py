@@ -10,8 +10,10 @@ import bpy
 import numpy as np
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
-MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
-ORDERS = MODES[2:]
+ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+ALL_MODES = ("QUATERNION", "AXIS_ANGLE", *ORDERS)
+MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY")
+"""The modes of which each takes a way of its own, and a second order of Euler angles."""
 Place = tuple[float, float, float]
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 

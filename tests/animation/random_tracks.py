@@ -7,7 +7,7 @@ import random
 
 import bpy
 
-from tests.animation.curves import MODES, bag_of, co, fcurves, key, new_object, rotation_path
+from tests.animation.curves import ALL_MODES, MODES, bag_of, co, fcurves, key, new_object, rotation_path
 
 
 def mixed(mode: str, seed: int = 0) -> bpy.types.Object:
@@ -73,7 +73,7 @@ def _random_frames(dice: random.Random) -> list[float]:
 
 
 def random_action(dice: random.Random, number: int) -> bpy.types.Object:
-    mode = MODES[number % len(MODES)]
+    mode = ALL_MODES[number % len(ALL_MODES)]
     thing = new_object("Thing", mode)
     thing.rotation_axis_angle = (0.3, 0.0, 0.0, 1.0)
     thing["grip"] = 0.5

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import (
     MODES,
     bag_of,
@@ -82,8 +83,7 @@ def test_what_is_only_enabled_or_restored_is_as_it_was_before_tcb(animation, mod
     assert not has_table(thing)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("output", "mode"), each_once(["SAMPLES", "CURVES"], MODES))
 def test_a_bake_stays_as_plain_keys(animation, mode: str, output: str) -> None:
     thing = mixed(mode)
     shaped(thing)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from tests.all_pairs import each_once
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
 from tests.animation.interpolation_choice import FRAMES, OUTPUTS, choose
 from tests.animation.locations import VALUES
@@ -89,8 +90,7 @@ def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: s
         assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("kind", "mode"), each_once(KINDS, MODES))
 def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     for frame in BETWEEN:
@@ -122,8 +122,7 @@ def test_accelerations_are_those_of_what_is_played(animation, velocities) -> Non
     assert np.abs(table.properties[0].values - wanted).max() < 1e-7
 
 
-@pytest.mark.parametrize("kind", SMOOTH)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("kind", "mode"), each_once(SMOOTH, MODES))
 def test_angular_velocities_are_those_of_what_is_played(animation, velocities, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     how = velocities.Velocities(frozenset({"VELOCITY"}), step=0.5, frame_range=(8.0, 11.75))
@@ -147,8 +146,7 @@ def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, sm
     assert (found.jumps[1].frame, found.jumps[1].size) == (20.0, pytest.approx(0.2))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+@pytest.mark.parametrize(("kind", "mode"), each_once(KINDS, ["QUATERNION", "XYZ"]))
 def test_a_frame_function_plays_what_blender_does_there(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, [kind] * 4)
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))

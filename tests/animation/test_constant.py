@@ -86,9 +86,9 @@ def test_a_rotation_that_stays_has_only_the_frames_of_its_own_keys(animation, ou
         assert channels_at(thing, path, len(row), frame) == pytest.approx(row, abs=1e-7)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("row", [(2.0, 0, 0, 0), (0.5, -0.5, 3.0, 1.0)])
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE"])
+@pytest.mark.parametrize(
+    ("output", "row", "mode"), all_pairs(OUTPUTS, [(2.0, 0, 0, 0), (0.5, -0.5, 3.0, 1.0)], ["QUATERNION", "AXIS_ANGLE"])
+)
 def test_lengths_of_what_stays_do_not_count(animation, output, row, mode):
     thing = new_object("Thing", mode)
     row = row if mode == "QUATERNION" else (row[0], 3.0, *row[2:])

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -130,8 +130,7 @@ def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> 
     assert 10 * counts[1] <= counts[0]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("retimed", [False, True])
+@pytest.mark.parametrize(("mode", "retimed"), each_once(MODES, [False, True]))
 def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode: str, retimed: bool) -> None:
     dice = random.Random(23)
     thing = new_object("Thing", mode)
@@ -287,8 +286,7 @@ def test_after_a_key_of_the_other_sign_the_channels_go_on_without_a_jump(animati
         assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+@pytest.mark.parametrize(("mode", "cycle"), each_once(MODES, ["REPEAT", "LOOP"]))
 def test_rotations_go_on_in_cycles_beyond_the_keys(animation, mode: str, cycle: str) -> None:
     turns = rotations_near_each_other(random.Random(7), 4, 0.6)
     rows = values_of(mode, [*turns, turns[0]] if cycle == "LOOP" else turns)

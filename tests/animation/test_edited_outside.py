@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import (
     bag_of,
     channels,
@@ -274,8 +275,7 @@ DONE = {"bake": "BAKED", "free": "TCB", "restore": "TCB", "remove": "PLAIN"}
 """The state of the other tracks after each."""
 
 
-@pytest.mark.parametrize("verb", DONE)
-@every_way
+@pytest.mark.parametrize(("verb", "way"), each_once(DONE, WAYS))
 def test_it_is_refused_and_the_other_tracks_are_done(animation, item, way: str, verb: str) -> None:
     plain = everything(item)
     animation.bake(item)
@@ -358,8 +358,7 @@ def test_our_own_tools_refuse_it(animation, item, change: Edit, tool) -> None:
 # The two ways on
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@every_way
+@pytest.mark.parametrize(("output", "way"), each_once(["SAMPLES", "CURVES"], WAYS))
 def test_free_that_discards_edits_gives_the_keys_back(animation, item, way: str, output: str) -> None:
     plain = everything(item)
     animation.bake(item, output=output)

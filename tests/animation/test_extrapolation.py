@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, snapshot
 from tests.animation.locations import VALUES
 from tests.animation.rotations import ALL_PARAMETERS, keyed, rotations_near_each_other, values_of
@@ -120,9 +121,9 @@ def test_what_is_chosen_where_handles_play_plays_as_on_a_plain_curve(animation, 
 
 
 @pytest.mark.parametrize(("before", "chosen"), [("CONSTANT", "LINEAR"), ("LINEAR", "CONSTANT")])
-@pytest.mark.parametrize("undone", ["free", "restore", "remove"])
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("baked_again", [True, False])
+@pytest.mark.parametrize(
+    ("undone", "output", "baked_again"), all_pairs(["free", "restore", "remove"], ["SAMPLES", "CURVES"], [True, False])
+)
 def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
     animation, before: str, chosen: str, baked_again: bool, output: str, undone: str
 ) -> None:
@@ -242,8 +243,7 @@ def test_a_bake_that_leaves_an_end_to_blender_holds_no_values(animation, output:
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"LINEAR"}
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("what", ["location", *MODES])
+@pytest.mark.parametrize(("output", "what"), each_once(["SAMPLES", "CURVES"], ["location", *MODES]))
 def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animation, what: str, output: str) -> None:
     thing = new_object("Thing", "XYZ" if what == "location" else what)
     if what == "location":

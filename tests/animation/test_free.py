@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import activate
 from tests.animation.curves import (
@@ -116,9 +117,7 @@ def check_freed(animation, item: bpy.types.ID, before: list[Any], state: str) ->
 # What comes back
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("output", "state", "mode"), all_pairs(OUTPUTS, STATES, MODES))
 def test_every_attribute_of_every_own_key_comes_back(animation, mode: str, state: str, output: str) -> None:
     item = animated(mode)
     prepare(animation, item, state)
@@ -141,8 +140,7 @@ def test_bakes_on_top_of_each_other_are_freed_at_once(animation, state: str) -> 
     check_freed(animation, item, before, state)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
 def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, mode: str, output: str) -> None:
     item = new_object("Ball", mode)
     path = rotation_path(mode)
@@ -483,8 +481,7 @@ def played(item: bpy.types.Object) -> list[list[float]]:
     return [[fcurve.evaluate(frame / 4) for frame in range(-40, 240)] for fcurve in fcurves(item)]
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("names", [*([name] for name in TOOLS), list(TOOLS)], ids="-".join)
+@pytest.mark.parametrize(("output", "names"), each_once(OUTPUTS, [*([name] for name in TOOLS), list(TOOLS)]))
 def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: list[str], output: str) -> None:
     """They are what the same tools make of the same keys without a bake."""
     item, twin = (plain_ball(animation, name, state) for name in ("Ball", "Twin"))

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -173,9 +174,7 @@ HUGE = [
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
-@pytest.mark.parametrize("apart", [0.05, 10.0])
-@pytest.mark.parametrize("rows", HUGE)
+@pytest.mark.parametrize(("output", "apart", "rows"), all_pairs(["HANDLES", "CURVES"], [0.05, 10.0], HUGE))
 def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows, apart: float, output: str) -> None:
     thing = new_object("Thing", "QUATERNION")
     key(thing, "rotation_quaternion", [(apart * number, row) for number, row in enumerate(rows)])
@@ -510,9 +509,9 @@ def repeated(fcurve: bpy.types.FCurve, first: float, last: float) -> tuple[list[
     return [fcurve.evaluate(frame) for frame in beyond.tolist()], [fcurve.evaluate(frame) for frame in inside.tolist()]
 
 
-@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
-@pytest.mark.parametrize("kind", ["CONSTANT", "LINEAR"])
-@pytest.mark.parametrize("what", ["location", "QUATERNION", "XYZ"])
+@pytest.mark.parametrize(
+    ("cycle", "kind", "what"), all_pairs(["REPEAT", "LOOP"], ["CONSTANT", "LINEAR"], ["location", "QUATERNION", "XYZ"])
+)
 def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, kind: str, cycle: str) -> None:
     thing = new_object("Thing", "XYZ" if what == "location" else what)
     path = "location" if what == "location" else rotation_path(what)

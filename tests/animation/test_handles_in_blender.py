@@ -10,6 +10,7 @@ from interp import Keys, rotations
 from interp.fitting import Request
 from interp.fitting.handles import fit_handles
 from interp.splines import tcb
+from tests.all_pairs import all_pairs
 from tests.animation.curves import bag_of, new_object
 
 FLOAT32 = 2.0**-23
@@ -69,9 +70,10 @@ def orientations(held, channels):
     return rotations.from_euler(channels, held)
 
 
-@pytest.mark.parametrize("first", [1, 1000, 10_000, 100_000])
-@pytest.mark.parametrize("eased", [False, True])
-@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
+@pytest.mark.parametrize(
+    ("first", "eased", "held"),
+    all_pairs([1, 1000, 10_000, 100_000], [False, True], ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"]),
+)
 def test_blender_plays_rotations_as_near_as_is_said(held, eased, first):
     spline = rotation(first, eased)
     numbers = numbers_of(spline, held)

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -89,8 +89,7 @@ def test_values_are_held_between_two_splines(animation, output: str) -> None:
             assert abs(fcurve.evaluate(frame) - wanted) <= room, (component, frame)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
 def test_rotations_are_held_between_two_splines(animation, mode: str, output: str) -> None:
     thing = new_object("Thing", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.0))
@@ -217,8 +216,7 @@ def plain(kind: str, name: str = "Plain") -> bpy.types.Object:
     return thing
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(("kind", "output"), each_once(OTHERS, OUTPUTS))
 def test_a_chosen_interpolation_is_blender_s_and_ends_the_spline(animation, output: str, kind: str) -> None:
     thing, blender = new_object(), plain(kind)
     rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
@@ -272,8 +270,7 @@ def test_what_was_so_when_it_became_tcb_plays_as_a_spline(animation, kind: str) 
         assert np.array_equal(co(mine), co(other))
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-@pytest.mark.parametrize("first", ["BEZIER", "LINEAR", "SINE"])
+@pytest.mark.parametrize(("kind", "first"), each_once(OTHERS, ["BEZIER", "LINEAR", "SINE"]))
 def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files(
     animation, tmp_path, first: str, kind: str
 ) -> None:
@@ -377,8 +374,7 @@ def test_key_set_chooses_the_interpolation_of_a_key_in_every_state(
     assert differences(snapshot(blender), snapshot(thing)) == []
 
 
-@pytest.mark.parametrize("kind", SET)
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(("kind", "state"), each_once(SET, STATES))
 def test_restore_right_after_key_set_gives_what_was_set(animation, state: str, kind: str) -> None:
     thing, blender = in_state(animation, state), plain(kind, "Blender")
     animation.key_set(thing, "location", 7, interpolation=kind)
@@ -414,8 +410,7 @@ def test_key_set_counts_more_than_what_was_typed_before(animation, state: str) -
     assert played_between(thing) == played_between(blender)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+@pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, ["QUATERNION", "AXIS_ANGLE", "XYZ"]))
 def test_key_set_chooses_it_in_all_channels_of_a_rotation(animation, mode: str, output: str) -> None:
     thing, blender = new_object("Thing", mode), new_object("Blender", mode)
     path = rotation_path(mode)

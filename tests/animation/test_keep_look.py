@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import (
     MODES,
     PARAMETERS,
@@ -129,8 +130,7 @@ def turn_far(mode, seed):
     return thing
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("seed", "mode"), each_once(range(4), MODES))
 def test_the_largest_change_of_a_far_turn_is_found_between_the_samples_of_the_fit(animation, mode, seed) -> None:
     quarters = np.arange(1.0, 80.1, 0.25)
     thing = turn_far(mode, seed)
@@ -313,8 +313,7 @@ def interpolated(kind, rows=tuple(range(5)), path="location"):
     return thing
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize(("output", "kind"), each_once(["SAMPLES", "CURVES", "HANDLES"], OTHERS))
 def test_keys_of_other_interpolations_play_as_before_to_the_bit(animation, kind, output) -> None:
     thing = interpolated(kind)
     before = motion(thing, "location", 3, EVERY)
@@ -513,10 +512,12 @@ def test_the_docstring_of_bake_has_the_defaults_of_keep_look(animation) -> None:
     assert [parameters(animation, thing, "location") for thing in (one, two)] == [{}, {}]
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
-@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
+SPINS = [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 380, 340), (0, 160, -170)]
+
+
 @pytest.mark.parametrize(
-    "degrees", [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 380, 340), (0, 160, -170)]
+    ("degrees", "mode", "output"),
+    all_pairs(SPINS, ["XYZ", "ZXY", "AXIS_ANGLE"], ["SAMPLES", "CURVES", "HANDLES"]),
 )
 def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation, degrees, mode, output) -> None:
     """The other two Euler angles turn the axis; the look of x at its keys is what automatic handles give a number."""

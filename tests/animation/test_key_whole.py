@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import (
     MODES,
     co,
@@ -50,8 +51,7 @@ def frames(thing: bpy.types.Object) -> set[tuple[float, ...]]:
     return {tuple(co(fcurve)[:, 0].tolist()) for fcurve in fcurves(thing) if fcurve.data_path == path}
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("mode", MODES[:4])
+@pytest.mark.parametrize(("output", "mode"), each_once(["SAMPLES", "CURVES"], MODES[:4]))
 def test_a_bake_of_whole_rotations_plays_the_same_motion(animation, mode: str, output: str) -> None:
     thing = ragged(mode)
     path = rotation_path(mode)

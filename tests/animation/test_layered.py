@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import HAS_SLOTS, action_bits, curve, key, new_object
 from tests.animation.layered import give_layer, give_strip
 
@@ -63,8 +64,7 @@ def table(animation) -> Any:
     return animation.export_table(other, animation.TableContent())[0]
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=list(WORKS))
-@pytest.mark.parametrize("is_tcb", [False, True], ids=["plain", "baked before"])
+@pytest.mark.parametrize(("work", "is_tcb"), each_once(WORKS.values(), [False, True]))
 def test_all_that_works_on_keys_refuses_it_and_leaves_every_bit(animation, layer, is_tcb: bool, work) -> None:
     item = ball()
     if is_tcb:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import (
     bag_of,
     bits,
@@ -271,8 +272,7 @@ def check(animation, operator: Operator, item: bpy.types.Object) -> None:
 # What editors leave alone
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, OPERATORS))
 def test_an_operator_edits_all_but_the_baked_tracks(animation, name: str, output: str) -> None:
     check(animation, OPERATORS[name], baked_ball(animation, output))
 
@@ -281,14 +281,12 @@ RECALCULATING = ("move", "scale", "snap to frames", "handle type", "timeline, mo
 """Operators after which Blender places handles anew."""
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("name", RECALCULATING)
+@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, RECALCULATING))
 def test_handles_stay_after_another_bake(animation, name: str, output: str) -> None:
     check(animation, OPERATORS[name], baked_ball(animation, output, again=True))
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("name", RECALCULATING)
+@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, RECALCULATING))
 def test_handles_of_segments_that_blender_plays_stay(animation, name: str, output: str) -> None:
     check(animation, OPERATORS[name], baked_ball(animation, output, again=True, segments=True))
 

@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation.action_users import with_slots
 from tests.animation.baked_ball import baked_ball
 from tests.animation.curves import (
@@ -295,9 +296,7 @@ def orientations(item: bpy.types.Object, frames: list[float]) -> np.ndarray:
     return np.array([np.array(seen(frame, item).matrix_world.to_3x3()) for frame in frames])
 
 
-@pytest.mark.parametrize("components", ["all", "two"])
-@pytest.mark.parametrize("how", LOST)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("components", "how", "mode"), all_pairs(["all", "two"], LOST, MODES))
 def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, components: str) -> None:
     """Baked keys may have equivalent numbers, and a bake makes channels that the animator has not keyed."""
     item, path = new_object("Ball", mode), rotation_path(mode)
@@ -312,9 +311,9 @@ def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, comp
     np.testing.assert_allclose(orientations(item, FRAMES), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("verb", ["remove", "apply"])
-@pytest.mark.parametrize("how", LOST)
-@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "SINE", "ELASTIC"])
+@pytest.mark.parametrize(
+    ("verb", "how", "interpolation"), all_pairs(["remove", "apply"], LOST, ["BEZIER", "CONSTANT", "SINE", "ELASTIC"])
+)
 def test_tracks_without_generated_keys_are_unlocked_too(animation, interpolation: str, how: str, verb: str) -> None:
     """One that stands still, or that Blender plays."""
     still = [(frame, (1.0, 1.0, 1.0)) for frame in FRAMES]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from interp.splines import METHODS
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import (
     curve,
@@ -79,9 +80,9 @@ def test_curves_come_within_the_tolerance_between_frames_too(animation, thing, n
     assert differences(before, snapshot(thing)) == []
 
 
-@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
-@pytest.mark.parametrize(("name", "method"), EACH)
-def test_a_method_cycles_beyond_its_keys(animation, scene, name: str, method: str, cycle: str) -> None:
+@pytest.mark.parametrize(("each", "cycle"), each_once(EACH, ["REPEAT", "LOOP"]), ids=str)
+def test_a_method_cycles_beyond_its_keys(animation, scene, each: tuple[str, str], cycle: str) -> None:
+    name, method = each
     values, turns = (*VALUES[:-1], VALUES[0]), (*TURNS[:-1], TURNS[0])
     thing = keyed(values, turns)
     chosen(animation, thing, name, method, cycle=cycle)
@@ -94,11 +95,11 @@ def test_a_method_cycles_beyond_its_keys(animation, scene, name: str, method: st
     assert off(thing, name, spline, frames[~seams]) < EXACT
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize(("name", "method"), EACH)
+@pytest.mark.parametrize(("each", "output"), each_once(EACH, ["SAMPLES", "CURVES"]), ids=str)
 def test_live_bakes_a_baked_track_again_when_another_method_is_chosen(
-    animation, thing, name: str, method: str, output: str
+    animation, thing, each: tuple[str, str], output: str
 ) -> None:
+    name, method = each
     animation.bake(thing, output=output)
     thing.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()

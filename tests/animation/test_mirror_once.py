@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import bpy
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation.curves import fcurves, key, new_object
 from tests.animation.live import let_time_pass
 
@@ -37,7 +36,10 @@ def numbers(animation, obj, path, frame):
     return {name: round(float(found[name][0]), 4) for name in AFTER}
 
 
-@pytest.fixture(params=["location", "rotation_euler", "rotation_quaternion"])
+PATHS = ["location", "rotation_euler", "rotation_quaternion"]
+
+
+@pytest.fixture(params=PATHS)
 def path(request):
     return request.param
 
@@ -80,8 +82,9 @@ def restored(animation, obj):
         animation.restore(obj)
 
 
-@pytest.mark.parametrize(("state", "then"), list(product(STATES, NEXT)))
-@pytest.mark.parametrize("about", [20.0, -500.0])
+@pytest.mark.parametrize(
+    ("path", "state", "then", "about"), all_pairs(PATHS, STATES, NEXT, [20.0, -500.0]), indirect=["path"]
+)
 def test_parameters_typed_after_a_mirror_stay_as_typed(animation, obj, path, state, then, about):
     STATES[state](animation, obj)
     plays = animation.find_track(obj, path).is_played
@@ -121,3 +124,16 @@ def test_a_copy_of_a_mirrored_key_has_its_parameters(animation, obj, path):
             setattr(copied, name, number)
     animation.bake(obj, output="HANDLES")
     assert numbers(animation, obj, path, 15) == numbers(animation, obj, path, 55) == MIRRORED
+
+
+def test_a_mirror_reverses_velocities(animation, numbers):
+    ball = new_object("Ball")
+    key(ball, "location", KEYS)
+    animation.enable(ball)
+    animation.choose(ball, "location", method="HERMITE")
+    animation.key_set(ball, "location", 25, velocity=(1.5, -2.0, 0.25))
+    animation.bake(ball, output="HANDLES")
+    mirror(ball, 20.0)
+    animation.bake(ball, output="HANDLES")
+    for component, velocity in enumerate((-1.5, 2.0, -0.25)):
+        assert numbers(ball, "location", "velocity", component) == {15.0: velocity}

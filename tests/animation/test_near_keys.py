@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from formats import three_ds
+from tests.all_pairs import all_pairs
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import channels_at, quaternion_of
 from tests.exchange.files import box, save, track
@@ -110,9 +111,7 @@ def fastest(spline) -> float:
     return float((quaternions[:-1].inv() * quaternions[1:]).magnitude().max() / 0.25)
 
 
-@pytest.mark.parametrize("apart", APART)
-@pytest.mark.parametrize("mode", MODES[:3])
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(("apart", "mode", "output"), all_pairs(APART, MODES[:3], OUTPUTS))
 def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode: str, apart: float) -> None:
     item = ragged(mode, apart)
     animation.enable(item)
@@ -168,9 +167,7 @@ def test_small_steps(animation, mode: str, step: float) -> None:
     assert nearest(item) > ONE_KEY
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("mode", MODES[:3])
-@pytest.mark.parametrize("step", [0.3, 1.0])
+@pytest.mark.parametrize(("output", "mode", "step"), all_pairs(OUTPUTS, MODES[:3], [0.3, 1.0]))
 def test_what_is_retimed(animation, output: str, mode: str, step: float) -> None:
     item = ragged(mode, 0.002)
     animation.enable(item)

@@ -8,6 +8,7 @@ import importlib
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import PARAMETERS, curve, fcurves, new_object
 
 KEYS = ((1.0, (0.0, 1.0, 0.5)), (11.0, (3.0, -1.0, 0.8)), (25.0, (1.0, 2.0, -0.4)), (41.0, (5.0, 0.0, 0.1)))
@@ -72,8 +73,7 @@ def retype(thing, path, row, kind, sides=("left", "right"), channels=(0, 1, 2)):
     curve(thing, path).update()
 
 
-@pytest.mark.parametrize("row", range(4))
-@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
+@pytest.mark.parametrize(("row", "cycle"), each_once(range(4), ["SINGLE", "REPEAT", "LOOP"]))
 def test_what_acts_at_each_key_of_a_track(thing, animation, acting, changing, row, cycle):
     thing, path = thing
     animation.choose(thing, path, cycle=cycle)

@@ -8,7 +8,9 @@ from typing import Any
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import (
+    ALL_MODES,
     MODES,
     bag_of,
     bits,
@@ -23,8 +25,7 @@ from tests.animation.curves import (
 from tests.animation.random_tracks import mixed, parametrised
 
 
-@pytest.mark.parametrize("step", [1.0, 0.25, 3.0])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("step", "mode"), each_once([1.0, 0.25, 3.0], MODES))
 def test_baking_twice_gives_the_same_bits(animation, mode: str, step: float) -> None:
     thing = mixed(mode)
     parametrised(animation, thing)
@@ -86,7 +87,7 @@ def test_restore_after_many_bakes_gives_the_first_bits(animation, mode: str) -> 
 
 def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation) -> None:
     """Blender calls it after nearly every edit, of any key of the curve."""
-    for mode in MODES:
+    for mode in ALL_MODES:
         thing = mixed(mode)
         for fcurve in fcurves(thing):
             fcurve.update()
@@ -178,7 +179,7 @@ def test_a_copy_of_a_baked_action_restores_to_the_first_bits(animation, copy, mo
 
 
 def test_the_order_of_objects_changes_no_bit(animation) -> None:
-    things = [mixed(mode, seed) for seed, mode in enumerate(MODES)]
+    things = [mixed(mode, seed) for seed, mode in enumerate(ALL_MODES)]
     options = animation.Options()
     animation.bake_many(things, options)
     together = [snapshot(thing) for thing in things]

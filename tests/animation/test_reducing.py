@@ -14,6 +14,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import butter, sosfiltfilt
 from scipy.spatial.transform import Rotation
 
+from tests.all_pairs import each_once
 from tests.animation.curves import Bone, bags_in, bits, channels, fcurves, key, key_densely, new_object, new_rig
 
 
@@ -710,8 +711,7 @@ FINITE = {
 }
 
 
-@pytest.mark.parametrize("method", ["HERMITE", "TCB"])
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize(("method", "name"), each_once(["HERMITE", "TCB"], FINITE))
 def test_finite_curves_never_raise_and_never_have_more_keys(animation, scene, name, method):
     obj = new_object()
     for path, index, interpolation in (("location", 0, "BEZIER"), ("rotation_euler", 1, "LINEAR")):

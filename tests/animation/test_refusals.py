@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import bits, co, curve, fcurves, key, keyed, new_object, rotation_path, snapshot
 
 KEYS = [(0, (0, 0, 0)), (10, (1, 2, 3)), (25, (-1, 0, 2))]
@@ -72,8 +73,7 @@ def test_two_keys_nearly_at_one_frame(animation, thing) -> None:
     refused(animation, thing, "Ball", "location", "frame 10", "two keys at one frame")
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("row", [0, 1, 2])
+@pytest.mark.parametrize(("value", "row"), each_once([math.nan, math.inf, -math.inf], [0, 1, 2]))
 def test_a_value_that_is_not_finite(animation, thing, value: float, row: int) -> None:
     set_value(curve(thing, "location", 1), row, value)
     refused(animation, thing, "Ball", "location", f"frame {KEYS[row][0]}", "not a finite number")
@@ -233,8 +233,9 @@ def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
     refused(animation, item, "samples", extend=(0, 1_000_000), step=1000)
 
 
-@pytest.mark.parametrize("name", ["tension", "continuity", "bias", "ease_to", "ease_from"])
-@pytest.mark.parametrize("value", [1.01, -1.5])
+@pytest.mark.parametrize(
+    ("name", "value"), each_once(["tension", "continuity", "bias", "ease_to", "ease_from"], [1.01, -1.5])
+)
 def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, value: float) -> None:
     """Nobody but another program writes such a row; each key names its own, so which are meant is clear."""
     animation.key_set(thing, "location", 10, **{name: 0.5})
@@ -250,8 +251,9 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
     refused(animation, thing, "Ball", "location", "frame 10", name.replace("_", " "))
 
 
-@pytest.mark.parametrize("name", ["tension", "continuity", "bias", "ease_to", "ease_from"])
-@pytest.mark.parametrize("value", [1.01, -1.5])
+@pytest.mark.parametrize(
+    ("name", "value"), each_once(["tension", "continuity", "bias", "ease_to", "ease_from"], [1.01, -1.5])
+)
 def test_a_parameter_out_of_range_is_not_set(animation, thing, name: str, value: float) -> None:
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match=r'"Ball", location, frame 10: .*' + name.replace("_", " ")):

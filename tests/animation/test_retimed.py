@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from interp.splines import METHODS
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -133,8 +134,7 @@ def curve_frames(animation, item: bpy.types.Object, index: int) -> np.ndarray:
     return co(curve(item, "location", index))[:, 0]
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("output", "mode"), each_once(["SAMPLES", "CURVES"], MODES))
 def test_rotations_are_played_backwards(animation, mode, output):
     forward, back = keyed("Forward", mode), keyed("Back", mode)
     function(back, FUNCTIONS["reversed"])
@@ -267,8 +267,7 @@ def test_where_the_function_jumps_the_motion_does_not_run_there(animation, outpu
         np.testing.assert_allclose(tuple(item.location), location(of), atol=1e-4)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize(("mode", "output"), each_once(MODES, ["SAMPLES", "CURVES"]))
 def test_restore_gives_everything_back_to_the_last_bit(animation, mode, output):
     item = keyed(mode=mode)
     function(item, FUNCTIONS["there, a rest, and back"], interpolation="BEZIER")
@@ -455,8 +454,7 @@ def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation
     np.testing.assert_allclose(tuple(override.location), PLACES[0][1], atol=1e-5)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("output", "method"), each_once(["SAMPLES", "CURVES"], METHODS))
 def test_each_method_is_played_backwards(animation, method, output):
     forward, back = keyed("Forward"), keyed("Back")
     kinds = {"location": METHODS[method].values, "rotation": METHODS[method].rotations}

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation import reference
 from tests.animation.curves import (
+    ALL_MODES,
     MODES,
     ORDERS,
     PARAMETERS,
@@ -47,7 +48,7 @@ def sampled_frames(thing, path: str) -> list[float]:
     return sorted({frame for f in fcurves(thing) if f.data_path == path for frame in co(f)[:, 0].tolist()})
 
 
-@pytest.mark.parametrize(("step", "mode", "parameters"), all_pairs([0.25, 1.0, 3.0], MODES, [{}, ALL_PARAMETERS]))
+@pytest.mark.parametrize(("step", "mode", "parameters"), all_pairs([0.25, 1.0, 3.0], ALL_MODES, [{}, ALL_PARAMETERS]))
 def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters: dict) -> None:
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
     thing = new_object("Thing", mode)
@@ -106,8 +107,7 @@ def test_random_tracks_lie_on_their_splines(animation, mode: str) -> None:
             assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, (seed, frame)
 
 
-@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("cycle", "mode"), each_once(["SINGLE", "REPEAT", "LOOP"], MODES))
 def test_cycles_go_on_beyond_the_keys(animation, mode: str, cycle: str) -> None:
     turns = rotations_near_each_other(random.Random(11), 4, 1.0)
     rows = values_of(mode, turns)

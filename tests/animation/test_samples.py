@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import PARAMETERS, co, curve, differences, fcurves, key, new_object, play, seen, snapshot
 from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
@@ -27,8 +28,10 @@ ALL_PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
-@pytest.mark.parametrize("parameters", [{}, *({name: ALL_PARAMETERS[name]} for name in PARAMETERS), ALL_PARAMETERS])
+@pytest.mark.parametrize(
+    ("step", "parameters"),
+    each_once([0.25, 1.0, 3.0], [{}, *({name: ALL_PARAMETERS[name]} for name in PARAMETERS), ALL_PARAMETERS]),
+)
 def test_generated_keys_stand_on_the_spline(animation, step: float, parameters: dict) -> None:
     thing = new_object()
     rows = keyed(thing, animation, **parameters)
@@ -152,8 +155,7 @@ SLOPES = {"BEZIER": 2.0, "LINEAR": 1.0}
 """Of the last handle, and of the last two keys."""
 
 
-@pytest.mark.parametrize("interpolation", SLOPES)
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+@pytest.mark.parametrize(("interpolation", "output"), each_once(SLOPES, ["SAMPLES", "CURVES", "HANDLES"]))
 def test_the_value_is_held_outside_the_keys_and_that_is_said_where_it_went_on(
     animation, output: str, interpolation: str
 ) -> None:

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation.curves import curve, key, new_object
 
 KINDS = [each.identifier for each in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items]
@@ -45,9 +46,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("numbers", NUMBERS)
-@pytest.mark.parametrize("easing", EASINGS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("numbers", "easing", "kind"), all_pairs(NUMBERS, EASINGS, KINDS))
 def test_values_are_blenders(segments, keyframes, kind: str, easing: str, numbers: str) -> None:
     for start, end in ((1.0, 4.0), (2.0, -3.0), (1.0, 1.0)):
         played = fcurve(kind, easing, start, end, **NUMBERS[numbers])

@@ -10,6 +10,7 @@ from mathutils import Quaternion
 
 from interp import Keys
 from interp.splines import METHODS
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import (
     co,
@@ -80,8 +81,9 @@ def test_the_file_keeps_what_is_not_shown(animation, shown, tmp_path) -> None:
     assert found.tolist() == np.float32(VALUES).tolist()
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
+@pytest.mark.parametrize(
+    ("output", "mode"), each_once(["SAMPLES", "CURVES"], ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
+)
 def test_a_rotation_is_shown_in_the_numbers_of_its_mode(animation, scene, mode: str, output: str) -> None:
     item = new_object("Wheel", mode)
     rows = values_of(mode, [reference.unit(turn) for turn in TURNS])

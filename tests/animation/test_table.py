@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import activate, copied, paste, select_all
 from tests.animation.curves import (
@@ -671,7 +672,7 @@ def refusal_of(animation, change) -> str:
 
 
 STAMPED_CASES = [
-    (*case, stamp_anew) for case in CASES for stamp_anew in (False, True) if not (stamp_anew and case[0] in POSSIBLE)
+    (*case, stamp_anew and case[0] not in POSSIBLE) for case, stamp_anew in each_once(CASES, (False, True, True))
 ]
 
 
@@ -729,8 +730,9 @@ def test_remove_always_takes_a_damaged_table_away(
     animation.restore(ball)
 
 
-@pytest.mark.parametrize("damage", sorted(POSSIBLE))
-@pytest.mark.parametrize("work", ["bake", "free", "restore", "apply", "remove"])
+@pytest.mark.parametrize(
+    ("damage", "work"), each_once(sorted(POSSIBLE), ["bake", "free", "restore", "apply", "remove"])
+)
 def test_a_stamped_table_of_what_could_have_been_written_does_no_harm(
     tcb_animation, files, damage: str, work: str
 ) -> None:

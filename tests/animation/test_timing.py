@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, snapshot
 
@@ -34,8 +35,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("level", ["scene", "object", "track"])
+@pytest.mark.parametrize(("shape", "level"), each_once(SHAPES, ["scene", "object", "track"]))
 def test_a_shape_plays_the_frames_that_it_is_named_after(animation, scene, level, shape):
     item = keyed()
     scene.frame_start, scene.frame_end = 1, 41

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import differences, fcurves, key, new_object, snapshot
+from tests.animation.curves import ORDERS, differences, fcurves, key, new_object, snapshot
 
 FRAMES = (1, 9, 20, 34, 45, 60)
 PATHS = {"location": 3, "scale": 3, "delta_location": 3, "delta_scale": 3, "rotation_quaternion": 4}
@@ -69,6 +69,19 @@ def test_moved_tracks_baked_together_get_the_keys_that_each_gets_alone(animation
     for path in PATHS:
         animation.bake(alone, prefixes=[path], **options)
     assert differences(snapshot(together), snapshot(alone), identities=False) == []
+
+
+def test_rotations_of_each_order_keyed_at_the_same_frames_are_baked_together_as_alone(animation) -> None:
+    turns = [(1, (0.0, 0.0, 0.0)), (12, (1.1, -0.7, 0.9)), (30, (-0.4, 1.2, 2.0))]
+    objects = [new_object(order, order) for order in (*ORDERS, *ORDERS)]
+    for thing in objects:
+        key(thing, "rotation_euler", turns)
+        animation.enable(thing)
+    together, alone = objects[: len(ORDERS)], objects[len(ORDERS) :]
+    animation.bake_many(together, animation.Options())
+    for one, other in zip(together, alone, strict=True):
+        animation.bake(other)
+        assert differences(snapshot(one), snapshot(other), identities=False) == []
 
 
 def test_a_bake_of_moved_keys_leaves_the_curves_that_a_first_one_makes(animation) -> None:

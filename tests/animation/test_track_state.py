@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from tests.all_pairs import all_pairs
 from tests.animation.action_users import share
 from tests.animation.curves import curve, fcurves, key, new_object, snapshot
 
@@ -146,10 +147,12 @@ def without_modifiers(item: bpy.types.Object) -> list[dict]:
     return [{**each, "modifiers": None} for each in snapshot(item)]
 
 
-@pytest.mark.parametrize("extend", [None, (-60.0, 90.0)])
-@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("kind", ["CYCLES", "NOISE", "STEPPED", "LIMITS"])
+@pytest.mark.parametrize(
+    ("extend", "cycle", "output", "kind"),
+    all_pairs(
+        [None, (-60.0, 90.0)], ["SINGLE", "REPEAT"], ["SAMPLES", "CURVES"], ["CYCLES", "NOISE", "STEPPED", "LIMITS"]
+    ),
+)
 def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_other_keys(
     animation, kind, output, cycle, extend
 ) -> None:

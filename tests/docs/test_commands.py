@@ -103,7 +103,7 @@ def named(line: str) -> tuple[tuple[str, ...], list[str]]:
     """The tool, with the verb that a line gives to it, and the options."""
     _, tool, *words = shlex.split(line)
     options = [word for word in words if word.startswith("--")]
-    verb = [word for word in words[:1] if re.fullmatch(r"[a-z-]+", word) and word not in options]
+    verb = [word for word in words[:1] if re.fullmatch(r"[a-z0-9_-]+", word) and word not in options]
     return (tool, *verb), options
 
 

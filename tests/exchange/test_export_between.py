@@ -15,7 +15,7 @@ import pytest
 from mathutils import Matrix
 
 from formats import three_ds
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import rotations_near_each_other, values_of
 from tests.exchange.files import object_name
@@ -148,8 +148,7 @@ def test_a_held_value_is_held_up_to_the_jump(scene, animation, taken_back) -> No
     assert node.track("POSITION").frames.tolist() == [0, 6, 7, 11, 12, 29, 30, 35, 36]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("kind", "mode"), each_once(KINDS, MODES))
 def test_rotations_come_back_with_their_keys(scene, animation, taken_back, said, mode: str, kind: str) -> None:
     item = new_object("Box", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.0))

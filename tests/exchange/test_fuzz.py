@@ -21,7 +21,7 @@ import pytest
 
 from formats import three_ds
 from tests.exchange.scenes import SCENES, scene_with_everything, with_much_to_leave
-from tools.fuzz_3ds import TRACKS, change, make_scene, make_seeds
+from tests.formats.fuzz_3ds import TRACKS, change, make_scene, make_seeds
 
 FILES = int(os.environ.get("TCB_FUZZ", "200"))
 SEED = 7

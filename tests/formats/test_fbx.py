@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from formats import fbx
 from formats.fbx import FbxError
 from formats.motion import CONSTANT, Curve, NodeMotion
+from tests.formats import fuzz_3ds, fuzz_motion
 from tests.formats.fbx_layout import (
     AUTO,
     CUBIC,
@@ -33,7 +34,6 @@ from tests.formats.fbx_layout import (
     CONSTANT as STEP,
 )
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
-from tools import fuzz_3ds, fuzz_motion
 
 TIMES = (0.0, 1.0, 2.5, 3.0)
 VALUES = (0.0, 4.0, -2.0, 1.0)

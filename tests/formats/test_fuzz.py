@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from formats import three_ds
-from tests.formats import layout
-from tools import fuzz_3ds
+from tests.formats import fuzz_3ds, layout
 
 FUZZ = Path(fuzz_3ds.__file__)
 BOX = layout.keyframes(layout.node(b"Box", layout.track(layout.POSITION, [layout.Key(0, 0, (1, 2, 3))])))

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from formats import gltf
 from formats.gltf import GltfError
 from formats.motion import Track
-from tools import fuzz_3ds, fuzz_motion
+from tests.formats import fuzz_3ds, fuzz_motion
 
 TIMES = np.array([0.25, 1.0, 2.5], dtype=np.float32)
 PLACES = np.linspace(0.25, 2.5, 37)

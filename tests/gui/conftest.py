@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import PLAIN_VIEWS, installed
+from .graphical import PLAIN_VIEWS, installed
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui"
@@ -36,12 +36,6 @@ scene.frame_end = 60
 scene.frame_set(20)
 """
 
-
-NEW_FILE = """
-def steps():
-    bpy.ops.wm.read_homefile(use_factory_startup=True)
-    yield from drawn()
-"""
 
 TURNS = """
 def steps():

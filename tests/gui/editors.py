@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.graphical import place
-
 from .conftest import settle, turns
 from .cube import CURVES
+from .graphical import place
 
 HEADINGS = {"place": 35, "diagram": 61, "track": 87}
 """Pixels from the button Copy down to the headings of panels, while those above them are folded."""

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
 from .editors import hold_slider, move_on, open_editor, open_tcb_menu, start_dragging_bias, take_back
+from .graphical import place
 
 
 def parameter(window: Any, name: str) -> Any:

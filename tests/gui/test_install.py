@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import started
-
 from .conftest import PICTURES, turns, wait_for
+from .graphical import started
 
 WINDOWS = "result = {w.screen.areas[0].type: (w.width, w.height) for w in bpy.context.window_manager.windows}"
 CORNER = (100, 60)

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tools.graphical import place
 
 from .conftest import PICTURES, settle
 from .cube import CURVES, hermite_first_segment
 from .dope_sheet import diamond, drag, everything, open_dope_sheet, own_frames
 from .editors import hold_slider, open_editor, take_back
+from .graphical import place
 from .handles import AT_REST, is_as_played, value_at
 
 
@@ -65,46 +63,6 @@ def test_dragged_keys_are_followed_by_their_handles_and_undone_to_the_last_bit(p
         assert everything(playing) == state
 
 
-def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
-    playing.run("bpy.context.scene.frame_set(33); bpy.ops.ed.undo_push(message='frame')")
-    about = [value_at(playing, frame) for frame in (32.9, 33, 33.1)]
-    centre = playing.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")
-    playing.key("i", at=centre)
-    settle(playing)
-    assert own_frames(playing) == own_frames(playing, "rotation_quaternion") == [1, 20, 33, 50]
-    # Scale has a key now, too.
-    counts = playing.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path != 'scale']")
-    assert set(counts) == {4}
-    # The key keeps the slope that the curve had.
-    assert [value_at(playing, frame) for frame in (32.9, 33, 33.1)] == pytest.approx(about, abs=1e-3)
-    assert is_as_played(playing)
-
-
-def test_a_mirror_in_time_plays_the_motion_backwards(playing):
-    playing.type_value(place(playing.buttons("VIEW_3D", height=440), "tcb.bias"), "0.5")
-    settle(playing)
-    # The slider is of the key at the current frame, or before it.
-    assert 0.5 in playing.run(f"{CURVES}\nresult = list(numbers('bias').values())")
-    played = [value_at(playing, frame) for frame in range(1, 51)]
-    playing.run("bpy.context.scene.frame_set(20); bpy.ops.ed.undo_push(message='frame')")
-    open_dope_sheet(playing)
-    before = everything(playing)
-    playing.key("a", at=diamond(playing, 40))
-    playing.key("ctrl+m", at=diamond(playing, 40))
-    playing.shot(PICTURES / "handles_mirror_menu.png")
-    playing.key("Return")
-    settle(playing)
-    playing.shot(PICTURES / "handles_mirrored.png")
-    assert own_frames(playing) == [-10, 20, 39]
-    assert -0.5 in playing.run(f"{CURVES}\nresult = list(numbers('bias').values())")
-    assert [value_at(playing, 40 - frame) for frame in range(1, 51)] == pytest.approx(played, abs=1e-5)
-    playing.key("ctrl+z", at=diamond(playing, 40))
-    everything(playing)
-    assert own_frames(playing) == [1, 20, 50]
-    assert [value_at(playing, frame) for frame in range(1, 51)] == pytest.approx(played, abs=1e-6)
-    assert len(before) == len(everything(playing))
-
-
 def test_a_handle_that_is_dragged_becomes_parameters_of_its_key(playing):
     open_editor(playing, "GRAPH_EDITOR")
     at = playing.run(f"""{CURVES}
@@ -135,19 +93,6 @@ result = [(h.y - k.co.y) / (h.x - k.co.x) for h in (k.handle_left, k.handle_righ
     assert everything(playing) == before
     playing.key("ctrl+shift+z", at=at)
     assert everything(playing) == bent
-
-
-def test_it_goes_on_after_saving_and_opening_again(playing, tmp_path: Path):
-    path = str(tmp_path / "live.blend")
-    playing.run(f"bpy.ops.wm.save_as_mainfile(filepath={path!r})")
-    before = everything(playing)
-    playing.run(f"bpy.ops.wm.open_mainfile(filepath={path!r})")
-    assert everything(playing) == before
-    open_dope_sheet(playing)
-    playing.click(diamond(playing, 20))
-    drag(playing, "5")
-    assert own_frames(playing) == [1, 25, 50]
-    assert is_as_played(playing)
 
 
 def test_handles_wait_while_the_animation_plays_and_follow_the_edits_afterwards(playing):

@@ -249,37 +249,3 @@ with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
     windows.move(0, 23, "4")
     assert windows.own_frames("Cube") == [1, 27, 50]
     assert as_baked(windows) == RIGHT
-
-
-def test_poses_keyed_in_the_second_window_are_keys_at_the_frame_that_it_shows(windows):
-    """By hand and by Auto Keying, which is on in the second window's scene only."""
-    windows.gui.run("""
-bpy.data.scenes['Scene'].frame_set(10)
-bpy.data.scenes['There'].frame_set(33)
-bpy.data.objects['Ball'].select_set(False, view_layer=bpy.context.window_manager.windows[1].view_layer)
-bpy.context.window_manager.windows[1].view_layer.objects.active = bpy.data.objects['Twin']
-""")
-    windows.show(1, "VIEW_3D", "VIEW_3D")
-    for _ in range(5):
-        windows.key(1, "i")
-        # A busy machine loses keys.
-        if windows.gui.run(
-            "result = any(each.bl_idname == 'ANIM_OT_keyframe_insert' for each in bpy.context.window_manager.operators)"
-        ):
-            break
-    assert windows.own_frames("Twin") == windows.own_frames("Cube") == [1, 20, 33, 50]
-    assert windows.own_frames("Twin", "rotation_quaternion", 3) == [1, 20, 33, 50]
-    assert as_baked(windows) == RIGHT
-
-    windows.gui.run("""
-bpy.data.scenes['There'].tool_settings.use_keyframe_insert_auto = True
-bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
-bpy.data.scenes['There'].frame_set(41)
-bpy.ops.ed.undo_push(message='auto')
-""")
-    windows.key(1, "g")
-    windows.confirm("x", "1")
-    windows.gui.shot(PICTURES / "live_windows_keyed.png")
-    # All three channels are keyed, though the numbers of y and z are what they were.
-    assert [windows.own_frames("Twin", index=index) for index in range(3)] == [[1, 20, 33, 41, 50]] * 3
-    assert as_baked(windows) == RIGHT

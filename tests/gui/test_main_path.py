@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle
 from .cube import CURVES, hermite_first_segment
 from .dope_sheet import diamond, drag, open_dope_sheet, own_frames
+from .graphical import place
 
 
 def curves(window: Any, path: str = "location", identities: bool = True) -> list[Any]:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tools.graphical import place
-
 from .conftest import settle, turns
 from .editors import unfold
+from .graphical import place
 from .screen import SAME, screen
 from .top_view import TOP_VIEW, log
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle, wait_for
 from .editors import open_editor, open_tcb_menu
+from .graphical import place
 
 WALK = "cmu_01_01.bvh"
 FRAMES = 240

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
 from .editors import SHORTCUTS, hold_slider, take_back, unfold
+from .graphical import place
 from .top_view import log
 
 PARAMETERS = "s = bpy.context.scene.tcb; result = [round(each, 3) for each in (s.tension, s.continuity, s.bias)]"

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
 from .editors import open_editor, open_tcb_menu, unfold
+from .graphical import place
 from .top_view import TOP_VIEW, log
 
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
@@ -158,68 +157,6 @@ def test_a_dragged_handle_shows_its_keys_new_numbers(window):
     assert numbers != [0.0, 0.0]
 
 
-def test_another_rotation_mode_and_strips_are_named_with_the_way_out(window):
-    window.run(f"""{CURVES}
-cube = bpy.data.objects['Cube']
-for c in [c for c in fcurves() if c.data_path == 'location']:
-    (cube.animation_data.action.fcurves if bpy.app.version < (4, 4) else
-     cube.animation_data.action.layers[0].strips[0].channelbag(cube.animation_data.action_slot).fcurves).remove(c)
-cube.rotation_mode = 'XYZ'
-bpy.ops.ed.undo_push(message='mode')
-""")
-    settle(window)
-    window.shot(PICTURES / "other_rotation_mode.png")
-    buttons = window.buttons("VIEW_3D", height=400)
-    assert not any("tension" in name for name in buttons)
-    at = place(buttons, "rotation_mode")
-    window.click(at)
-    window.key("Home")
-    window.shot(PICTURES / "rotation_modes.png")
-    window.key("q")
-    settle(window)
-    if window.run("result = bpy.data.objects['Cube'].rotation_mode") != "QUATERNION":
-        window.key("Return")
-        settle(window)
-    assert window.run("result = bpy.data.objects['Cube'].rotation_mode") == "QUATERNION"
-    window.run("""
-cube = bpy.data.objects['Cube']
-animation = cube.animation_data
-action = animation.action
-animation.nla_tracks.new().strips.new('Strip', 1, action)
-animation.action = None
-bpy.ops.ed.undo_push(message='strip')
-""")
-    settle(window)
-    window.shot(PICTURES / "strips_only.png")
-    window.click(place(window.buttons("VIEW_3D", height=400), "use_tweak_mode"))
-    settle(window)
-    window.shot(PICTURES / "strip_tweaked.png")
-    assert window.run("result = bpy.data.objects['Cube'].animation_data.use_tweak_mode")
-    assert any("tension" in name for name in window.buttons("VIEW_3D", height=480))
-
-
-def test_a_typed_frame_moves_the_column_unless_it_is_switched_off(window):
-    window.run(LIVE)
-    settle(window)
-    unfold(window, "VIEW_3D", "place")
-    buttons = window.buttons("VIEW_3D", height=560, across=0.4)
-
-    def frames():
-        return window.run(
-            f"{CURVES}\nresult = sorted(set((c.data_path, c.keyframe_points[1].co.x) for c in fcurves()))"
-        )
-
-    window.type_value(place(buttons, "tcb.key_frame"), "26")
-    settle(window)
-    assert frames() == [("location", 26.0), ("rotation_quaternion", 26.0)]
-    window.shot(PICTURES / "column_moved.png")
-    switch = place(window.buttons("VIEW_3D", height=560, across=0.83), "tcb.whole_column")
-    window.click(switch)
-    window.type_value(place(buttons, "tcb.key_frame"), "30")
-    settle(window)
-    assert frames() == [("location", 30.0), ("rotation_quaternion", 26.0)]
-
-
 def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     window.run(TOP_VIEW)
     window.run(LIVE)
@@ -332,28 +269,4 @@ def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them
     window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
     settle(window)
     assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
-    assert "Traceback" not in log(window)
-
-
-def test_a_method_without_tension_grays_the_sliders_and_use_tcb_lets_them_act(window):
-    window.run(LIVE)
-    settle(window)
-    curved = window.run(PLAYED)
-    window.run("bpy.context.scene.frame_set(20)")
-    tension = place(window.buttons("VIEW_3D"), "tcb.tension")
-    window.run("bpy.context.scene.tcb.method = 'LINEAR'; bpy.ops.ed.undo_push(message='method')")
-    settle(window)
-    # From (0, 0, 0) at frame 1 to (4, 0, 2) at frame 20.
-    assert window.run(PLAYED) == pytest.approx((4 * 9 / 19, 0, 2 * 9 / 19), abs=1e-5)
-    window.run("bpy.context.scene.frame_set(20)")
-    settle(window)
-    assert not {"tension", "continuity", "bias"} & set(sliders_that_act(window))
-    window.shot(PICTURES / "method_linear.png")
-    use = place(window.buttons("VIEW_3D", height=500, across=0.85), "tcb.method")
-    assert use[1] < tension[1]
-    window.click(use)
-    settle(window)
-    assert sliders_that_act(window) == ALL
-    assert window.run(PLAYED) == pytest.approx(curved, abs=1e-5)
-    assert place(window.buttons("VIEW_3D"), "tcb.tension") == tension
     assert "Traceback" not in log(window)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits by hand of an object that handles play and of its plain twin at once: both have the same keys after each."""
+"""Edits by hand of an object that handles play and of its plain twin at once: both have the same keys after each.
+
+tests/animation/edit_sequences.py does all kinds of edits, many in a row.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +69,6 @@ def typed(window: Any, start: str, *characters: str) -> None:
         window.key({"-": "minus", ".": "period"}.get(character, character))
 
 
-def move_all(window: Any) -> None:
-    window.key("a", at=diamond(window, 20))
-    typed(window, "g", "7")
-
-
 def move_column(window: Any) -> None:
     window.click(diamond(window, 20))
     typed(window, "g", "-", "6")
@@ -79,16 +77,6 @@ def move_column(window: Any) -> None:
 def scale_all(window: Any) -> None:
     window.key("a", at=diamond(window, 20))
     typed(window, "s", "0", ".", "5")
-
-
-def duplicate_column(window: Any) -> None:
-    window.click(diamond(window, 20))
-    typed(window, "shift+d", "1", "1")
-
-
-def delete_column(window: Any) -> None:
-    window.click(diamond(window, 20))
-    window.key("Delete")
 
 
 def copy_and_paste(window: Any) -> None:
@@ -105,7 +93,7 @@ def step_column(window: Any) -> None:
     window.key("c")
 
 
-EDITS = (move_all, move_column, scale_all, duplicate_column, delete_column, copy_and_paste, step_column)
+EDITS = (move_column, scale_all, copy_and_paste, step_column)
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)

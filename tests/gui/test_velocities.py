@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.graphical import place
-
 from .conftest import PICTURES, turns
 from .cube import CURVES, everything
 from .editors import open_editor
+from .graphical import place
 
 HERMITE = """
 from bl_ext.user_default.tcb_animation import animation

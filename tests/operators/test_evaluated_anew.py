@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import curve, insert, new_object, new_rig
 from tests.animation.live import let_time_pass
 
@@ -83,8 +84,7 @@ def choose_a_method():
 EDITS = (slide, type_a_value, type_a_frame, set_one_key, make_it_linear, drag, choose_a_preset, choose_a_method)
 
 
-@pytest.mark.parametrize("output", ["HANDLES", "CURVES", "SAMPLES"])
-@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+@pytest.mark.parametrize(("output", "edit"), each_once(["HANDLES", "CURVES", "SAMPLES"], EDITS))
 def test_an_edit_between_two_keys_shows_at_once(ball, settle, edit, output):
     bpy.ops.tcb.enable(live=True)
     bpy.ops.tcb.bake(output=output)

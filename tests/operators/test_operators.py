@@ -70,16 +70,6 @@ def test_apply_keeps_the_keys_of_a_bake_as_plain_ones(keyed):
     assert not cube.animation_data.action.keys()
 
 
-def test_a_baked_value_is_the_hermite_splines(keyed):
-    keyed("Cube")
-    bpy.ops.tcb.key_set(track="location", frame=11, tension=1.0)
-    bpy.ops.tcb.bake()
-    bpy.context.scene.frame_set(21)
-    # Tension 1 at 11 leaves no tangent there, so at the last key it is 1.5 of the chord; u = 1/2.
-    leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
-    assert bpy.context.object.location.x == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
-
-
 def test_restore_says_that_live_is_off_where_it_switches_it_off(keyed, capfd):
     cube = keyed("Cube")
     bpy.ops.tcb.enable(live=True)
@@ -90,17 +80,6 @@ def test_restore_says_that_live_is_off_where_it_switches_it_off(keyed, capfd):
     bpy.ops.tcb.bake()
     bpy.ops.tcb.restore()
     assert "Restored 1 object, 2 tracks, 6 keys\n" in capfd.readouterr().out
-
-
-def test_curves_of_values_without_ease_have_no_more_keys_and_are_restored(keyed, curve):
-    cube = keyed("Cube")
-    before = snapshot(cube, identities=False)
-    bpy.ops.tcb.bake(output="CURVES", value_tolerance=1e-3, rotation_tolerance=1e-3)
-    points = curve(cube, "location").keyframe_points
-    assert [point.co.x for point in points] == [1.0, 11.0, 31.0]
-    assert {point.interpolation for point in points} == {"BEZIER"}
-    bpy.ops.tcb.restore()
-    assert differences(before, snapshot(cube, identities=False)) == []
 
 
 def test_every_selected_object_is_baked_and_no_other(keyed, curve):
@@ -210,17 +189,6 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(keyed, call, reason):
     with pytest.raises(RuntimeError, match=reason.replace("(", r"\(")):
         call()
     assert snapshot(cube) == before
-
-
-def test_one_track_at_fault_is_named_and_all_others_are_baked(keyed, curve):
-    good, bad = keyed("Good"), keyed("Bad")
-    curve(bad, "location").keyframe_points[1].co.y = math.nan
-    before = [state for state in snapshot(bad) if state["path"][0] == "location"]
-    with pytest.raises(RuntimeError, match='"Bad", location, frame 11'):
-        bpy.ops.tcb.bake()
-    assert [state for state in snapshot(bad) if state["path"][0] == "location"] == before
-    for curves in (curve(good, "location"), curve(bad, "rotation_quaternion")):
-        assert len(curves.keyframe_points) == 31
 
 
 def test_an_object_without_animation_is_named(keyed, scene):

@@ -47,10 +47,10 @@ def edit(file: Path, edits: dict[str, str]) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def checkout_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of the files here, ready to be released."""
-    folder = tmp_path / "checkout"
+    folder = tmp_path_factory.mktemp("release") / "checkout"
     files = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in (name for name in files if name and (ROOT / name).is_file()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,17 @@ def checkout(tmp_path: Path) -> Path:
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     commit(folder)
+    git(folder, "tag", "ready")
     return folder
+
+
+@pytest.fixture
+def checkout(checkout_of_all: Path) -> Path:
+    """The same, whatever the test before has changed in it."""
+    git(checkout_of_all, "reset", "--quiet", "--hard", "ready")
+    git(checkout_of_all, "clean", "--quiet", "--force", "-dx")
+    git(checkout_of_all, "tag", "--force", f"v{VERSION}")
+    return checkout_of_all
 
 
 def commit(folder: Path) -> None:
@@ -117,14 +127,12 @@ def test_the_publisher_s_placeholder_is_refused(checkout: Path, field: str, plac
     assert f"{field} is a placeholder" in refusal(checkout)
 
 
-def test_a_changed_file_is_refused(checkout: Path):
+def test_changed_and_new_files_are_refused(checkout: Path):
     (checkout / "README.md").write_text("changed", encoding="utf-8")
-    assert "M README.md" in refusal(checkout)
-
-
-def test_a_new_file_is_refused(checkout: Path):
     (checkout / "new.py").touch()
-    assert "?? new.py" in refusal(checkout)
+    said = refusal(checkout)
+    assert "M README.md" in said
+    assert "?? new.py" in said
 
 
 def test_a_commit_without_the_version_s_tag_is_refused(checkout: Path):

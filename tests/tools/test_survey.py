@@ -10,13 +10,11 @@ import sys
 from pathlib import Path
 
 import bpy
-import numpy as np
 import pytest
 
 from formats import three_ds
 from tests.animation.curves import fcurves, key, new_object
 from tests.exchange.files import box, save, scene, track
-from tools import survey
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +49,9 @@ def folder(tcb_animation, tmp_path: Path) -> Path:
     for name in ("none.blend", "none.3ds"):
         (folder / name).write_bytes(b"nothing")
     with (folder / "sources.csv").open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows([survey.SOURCE_HEADS, ("made", "here/made", "1", "CC0-1.0")])
+        csv.writer(stream).writerows(
+            [("folder", "repository", "commit", "license"), ("made", "here/made", "1", "CC0-1.0")]
+        )
     return folder
 
 
@@ -90,17 +90,6 @@ def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tm
     assert [row[:5] for row in folders[1:]] == [["made", "1", "10", "27", "2"], ["made", "1", "1", "2", "4"]]
 
 
-def test_a_folder_has_the_sums_of_counts_and_the_largest_errors():
-    heads = {"keys": "keys", "exported": "exported", "off": "off"}
-    rows = [
-        {"file": "made/a/one.blend", "keys": 3, "exported": "1 of 2", "off": "0.5"},
-        {"file": "made/two.blend", "keys": 4, "exported": "2 of 2", "off": "1e-05"},
-        {"file": "three.blend", "keys": 5},
-    ]
-    found = list(survey.by_folder(rows, heads))
-    assert found == [["made", 2, 7, "3 of 4", "0.5"], ["", 1, 5, 0, ""]]
-
-
 def test_a_file_that_is_tcb_already_is_compared_as_it_was_before(ball, tcb_animation, tmp_path):
     tcb_animation.animation.bake(ball)
     (tmp_path / "files").mkdir()
@@ -113,53 +102,3 @@ def test_a_file_that_is_tcb_already_is_compared_as_it_was_before(ball, tcb_anima
 def test_a_file_that_is_not_done_in_time_is_told(folder):
     found, _ = rows(folder, "--seconds", "0.01")
     assert {row["faults"][0] for row in found.values()} == {"not done within 0.01 s"}
-
-
-def test_a_curve_that_is_changed_in_its_last_bit_is_seen(ball):
-    before = survey.Curves()
-    point = fcurves(ball)[0].keyframe_points[1]
-    point.co.y = np.nextafter(np.float32(point.co.y), np.float32(np.inf))
-    after = survey.Curves()
-    assert [name.partition(": ")[2] for name in before.differing(after)] == ["co"]
-    assert before.played_otherwise(after) == 1
-
-
-@pytest.mark.parametrize("hide", ["viewport", "eye", "keyed"])
-def test_matrices_of_hidden_objects_are_read_as_they_move(ball, hide):
-    child = new_object("Child")
-    child.parent = ball
-    shown = survey.matrices(bpy.context.scene, [1, 10, 25])
-    for item in (ball, child):
-        if hide == "viewport":
-            item.hide_viewport = True
-        elif hide == "eye":
-            item.hide_set(True)
-        else:
-            key(item, "hide_viewport", [(0, 1)])
-    # Those that hidden objects had before are of no use to Blender.
-    bpy.context.scene.frame_set(100)
-    hidden = survey.matrices(bpy.context.scene, [1, 10, 25])
-    assert [each.name for each in bpy.context.scene.objects] == ["Ball", "Child"]
-    for name in ("Ball", "Child"):
-        assert hidden[name][:, :3, 3].tolist() == [[0, 1, 2], [5, -1, 2], [6, 1, 2]]
-        assert np.array_equal(hidden[name], shown[name])
-
-
-def test_identities_are_left_out_where_they_may_differ(ball):
-    before = survey.Curves()
-    point = fcurves(ball)[0].keyframe_points[1]
-    point.amplitude = np.nextafter(np.float32(point.amplitude), np.float32(np.inf))
-    after = survey.Curves()
-    assert [name.partition(": ")[2] for name in before.differing(after)] == ["amplitude"]
-    assert before.differing(after, identities=False) == []
-
-
-def test_matrices_are_apart_by_the_largest_angle_and_distance():
-    one = np.tile(np.eye(4), (2, 1, 1))
-    one[:, :3, 3] = [[0, 0, 0], [10, 0, 0]]
-    two = one.copy()
-    two[1, :3, 3] += [0, 0.5, 0]
-    two[1, :2, :2] = [[np.cos(0.1), -np.sin(0.1)], [np.sin(0.1), np.cos(0.1)]]
-    assert survey.off([(one, two)]) == pytest.approx((0.05, np.degrees(0.1)))
-    mirrored = one @ np.diag([3.0, -2.0, 1.0, 1.0])
-    assert survey.off([(mirrored, mirrored)]) == (0.0, 0.0)

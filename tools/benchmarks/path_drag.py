@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure a step of a drag on the path, with 100 bones live.
 
-    python tools/bench_drag.py [--steps 20] [--output build/bench_drag.json]
-
 The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played by handles. A key
 of one bone is dragged: its location, its tip, whose rotation turns, or the end of a tangent. "hold" is what is done
 once as the drag begins, "step" what is done at each movement of the mouse, "look" what Live does as the button is let
@@ -14,65 +12,27 @@ after a step, when only those that it reaches are computed. All is processor tim
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import bpy
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.benchmarks.character import read_places
+from tools.benchmarks.checkout import animation, module, package
+from tools.benchmarks.timing import milliseconds_of
 
-from tools import tcb
-
-package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation, move_point, held_tangent, points, recorded, handlers, overlay = (
-    importlib.import_module(f"{package.__name__}.{name}")
-    for name in (
-        "animation",
-        *(f"animation.on_path.{name}" for name in ("move_point", "held_tangent", "points", "recorded")),
-        "ui.live.handlers",
-        "panels.pictures.overlay",
-    )
+move_point, held_tangent, points, recorded = (
+    module(f"animation.on_path.{name}") for name in ("move_point", "held_tangent", "points", "recorded")
 )
+handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
 DRAGGED, FRAME = "b45", 401
 WHAT = ("location", "tip", "tangent")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
-    rig = character()
-    co = median(timed(lambda: read_co(rig)) for _ in range(11))
-    found: dict[str, Any] = {"blender": bpy.app.version_string, "co_ms": co}
-    print(f"Blender {bpy.app.version_string}; co: {co:.2f} ms")
-    for what in WHAT:
-        times = drag(rig, what, arguments.steps)
-        found[what] = times
-        print(f"{what:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
-    found["paths"], found["reached"] = paths(rig)
-    ratio = found["paths"] / found["reached"]
-    print(f"paths {found['paths']:.0f} ms, reached {found['reached']:.0f} ms, {ratio:.1f} to 1")
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(found, indent=1))
-
-
-def timed(do: Callable[[], object]) -> float:
-    """Return the processor time that it takes, in milliseconds."""
-    start = time.process_time()
-    do()
-    return 1000.0 * (time.process_time() - start)
 
 
 def character() -> Any:
@@ -106,11 +66,6 @@ def character() -> Any:
     return rig
 
 
-def read_co(rig: Any) -> None:
-    for fcurve in animation.fcurves.channels.channels_of(rig):
-        fcurve.keyframe_points.foreach_get("co", np.empty(2 * len(fcurve.keyframe_points), np.float32))
-
-
 def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     """Return the milliseconds of taking hold, of a step, and of Live's look after it: medians."""
     rig.pose.bones[DRAGGED].lock_location = (what == "tip",) * 3
@@ -118,13 +73,13 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
     step, held = begin(spot, what)
     before = recorded.Recorded.of(rig, spot.prefix)
-    times = [timed(partial(step, number / steps)) for number in range(steps)]
+    times = [milliseconds_of(partial(step, number / steps)) for number in range(steps)]
     looks = []
     for number in range(5):
         step(1.0 + number / 5)
-        looks.append(timed(look_at(rig)))
+        looks.append(milliseconds_of(look_at(rig)))
     before.put_back()
-    handlers.flush(keyed=False)
+    handlers.flush()
     rig.pose.bones[DRAGGED].lock_location = (False,) * 3
     return {"hold": held, "step": median(times), "look": median(looks)}
 
@@ -144,7 +99,7 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
 def look_at(rig: Any) -> Callable[[], object]:
     def look() -> None:
         handlers.mark(rig.animation_data.action)
-        handlers.flush(keyed=False)
+        handlers.flush()
 
     return look
 
@@ -163,16 +118,27 @@ def paths(rig: Any) -> tuple[float, float]:
         while overlay._work() is not None:
             pass
 
-    whole = timed(compute)
+    whole = milliseconds_of(compute)
     spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
     key = move_point.movable_point(spot)
     place = key.place()
     reached = []
     for number in range(5):
         key.move_to(place + 0.1 * (1 + number))
-        reached.append(timed(compute))
+        reached.append(milliseconds_of(compute))
     return whole, median(reached)
 
 
-if __name__ == "__main__":
-    main()
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--steps", type=int, default=20)
+
+
+def run(options: argparse.Namespace) -> None:
+    rig = character()
+    co = median(read_places(rig) for _ in range(11))
+    print(f"Blender {bpy.app.version_string}; co: {co:.2f} ms")
+    for what in WHAT:
+        times = drag(rig, what, options.steps)
+        print(f"{what:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
+    whole, reached = paths(rig)
+    print(f"paths {whole:.0f} ms, reached {reached:.0f} ms, {whole / reached:.1f} to 1")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One measurement of tools/bench.py: a process that opens a file in Blender, bakes it with one method and measures.
+"""One measurement of bakes.py: a process that opens a file in Blender, bakes it with one method and measures.
 
-    python tools/bench_case.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
+    python tools/benchmarks/bake_method.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
 
 The last line of standard output is the result as JSON. Memory is read from /proc; elsewhere it is left out.
 """
@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import importlib
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from statistics import median
@@ -25,10 +23,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools import tcb
-from tools.bench_scene import Size, animated, fcurves, make, select
+from tools.benchmarks.checkout import animation, module
+from tools.benchmarks.scenes import Size, animated, fcurves, make, select
+from tools.benchmarks.timing import watched
 
 SMALL = 100_000
 """Samples; with fewer one bake is too short to measure, so the file is opened and baked several times in one
@@ -37,39 +37,7 @@ REPEATS = 5
 LOOKS = 50
 """Frames that are played."""
 
-package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation = importlib.import_module(f"{package.__name__}.animation")
-baking = importlib.import_module(f"{package.__name__}.animation.bake.pipeline")
-keyframes = importlib.import_module(f"{package.__name__}.animation.fcurves.keyframes")
-
-
-class Stages:
-    """The times at which the bake began and ended to evaluate splines, or to fit curves to them."""
-
-    def __init__(self) -> None:
-        self.first = self.inside = 0.0
-
-    def timed(self, evaluate: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
-            start = time.perf_counter()
-            self.first = self.first or start
-            try:
-                return evaluate(*arguments)
-            finally:
-                self.inside += time.perf_counter() - start
-
-        return run
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        kept = {name: getattr(baking, name) for name in ("evaluate_many", "fit_many")}
-        for name, evaluate in kept.items():
-            setattr(baking, name, self.timed(evaluate))
-        try:
-            yield
-        finally:
-            for name, evaluate in kept.items():
-                setattr(baking, name, evaluate)
+baking, keyframes = module("animation.bake.pipeline"), module("animation.fcurves.keyframes")
 
 
 class Case:
@@ -108,17 +76,15 @@ class Bake(Case):
     output = "SAMPLES"
 
     def run(self) -> None:
-        stages, start = Stages(), time.perf_counter()
-        with stages.watched():
+        evaluation = {"evaluate": [(baking, "evaluate_many"), (baking, "fit_many")]}
+        with watched(evaluation, time.perf_counter) as seconds:
             report = animation.bake_many(animated(), animation.Options(output=self.output))
-        end = time.perf_counter()
         if report.refused:
             raise SystemExit("\n".join(map(str, report.refused)))
-        read, inside = stages.first - start, stages.inside
         self.result = {
-            "read": read,
-            "evaluate": inside,
-            "write": end - start - read - inside,
+            "read": seconds["before"],
+            "evaluate": seconds["evaluate"],
+            "write": seconds["all"] - seconds["before"] - seconds["evaluate"],
             "generated": report.samples + report.curve_keys,
         }
 

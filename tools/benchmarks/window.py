@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure drags in a window, from the mouse's move to the last redraw, beside Blender's own of the same scene.
 
-    tools/environment.sh graphical python tools/bench_window.py [--moves 15]
+    tools/environment.sh graphical python tools/bench.py window
 
 In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
 zip: a character of 100 bones with ten keys of location, rotation and scale each, all bones selected. Enable is run as
@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from tests.gui.graphical import PLAIN_VIEWS, installed, place
 from tools.build_zip import build
-from tools.graphical import PLAIN_VIEWS, installed, place
 
 BONES, KEYS = 100, 10
 _WAIT = 4.0
@@ -125,7 +122,7 @@ def hold(gui: Any, at: tuple[int, int]) -> None:
             return
         gui.xdotool("mouseup", 1)
         time.sleep(1.0)
-    raise SystemExit("bench_window: the slider does not move")
+    raise SystemExit("bench.py window: the slider does not move")
 
 
 def slider(gui: Any, category: str, button: str, moves: int) -> list[float]:
@@ -167,10 +164,11 @@ def steps():
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="How long drags take in a window.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--moves", type=int, default=15)
-    arguments = parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder, installed(build(Path(folder))) as gui:
         print("Blender", gui.run("result = bpy.app.version_string"))
         gui.run(PLAIN_VIEWS)
@@ -180,8 +178,8 @@ def main() -> None:
         time.sleep(3.0)
         pairs: dict[str, tuple[Callable[[], list[float]], Callable[[], list[float]]]] = {
             "slider": (
-                lambda: slider(gui, "TCB", "tcb.tension", arguments.moves),
-                lambda: slider(gui, "Item", "location", arguments.moves),
+                lambda: slider(gui, "TCB", "tcb.tension", options.moves),
+                lambda: slider(gui, "Item", "location", options.moves),
             ),
         }
         measure(pairs)
@@ -189,8 +187,8 @@ def main() -> None:
         measure(
             {
                 "Dope Sheet": (
-                    lambda: in_dope_sheet(gui, "shift+alt+t", centre, arguments.moves),
-                    lambda: in_dope_sheet(gui, "g", centre, arguments.moves),
+                    lambda: in_dope_sheet(gui, "shift+alt+t", centre, options.moves),
+                    lambda: in_dope_sheet(gui, "g", centre, options.moves),
                 )
             }
         )
@@ -205,7 +203,3 @@ def measure(pairs: dict[str, tuple[Callable[[], list[float]], Callable[[], list[
             f" Blender's own {other:.0f} ms ({len(others)}), ratio {one / other:.1f}",
             flush=True,
         )
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,7 @@
 """Measure first bakes by this checkout and by another one, bake by bake in turns.
 
     git worktree add --detach ../other COMMIT
-    .venv-bpy-5.2/bin/python tools/bench_first.py ../other [--sizes armature-10-100 objects-10-100] [--again]
+    .venv-bpy-5.2/bin/python tools/bench.py first ../other [--sizes armature-10-100 objects-10-100] [--again]
 
 Each checkout bakes in a process of its own, always in a file that it has just opened, with keys that it has not seen,
 which have no parameters and were never baked; with `--again` it bakes them twice, and the second time counts. The table
@@ -27,11 +27,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 KINDS = ("armature", "objects", "rotations", "locations")
-"""Those of `bench_scene.Size`."""
+"""Those of `scenes.Size`."""
 SIZES = ["armature-10-100", "armature-10-1000", "armature-10-10000", "armature-100-100", "armature-1000-100"]
 ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -44,15 +43,17 @@ WARM_UP = 3
 
 def serve(root: str, size: str, output: str, bakes: str) -> None:
     """Bake one fresh file for each line of standard input, and print the seconds that it took."""
-    sys.path.insert(0, root)
+    import bpy
     import numpy as np
 
-    tcb, scenes = importlib.import_module("tools.tcb"), importlib.import_module("tools.bench_scene")
-    package = tcb.load(tcb.PACKAGE, "__init__.py", [root])
+    sys.path.insert(0, str(HERE))
+    from tools import tcb
+    from tools.benchmarks import scenes
+
+    package = tcb.load(tcb.PACKAGE, str(Path(root) / "__init__.py"), [root])
     animation = importlib.import_module(f"{package.__name__}.animation")
     forget = find_forget(package.__name__)
     options = animation.Options(output=output)
-    bpy: Any = importlib.import_module("bpy")
     random = np.random.default_rng(1)
     kind, channels, frames = size.split("-")
     with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +91,7 @@ def find_forget(package: str) -> Callable[[], None]:
 @contextmanager
 def server(root: Path, size: str, how: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """Start a process that bakes files of that size by the checkout at `root`."""
-    command = [sys.executable, __file__, "--serve", str(root), size, *how]
+    command = [sys.executable, __file__, str(root), size, *how]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -146,29 +147,27 @@ def a_count(text: str) -> int:
 
 
 def a_checkout(text: str) -> Path:
-    """Return the path if this tool can run what lies there."""
+    """Return the path if the extension is there."""
     path = Path(text).resolve()
-    if not (path / "tools" / "bench_scene.py").is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is no checkout with tools/bench_scene.py")
+    if not (path / "blender_manifest.toml").is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} is no checkout of the extension")
     return path
 
 
-def main() -> None:
-    if sys.argv[1:2] == ["--serve"]:
-        serve(*sys.argv[2:])
-        return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", type=a_checkout, help="the other checkout")
     parser.add_argument("--sizes", type=a_size, nargs="+", default=SIZES, help=f"KIND: {', '.join(KINDS)}")
     parser.add_argument("--pairs", type=a_count, default=7, help="pairs of processes (default: %(default)s)")
     parser.add_argument("--rounds", type=a_count, default=15, help="bakes of each that count (default: %(default)s)")
     parser.add_argument("--output", default="SAMPLES", choices=("SAMPLES", "CURVES"), help="default: %(default)s")
     parser.add_argument("--again", action="store_true", help="bake twice, and measure the second time")
-    arguments = parser.parse_args()
-    other, how = arguments.other, (arguments.output, "2" if arguments.again else "1")
+
+
+def run(options: argparse.Namespace) -> None:
+    other, how = options.other, (options.output, "2" if options.again else "1")
     print("| size | here, ms | other, ms | here / other |\n| --- | ---: | ---: | ---: |", flush=True)
-    for size in arguments.sizes:
-        every = [measure(other, size, how, arguments.rounds) for _ in range(arguments.pairs)]
+    for size in options.sizes:
+        every = [measure(other, size, how, options.rounds) for _ in range(options.pairs)]
         here, there = (median(seconds for pair in every for seconds in pair[side]) for side in (0, 1))
         ratios = [median(a / b for a, b in zip(*pair, strict=True)) for pair in every]
         print(
@@ -179,4 +178,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(*sys.argv[1:])

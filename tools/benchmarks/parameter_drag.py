@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the steps of drags with 100 bones under Live, beside Blender's own evaluation of the same scene.
 
-    python tools/bench_sliders.py [--steps 15] [--keys 10] [--enables 3] [--eases] [--output build/bench_sliders.json]
-
-The file is the character of bench_live.py: 100 bones with location, rotation and scale keys at the same frames of 250,
+The file has 100 bones with location, rotation and scale keys at the same frames of 250,
 1,000 channels, played by handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
 operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step is what is done at
 each movement of the mouse, with the handlers that Blender calls after it. "begun" is the first step, which prepares the
@@ -16,11 +14,7 @@ have after an Enable that keeps the look.
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -30,14 +24,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.benchmarks.character import KEYS, character, own_frames, read_places
+from tools.benchmarks.checkout import animation, module, package
+from tools.benchmarks.live import measure_enable, print_enable
+from tools.benchmarks.scenes import fcurves
+from tools.benchmarks.timing import milliseconds_of
 
-from tools import bench_live
-from tools.bench_live import animation, character, measure_enable, own_frames, package
-from tools.bench_scene import fcurves
-
-handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, channels = (
-    importlib.import_module(f"{package.__name__}.{name}")
+handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, channels, drags = (
+    module(name)
     for name in (
         "ui.live.handlers",
         "operators.key_drag",
@@ -46,17 +40,11 @@ handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, chann
         "animation.edit.parameters.set_parameters",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
+        "animation.edit.parameters.drag",
     )
 )
 DRAGGED = "bone 45"
 COLUMNS = ("begun", "step", "slowest", "Esc", "released", "Blender", "step / Blender", "step / co")
-
-
-def timed(do: Callable[[], object]) -> float:
-    """Return the processor time that it takes, in milliseconds."""
-    start = time.process_time()
-    do()
-    return 1000.0 * (time.process_time() - start)
 
 
 def update() -> None:
@@ -80,13 +68,8 @@ def evaluated_by_blender(rig: Any) -> float:
     """Return the milliseconds that Blender alone needs to evaluate the action anew."""
     rig.animation_data.action.update_tag(refresh={"TIME"})
     times: list[float] = []
-    without_handlers(lambda: times.append(timed(update)))
+    without_handlers(lambda: times.append(milliseconds_of(update)))
     return times[0]
-
-
-def read_co(rig: Any) -> None:
-    for fcurve in fcurves(rig):
-        fcurve.keyframe_points.foreach_get("co", np.empty(2 * len(fcurve.keyframe_points), np.float32))
 
 
 class Slider:
@@ -158,15 +141,15 @@ def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
     for end in ("Esc", "released"):
         drag = make()
         for number in range(count + 1):
-            step = timed(partial(drag.to, 0.5 * (number + 1) / count))
-            evaluation = timed(update)
+            step = milliseconds_of(partial(drag.to, 0.5 * (number + 1) / count))
+            evaluation = milliseconds_of(update)
             alone = evaluated_by_blender(rig)
             steps.append(step + max(0.0, evaluation - alone))
             blender.append(alone)
-            reads.append(timed(partial(read_co, rig)))
+            reads.append(read_places(rig))
             if number == 0:
                 result["begun"] = steps.pop()
-        result[end] = timed(drag.esc) if end == "Esc" else timed(partial(drag.release, 0.5))
+        result[end] = milliseconds_of(drag.esc) if end == "Esc" else milliseconds_of(partial(drag.release, 0.5))
         handlers.flush_all()
     result |= {"step": median(steps), "slowest": max(steps), "Blender": median(blender)}
     return result | {"step / Blender": median(steps) / median(blender), "step / co": median(steps) / median(reads)}
@@ -181,19 +164,18 @@ def give_eases(rig: Any) -> None:
     handlers.flush_all()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=15)
-    parser.add_argument("--keys", type=int, default=10, help="keys of each channel (default: %(default)s)")
+    parser.add_argument("--keys", type=int, default=KEYS, help="keys of each channel (default: %(default)s)")
     parser.add_argument("--enables", type=int, default=3, help="how often Enable is measured (default: %(default)s)")
     parser.add_argument("--eases", action="store_true", help="each key has eases")
-    parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
-    arguments = parser.parse_args()
-    bench_live.KEYS = arguments.keys
+
+
+def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "character.blend"
-        enable = measure_enable(arguments.enables, path)
-        rig = character(path)
+        enable = measure_enable(options.enables, path, options.keys)
+        rig = character(path, options.keys)
     package.register()
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
@@ -202,8 +184,8 @@ def main() -> None:
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     # Steps that the drag would leave out are measured, too.
-    vars(importlib.import_module(f"{package.__name__}.animation.edit.parameters.drag"))["REST"] = 0.0
-    if arguments.eases:
+    drags.REST = 0.0
+    if options.eases:
         give_eases(rig)
     frames = own_frames(rig)
     context.scene.frame_set(int(frames[4]), subframe=frames[4] % 1)
@@ -216,17 +198,9 @@ def main() -> None:
         f"Drag, {len(every)} keys, one of each track": partial(Operator, rig, every, frames[4:5]),
         f"Drag, all {len(every) * len(frames):,} keys": partial(Operator, rig, every, frames),
     }
-    found: dict[str, Any] = {"blender": bpy.app.version_string, "enable": enable}
     print(f"Blender {bpy.app.version_string}, {len(fcurves(rig))} channels of {len(frames)} keys; milliseconds")
     print(f"{'':36}" + "".join(f"{name:>16}" for name in COLUMNS))
     for what, make in cases.items():
-        found[what] = measured(rig, make, arguments.steps)
-        print(f"{what:36}" + "".join(f"{found[what][name]:16.1f}" for name in COLUMNS))
-    print("Enable: " + ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in enable.items()))
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(found, indent=1))
-
-
-if __name__ == "__main__":
-    main()
+        found = measured(rig, make, options.steps)
+        print(f"{what:36}" + "".join(f"{found[name]:16.1f}" for name in COLUMNS))
+    print_enable(enable)

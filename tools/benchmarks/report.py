@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables and a plot of the results of tools/bench.py: medians of the rounds, with least and most in brackets."""
+"""Write the tables and the plot of bakes.py's results into docs/measurements/performance.md.
+
+Figures are medians of the rounds, with minimum and maximum in parentheses.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +16,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from tools.tables import filled, number, table
+
+ROOT = Path(__file__).resolve().parents[2]
+
 MEMORY_LIMIT = 4 << 30
 MOST_GROWN = {("armature", "samples"): 1.2}
 """How much longer a channel and frame may take in the largest file than in the central one, where it is not 1.5."""
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
 PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only turn"}
-PAGES = {"performance.md": ("conditions", "ways, armature", "ways, character"), "package_speed.md": ("interp",)}
-"""The tables that each page in docs/measurements has."""
+TABLES = ("conditions", "ways, armature", "ways, character")
+"""Those that docs/measurements/performance.md has."""
 COLOURS = {
     "samples": "#e0592a",
     "curves": "#2a7de0",
@@ -65,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Results:
-    """The measurements of one run of tools/bench.py."""
+    """The measurements of one run of bakes.py."""
 
     raw: dict[str, Any]
 
@@ -121,32 +129,6 @@ class Results:
         if not rounds or not others:
             return None
         return Span(tuple(a["seconds"] / b["seconds"] for a, b in zip(rounds, others, strict=False)))
-
-
-def number(value: float) -> str:
-    """Return the number with three digits, or all digits of a whole number."""
-    if value and abs(value) < 0.001:
-        return f"{value:.1e}"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a Markdown table; all columns but the first are of numbers. None is a blank."""
-    cells = [list(heads), *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        [
-            cell.ljust(width) if n == 0 else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in cells
-    ]
-    rule = ["-" * width if n == 0 else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
-
-
-def scaled(span: Span | None, factor: float) -> Span | None:
-    return None if span is None else Span(tuple(value * factor for value in span.values))
 
 
 def milliseconds(span: Span | None) -> str:
@@ -324,20 +306,6 @@ def stages(results: Results) -> str:
     return table(("milliseconds", "read", "evaluate", "write", "all"), rows)
 
 
-def alone(results: Results) -> str:
-    """Return the table of `interp` without Blender."""
-    measured = results.raw["interp"]["rows"]
-    spans = {row["name"]: Span(tuple(1e9 * seconds / row["samples"] for seconds in row["seconds"])) for row in measured}
-    ours = spans["interp TCB rotation, keys to samples"]
-    rows = [
-        (row["name"], spans[row["name"]], number(spans[row["name"]].middle / ours.middle), row["note"])
-        for row in measured
-    ]
-    text = table(("", "ns per sample", "times ours", ""), rows)
-    missing = results.raw["interp"]["missing"]
-    return f"{text}\n\nNot installed, so left out: {', '.join(missing)}." if missing else text
-
-
 def sections(results: Results) -> dict[str, str]:
     """Return the tables by name."""
     with_skin = [character(results, size) for size in results.characters]
@@ -348,7 +316,6 @@ def sections(results: Results) -> dict[str, str]:
         **({"ways, character": "\n\n".join(with_skin)} if with_skin else {}),
         **{f"sizes, {kind}": grid(results, kind) for kind in KIND_NAMES},
         "stages": stages(results),
-        "interp": alone(results),
     }
 
 
@@ -359,33 +326,6 @@ def character(results: Results, size: Size) -> str:
         for method in results.runs[size]
     ]
     return table(("way", "ms", "times the bake of samples"), rows)
-
-
-def print_report(results: Results) -> None:
-    for name, text in sections(results).items():
-        print(f"\n{name}\n\n{text}")
-
-
-def write_report(results: Results, docs: Path) -> None:
-    """Replace the text between the marks of each table of the pages, and draw the plot."""
-    tables = sections(results)
-    for name, names in PAGES.items():
-        page = docs / "measurements" / name
-        text = page.read_text()
-        for each in names:
-            text = filled(text, each, tables[each])
-        page.write_text(text)
-    plot(results, docs / "figures" / "performance.png")
-
-
-def filled(text: str, name: str, content: str) -> str:
-    """Return the text with other content between the marks of that name; raise ValueError where there are none."""
-    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    head, found, rest = text.partition(start)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"the page has no place for {name!r}")
-    return f"{head}{start}\n{content}\n\n{end}{tail}"
 
 
 def plot(results: Results, path: Path) -> None:
@@ -433,3 +373,28 @@ def plot(results: Results, path: Path) -> None:
     rows[0, 2].legend(frameon=False, fontsize=9, loc="center left")
     figure.savefig(path, dpi=72)
     plt.close(figure)
+
+
+def print_report(results: Results) -> None:
+    for name, text in sections(results).items():
+        print(f"\n{name}\n\n{text}")
+
+
+def write_report(results: Results, docs: Path) -> None:
+    """Replace the text between the marks of each table of the page, and draw the plot."""
+    page, tables = docs / "measurements" / "performance.md", sections(results)
+    text = page.read_text()
+    for name in TABLES:
+        text = filled(text, name, tables[name])
+    page.write_text(text)
+    plot(results, docs / "figures" / "performance.png")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    default = ROOT / "docs" / "measurements" / "performance.json"
+    parser.add_argument("results", type=Path, nargs="?", default=default, help="a file of `bench.py bakes`")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder of measurements/performance.md")
+
+
+def run(options: argparse.Namespace) -> None:
+    write_report(Results.read(options.results), options.docs)

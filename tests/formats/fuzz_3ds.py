@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read many damaged 3D Studio files, and check that they cause nothing worse than an error or a warning.
 
-    python tools/fuzz_3ds.py [FILE…] [--inputs 1000000] [--seed 1]
+    python tests/formats/fuzz_3ds.py [FILE…] [--inputs 1000000] [--seed 1]
 
 Each input is one of the scenes made here, or of the given files, with some bytes changed, removed, added or replaced.
 Reading it may raise `ThreeDSError` and nothing else; the scene that was read must be the same when it is written and
@@ -27,11 +27,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from formats import three_ds
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 2.0
 """Seconds of processor time that an input may take."""
 MEMORY = 200 << 20
@@ -254,20 +254,13 @@ def address_space() -> int:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def run(
-    seeds: Sequence[bytes],
-    inputs: int,
-    number: int,
-    judge: Callable[[bytes], str] = judge,
-    memory: int = MEMORY,
-    suffix: str = ".3ds",
-) -> int:
+def run(seeds: Sequence[bytes], inputs: int, number: int) -> int:
     """Judge so many inputs, print the outcomes, and return the exit status."""
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     begin = time.monotonic()
     signal.signal(signal.SIGPROF, too_long)
-    resource.setrlimit(resource.RLIMIT_AS, (address_space() + memory, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + MEMORY, resource.RLIM_INFINITY))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for index in range(inputs):
         rng = random.Random(f"{number} {index}")
@@ -279,7 +272,7 @@ def run(
         except Exception:
             signal.setitimer(signal.ITIMER_PROF, 0)
             traceback.print_exc()
-            path = ROOT / "build" / "fuzz" / f"{number}-{index}{suffix}"
+            path = ROOT / "build" / "fuzz" / f"{number}-{index}.3ds"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             print(f"input {index} of seed {number} failed; it is saved in {path}")

@@ -1,30 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure how long the import of a large 3D Studio file takes, with its bake, and its export.
 
-    python tools/bench_import.py [--nodes 1000] [--keys 100] [--every 3] [--parameters] [--output SAMPLES]
-
-Each node has so many keys in each of its tracks: position, rotation and scale. Needs Blender as a Python module.
+Each node has keys in each of its tracks: position, rotation and scale.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import sys
 import time
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.benchmarks.checkout import module
 
-from tools import tcb
+three_ds = module("formats.three_ds")
+importing, exporting = module("exchange.importing.importer"), module("exchange.exporting.exporter")
 
 
-def make_scene(three_ds: ModuleType, nodes: int, keys: int, every: int, with_parameters: bool) -> Any:
+def make_scene(nodes: int, keys: int, every: int, with_parameters: bool) -> Any:
     """Make a scene of triangles, each with keys of its own."""
     rng = np.random.default_rng(1)
     frames = np.arange(0, keys * every, every, dtype=np.int32)
@@ -43,33 +38,25 @@ def make_scene(three_ds: ModuleType, nodes: int, keys: int, every: int, with_par
     return three_ds.Scene(three_ds.Editor(tuple(objects)), keyframer)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
     for name, default in (("nodes", 1000), ("keys", 100), ("every", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--parameters", action="store_true", help="every key has all five")
     parser.add_argument("--output", default="HANDLES", choices=["HANDLES", "SAMPLES", "CURVES", "NONE"])
-    given = parser.parse_args()
-    tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-    three_ds = importlib.import_module(f"{tcb.PACKAGE}.formats.three_ds")
-    importing = importlib.import_module(f"{tcb.PACKAGE}.exchange.importing.importer")
-    exporting = importlib.import_module(f"{tcb.PACKAGE}.exchange.exporting.exporter")
-    data = three_ds.write(make_scene(three_ds, given.nodes, given.keys, given.every, given.parameters))
+
+
+def run(options: argparse.Namespace) -> None:
+    data = three_ds.write(make_scene(options.nodes, options.keys, options.every, options.parameters))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     context: Any = bpy.context
     start, busy = time.perf_counter(), time.process_time()
     files = {"bench": three_ds.read(data)}
-    options = importing.ImportOptions(output=given.output)
-    report = importing.import_files(files, context.scene, context.collection, options)
+    how = importing.ImportOptions(output=options.output)
+    report = importing.import_files(files, context.scene, context.collection, how)
     imported, busy = time.perf_counter(), time.process_time() - busy
     scene, _ = exporting.export_scene(context.scene.objects, context.scene, exporting.ExportOptions())
-    assert len(three_ds.write(scene)) > given.nodes
+    assert len(three_ds.write(scene)) > options.nodes
     exported = time.perf_counter()
     print(f"Blender {bpy.app.version_string}: imported {report.baked.counts}, in {imported - start:.1f} s")
     print(f"of which the processor worked {busy:.1f} s")
     print(f"exported in {exported - imported:.1f} s")
-
-
-if __name__ == "__main__":
-    main()
-    tcb.end_process(0)

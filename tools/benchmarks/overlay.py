@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the cost of paths in the viewport.
 
-    tools/environment.sh graphical python tools/bench_overlay.py [OBJECTS [FRAMES]]
+    tools/environment.sh graphical python tools/bench.py overlay
 
 In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
 zip: with baked objects, all selected, it measures how long the viewport and the window take to be drawn without their
@@ -10,18 +10,15 @@ paths and with them, by turns, and how long the paths take to compute.
 
 from __future__ import annotations
 
-import os
+import argparse
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from tests.gui.graphical import installed
 from tools.build_zip import build
 
-OBJECTS, FRAMES = 50, 1000
 _ROUNDS = 7
 
 _SCENE = """
@@ -118,25 +115,12 @@ def measure(gui: Any, objects: int, frames: int) -> None:
             print("  paths were computed again, though no key had changed")
 
 
-def main() -> None:
-    if "BLENDER" not in os.environ:
-        raise SystemExit("bench_overlay: BLENDER names no graphical Blender; tools/environment.sh graphical sets it")
-    blender = Path(os.environ["BLENDER"])
-    sys.path.insert(0, str(blender.parent))
-    import drive
-
-    objects, frames = [int(number) for number in sys.argv[1:3]] + [OBJECTS, FRAMES][len(sys.argv) - 1 :]
-    with tempfile.TemporaryDirectory() as folder:
-        archive = build(Path(folder))
-        with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}") as gui:
-            print("Blender", gui.run("result = bpy.app.version_string"))
-            gui.run(
-                f"bpy.ops.extensions.package_install_files(filepath={str(archive)!r}, repo='user_default',"
-                " enable_on_install=True)",
-                timeout=180,
-            )
-            measure(gui, objects, frames)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--objects", type=int, default=50)
+    parser.add_argument("--frames", type=int, default=1000)
 
 
-if __name__ == "__main__":
-    main()
+def run(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder, installed(build(Path(folder))) as gui:
+        print("Blender", gui.run("result = bpy.app.version_string"))
+        measure(gui, options.objects, options.frames)

@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Time one sample, many samples and the construction of each method's splines, beside scipy and others.
 
-    python tools/bench_samples.py [KEYS...]
-
-Prints a table in Markdown, of docs/measurements/performance.md. Each time is the least of several, and the peers
-take turns with the methods, so that the load of the machine changes ratios little. Peers: scipy, and PyPI's
-`splines` and numpy-quaternion where they are installed.
+Each time is the least of several, and the peers take turns with the methods, so that the load of the machine changes
+ratios little. Peers: scipy, and PyPI's `splines` and numpy-quaternion where they are installed.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
-import sys
 import time
 import timeit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys, rotations
 from interp.splines import METHODS
@@ -152,16 +146,16 @@ def rows(count: int) -> Iterator[str]:
         yield f"| {count:,} | {kind} | {peer.name} | {' | '.join(cells)} |"
 
 
-def main() -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("keys", type=int, nargs="*", default=[10, 1000, 10_000], help="of each spline")
+
+
+def run(options: argparse.Namespace) -> None:
     print(
         "| keys | of | spline | construct, µs | first sample, µs | one sample, µs | over scipy's | one derivative, µs"
         " | 100,000 samples, ms | over scipy's | 100,000 derivatives, ms | over scipy's |"
     )
     print("| ---: | --- | --- |" + " ---: |" * 9)
-    for count in [int(each) for each in sys.argv[1:]] or [10, 1000, 10_000]:
+    for count in options.keys:
         for row in rows(count):
             print(row, flush=True)
-
-
-if __name__ == "__main__":
-    main()

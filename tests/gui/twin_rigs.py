@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two rigs of ten bones in a window's Blender: one that TCB plays by handles, and a twin without TCB; how they differ.
 
-It runs inside the graphical Blender that `tools/hands.py` drives, with the extension installed.
+It runs inside the graphical Blender, with the extension installed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -85,9 +85,9 @@ def only(*objects: Any) -> None:
     context.view_layer.objects.active = objects[0]
 
 
-def key_rig(rig: Any, seed: int = 7) -> None:
+def key_rig(rig: Any) -> None:
     """Key all bones at the four frames: turns up to half a radian, and where the root is."""
-    dice = np.random.default_rng(seed)
+    dice = np.random.default_rng(7)
     for frame in FRAMES:
         for bone in rig.pose.bones:
             angle, *axis = dice.uniform(-0.5, 0.5, 4)
@@ -122,24 +122,16 @@ def make_live(rig: Any) -> None:
     assert rig.animation_data.action.tcb_live
 
 
-def twin_of(rig: Any, name: str, twin: Any = None) -> Any:
+def twin_of(rig: Any, name: str) -> None:
     """Make a rig with the same keys and the same motion, and no TCB."""
-    if twin is None:
-        twin = rig.copy()
-        twin.data = rig.data.copy()
-        _scene().collection.objects.link(twin)
-        twin.name = name
+    twin = rig.copy()
+    twin.data = rig.data.copy()
+    _scene().collection.objects.link(twin)
+    twin.name = name
     assign(twin, rig.animation_data.action.copy())
     twin.animation_data.action.name = name
     twin.animation_data.action.tcb_live = False
     extension().apply(twin)
-    return twin
-
-
-def copy_modes(rig: Any, other: Any) -> None:
-    """Give the bones of another rig the rotation modes of this one's."""
-    for bone in rig.pose.bones:
-        other.pose.bones[bone.name].rotation_mode = bone.rotation_mode
 
 
 def assign(owner: Any, action: Any) -> None:
@@ -258,9 +250,9 @@ def everything(owner: Any) -> Any:
     return result
 
 
-def save(name: str, *owners: Any) -> None:
-    """Remember the state of the objects, or of both rigs."""
-    saved[name] = {owner.name: everything(owner) for owner in owners or rigs()}
+def save(name: str) -> None:
+    """Remember the state of both rigs."""
+    saved[name] = {rig.name: everything(rig) for rig in rigs()}
 
 
 def rigs() -> list[Any]:
@@ -273,9 +265,9 @@ def changes_since(name: str, owner: str) -> list[str]:
     return [str(each) for each in {**before, **now} if before.get(each) != now.get(each)]
 
 
-def differences(live: str = LIVE, plain: str = PLAIN) -> list[str]:
+def differences() -> list[str]:
     """Return in what the keys of the rig differ from those of its twin."""
-    mine, theirs = keys(bpy.data.objects[live]), keys(bpy.data.objects[plain])
+    mine, theirs = map(keys, rigs())
     found = [f"{name[0]}[{name[1]}]: only of one" for name in mine.keys() ^ theirs.keys()]
     for name in mine.keys() & theirs.keys():
         found += [f"{name[0]}[{name[1]}]: {text}" for text in _unlike(mine[name], theirs[name])]
@@ -293,18 +285,6 @@ def _unlike(mine: list[Key], theirs: list[Key]) -> Iterator[str]:
             yield f"{a[1]:g} at {a[0]:g}, twin's {b[1]:g}"
         elif a[2:] != b[2:]:
             yield f"{a[2:]} at {a[0]:g}, twin's {b[2:]}"
-
-
-def largest_difference(live: str = LIVE, plain: str = PLAIN) -> float:
-    """Return how far values of keys at the same frames are apart at most."""
-    mine, theirs = keys(bpy.data.objects[live]), keys(bpy.data.objects[plain])
-    apart = [
-        abs(a[1] - b[1])
-        for name in mine.keys() & theirs.keys()
-        for a, b in zip(mine[name], theirs[name], strict=False)
-        if abs(a[0] - b[0]) <= SAME_FRAME
-    ]
-    return max(apart, default=0.0)
 
 
 @contextmanager
@@ -328,9 +308,9 @@ def _copied(owner: Any) -> Iterator[Any]:
         bpy.data.actions.remove(action)
 
 
-def stale_channels(owner: str = LIVE) -> list[str]:
-    """Return the channels whose handles are not those that a fresh bake of the same keys places."""
-    obj = bpy.data.objects[owner]
+def stale_channels() -> list[str]:
+    """Return the channels of the live rig whose handles are not those that a fresh bake of the same keys places."""
+    obj = bpy.data.objects[LIVE]
     now = {name: state for name, state in everything(obj).items() if isinstance(name, tuple)}
     with _copied(obj) as copy:
         extension().bake(copy, output="HANDLES")
@@ -347,132 +327,15 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def farthest_from_spline(owner: str = LIVE) -> tuple[float, float]:
-    """Return how far handles play from samples of TCB's splines: degrees of bones, and parts of a location's range.
-
-    All whole frames from the first key to the last are compared, without the animator's modifiers.
-    """
-    obj = bpy.data.objects[owner]
-    with _copied(obj) as copy:
-        for curve in channels(copy):
-            for modifier in list(curve.modifiers):
-                curve.modifiers.remove(modifier)
-        plays = _played(copy)
-        extension().bake(copy, output="SAMPLES")
-        exact = _played(copy)
-    degrees, parts = 0.0, 0.0
-    for path, values in plays.items():
-        others = exact[path]
-        if "quaternion" in path:
-            a, b = (each / np.linalg.norm(each, axis=0) for each in (values, others))
-            cosine = np.abs((a * b).sum(axis=0)).min()
-            degrees = max(degrees, math.degrees(2 * math.acos(min(1.0, float(cosine)))))
-        elif "euler" in path:
-            degrees = max(degrees, math.degrees(float(np.abs(values - others).max())))
-        else:
-            extent = max(float(np.ptp(others)), 1e-6)
-            parts = max(parts, float(np.abs(values - others).max()) / extent)
-    return degrees, parts
-
-
-def _played(owner: Any) -> dict[str, Any]:
-    """Return the values that the F-curves have at whole frames, a row a channel, by path."""
-    found: dict[str, list[Any]] = {}
-    last = max((int(k.co.x) for c in channels(owner) for k in c.keyframe_points if abs(k.co.x) < 1e5), default=LAST)
-    first = min((int(k.co.x) for c in channels(owner) for k in c.keyframe_points), default=1)
-    for curve in channels(owner):
-        if len(curve.keyframe_points):
-            values = [curve.evaluate(frame) for frame in range(first, last + 1)]
-            found.setdefault(curve.data_path, []).append(values)
-    return {path: np.array(rows) for path, rows in found.items()}
-
-
-def poses(owner: str, frames: Sequence[int] = tuple(range(1, LAST + 1, 3))) -> Any:
-    """Return where the bones are at the frames, as Blender evaluates them; the current frame stays."""
-    scene = _scene()
-    at = scene.frame_current
-    rows = []
-    for frame in frames:
-        scene.frame_set(frame)
-        obj: Any = bpy.data.objects[owner]
-        rows.append([tuple(value for row in bone.matrix for value in row) for bone in obj.pose.bones])
-    scene.frame_set(at)
-    return np.array(rows)
-
-
-def pose_difference(live: str = LIVE, plain: str = PLAIN) -> float:
-    """Return how far bones of the rig and its twin are apart at most, in elements of their matrices."""
-    return float(np.abs(poses(live) - poses(plain)).max())
-
-
-def said(owner: str = LIVE) -> list[str]:
-    """Return what Live says of the rig's action."""
-    from bl_ext.user_default.tcb_animation.ui.live import messages
-
-    action, _ = playing(bpy.data.objects[owner])
-    return list(map(str, messages.notes_of(action))) if action is not None else []
-
-
-def in_area(kind: str, work: Callable[[], Any]) -> Any:
-    """Do the work in the context of the area of that type."""
-    manager: Any = bpy.context.window_manager
-    window = manager.windows[0]
-    area = max((a for a in window.screen.areas if a.type == kind), key=lambda a: a.width * a.height)
-    region = next(r for r in area.regions if r.type == "WINDOW")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        return work()
-
-
 def push(message: str = "set up") -> None:
     bpy.ops.ed.undo_push(message=message)
 
 
-def select_keys(frames: Sequence[int] = ()) -> None:
-    """Select the keys at these frames, or all, of both rigs, whole with their handles."""
-    for rig in bpy.data.objects:
+def select_keys(frame: int) -> None:
+    """Select the keys at the frame alone, of both rigs, whole with their handles."""
+    for rig in rigs():
         for curve in channels(rig):
             curve.select = True
             for key in curve.keyframe_points:
-                chosen = not frames or any(abs(key.co.x - frame) < 0.01 for frame in frames)
+                chosen = abs(key.co.x - frame) < 0.01
                 key.select_control_point = key.select_left_handle = key.select_right_handle = chosen
-
-
-def make_pose_asset(frame: int) -> None:
-    """Make a pose asset of the twin's pose at the frame, in this file."""
-    scene = _scene()
-    scene.frame_set(frame)
-    asset: Any = bpy.data.actions.new("A pose")
-    rig = bpy.data.objects[PLAIN]
-    if bpy.app.version >= (4, 4):
-        slot = asset.slots.new(id_type="OBJECT", name=rig.name)
-        strip = asset.layers.new("Layer").strips.new(type="KEYFRAME")
-        curves = strip.channelbag(slot, ensure=True).fcurves
-    else:
-        curves = asset.fcurves
-    for curve in channels(rig):
-        made = curves.new(curve.data_path, index=curve.array_index)
-        made.keyframe_points.insert(1, curve.evaluate(frame))
-    asset.asset_mark()
-    push("asset")
-
-
-def second_live() -> None:
-    """Add another live rig with other keys, and its twin."""
-    rig = new_rig("Live 2")
-    key_rig(rig, 11)
-    make_live(rig)
-    rig.location.y = 3
-    twin_of(rig, "Plain 2")
-    push("second rig")
-
-
-def measured(alike: bool) -> dict[str, Any]:
-    """Compare the rig with its twin (where both must be alike), with a fresh bake, and with the splines."""
-    return {
-        "changed": bool(changes_since("before", PLAIN)),
-        "differences": differences() if alike else [],
-        "apart": largest_difference() if alike else 0.0,
-        "stale": stale_channels(),
-        "spline": farthest_from_spline(),
-        "said": said(),
-    }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import every .3ds file of a folder into an empty scene, and print how far it is from an independent composition.
 
-python -m tests.exchange.table FOLDER
+python tools/imported_3ds.py FOLDER
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from formats import three_ds
 from tests.exchange.composition import Composition
 from tests.exchange.matrices import apart
@@ -23,7 +25,7 @@ HEADS = ("file", "nodes", "tracks", "keys", "with parameters", "at keys", "betwe
 
 
 def row(path: Path) -> tuple[str, ...]:
-    """What the file has, and the worst differences: of matrices as `apart` has them, of vertices over their size."""
+    """Return what the file has, and the largest differences: of matrices by `apart`, of vertices over their size."""
     exchange, planning, package = (
         importlib.import_module(f"{tcb.PACKAGE}.{name}")
         for name in ("exchange.importing.importer", "exchange.importing.plan_objects", "formats.three_ds")

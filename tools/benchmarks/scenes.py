@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files that tools/bench.py bakes: objects, or an armature, with keys 15 to 30 frames apart."""
+"""Files of objects, or of an armature, with keys 15 to 30 frames apart."""
 
 from __future__ import annotations
 

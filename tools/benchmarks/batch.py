@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of tools/bench.py without Blender: `interp` compared with its peers, taking turns, several times.
+"""Time the evaluation of many tracks at once, beside scipy and others, taking turns, several times.
 
-    python tools/bench_interp.py '{"tracks": 250, "keys": 20, "samples": 1000, "rounds": 5}'
-
-Standard output is one JSON object: rows, and the peers that are not installed (scipy, splines, numpy-quaternion).
+Peers: NumPy alone, scipy, and PyPI's `splines` and numpy-quaternion where they are installed.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
-import json
-import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from interp import Keys, evaluate_many, rotations
 from interp.splines import tcb
+from tools.benchmarks.timing import seconds_of
+from tools.tables import number, table
 
 Float64Array = npt.NDArray[np.float64]
 Track = tuple[Float64Array, Float64Array]
@@ -102,7 +98,7 @@ def naive_batch(tracks: Sequence[Track], frames: Float64Array) -> Float64Array:
     return points[0]
 
 
-def bench_interp(tracks: int, keys: int, samples: int, rounds: int) -> dict[str, Any]:
+def measure(tracks: int, keys: int, samples: int, rounds: int) -> list[Row]:
     """Time `interp` and its peers on tracks of unevenly spaced keys."""
     generator = np.random.default_rng(1)
     key_frames = [np.cumsum(generator.uniform(5.0, 40.0, keys)) for _ in range(tracks)]
@@ -110,24 +106,30 @@ def bench_interp(tracks: int, keys: int, samples: int, rounds: int) -> dict[str,
     turns = generator.normal(size=(tracks, keys, 3)) * 0.5
     pairs = list(zip(key_frames, map(rotations.from_rotation_vector, turns), strict=True))
     timed = [*_naive_rows(pairs, frames), *_interp_rows(pairs, frames, generator)]
-    missing = []
-    for module, name, rows_of in (
-        ("scipy", "scipy", _scipy_rows),
-        ("quaternion", "numpy-quaternion", _numpy_quaternion_rows),
-        ("splines", "splines", _splines_rows),
-    ):
+    for module, rows_of in (("scipy", _scipy_rows), ("quaternion", _numpy_quaternion_rows), ("splines", _splines_rows)):
         if importlib.util.find_spec(module):
             timed += rows_of(pairs, frames)
-        else:
-            missing.append(name)
-    for _, run in timed:
-        run()
+    for _, call in timed:
+        call()
     for _ in range(rounds):
-        for row, run in timed:
-            start = time.perf_counter()
-            run()
-            row.seconds.append(time.perf_counter() - start)
-    return {"rows": [asdict(row) for row, _ in timed], "missing": missing}
+        for row, call in timed:
+            row.seconds.append(seconds_of(call, time.perf_counter))
+    return [row for row, _ in timed]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    for name, default in (("tracks", 250), ("keys", 20), ("samples", 1000), ("rounds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+
+
+def run(options: argparse.Namespace) -> None:
+    measured = measure(options.tracks, options.keys, options.samples, options.rounds)
+    nanoseconds = {row.name: 1e9 * median(row.seconds) / row.samples for row in measured}
+    ours = nanoseconds["interp TCB rotation, keys to samples"]
+    rows = [
+        (row.name, number(nanoseconds[row.name]), number(nanoseconds[row.name] / ours), row.note) for row in measured
+    ]
+    print(table(("", "ns per sample", "times ours", ""), rows))
 
 
 def _naive_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
@@ -215,7 +217,3 @@ def _splines_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]
     row = Row("splines KochanekBartels", len(some), "uniform spacing only")
     return [(row, lambda: KochanekBartels(units, list(key_frames)).evaluate(some))]
-
-
-if __name__ == "__main__":
-    print(json.dumps(bench_interp(**json.loads(sys.argv[1]))))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motion that handles play follows a parameter that is dragged, and a dialog, before either is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import PICTURES, settle, turns
+from .cube import CURVES
+from .dope_sheet import everything
+from .editors import open_editor, open_tcb_menu, start_dragging_bias
+from .handles import AT_REST, is_as_played, value_at
+
+KEY = 20
+"""The frame of the cube's middle key."""
+
+
+@pytest.fixture
+def playing(window: Any) -> Any:
+    """The window with linear keys, which get no parameters, played by handles."""
+    window.run(f"{CURVES}{AT_REST}bpy.ops.tcb.enable(live=True)\nbpy.ops.ed.undo_push(message='handles')")
+    settle(window)
+    return window
+
+
+def parameters(window: Any, path: str, frame: float) -> dict[str, float]:
+    """What the key has of its own."""
+    code = CURVES.replace("'location'", repr(path))
+    return dict(
+        window.run(f"""{code}
+names = ('tension', 'continuity', 'bias', 'ease_to', 'ease_from')
+result = {{name: numbers(name)[{frame}] for name in names if {frame} in numbers(name)}}
+""")
+    )
+
+
+def comes(window: Any, read: Callable[[Any], Any], state: Any) -> bool:
+    """Whether that is read soon: a busy machine takes its time for an undo."""
+    return any(read(window) == state for _try in range(10))
+
+
+UNLOCK = f"""{CURVES}
+for c in fcurves():
+    c.lock = False
+bpy.ops.ed.undo_push(message='unlocked')
+"""
+
+
+def all_of_it(window: Any) -> Any:
+    """Keys to the last bit, and the numbers that they have."""
+    return everything(window), [parameters(window, "location", frame) for frame in (1, KEY, 50)]
+
+
+def played(window: Any) -> list[float]:
+    return [value_at(window, frame, index) for index in range(3) for frame in (10, 35)]
+
+
+def at_rest(window: Any) -> list[float]:
+    """What is played as soon as it stays the same while Blender's loop turns, as the mouse is not moved any more."""
+    before: list[float] = []
+    while (now := played(window)) != before:
+        before = now
+        turns(window)
+    return now
+
+
+def test_the_motion_follows_while_a_parameter_is_dragged_and_escape_gives_all_back(playing):
+    centre = open_editor(playing, "DOPESHEET_EDITOR")
+    playing.run(UNLOCK)
+    playing.key("a", at=centre)
+    settle(playing)
+    before, rest = all_of_it(playing), played(playing)
+    seen = []
+    start_dragging_bias(playing, centre, 40)
+    seen.append(played(playing))
+    for dx in (80, 120):
+        playing.xdotool("mousemove", centre[0] + dx, centre[1])
+        turns(playing)
+        seen.append(played(playing))
+    playing.shot(PICTURES / "drag_live.png")
+    for one, other in zip([rest, *seen], seen, strict=False):
+        assert other != pytest.approx(one, abs=1e-3)
+    playing.key("Escape")
+    settle(playing)
+    assert comes(playing, all_of_it, before)
+
+    start_dragging_bias(playing, centre, 40)
+    held = at_rest(playing)
+    playing.xdotool("click", 1)
+    turns(playing)
+    settle(playing)
+    assert played(playing) == pytest.approx(held, abs=1e-6)
+    after = everything(playing)
+    playing.key("ctrl+z", at=centre)
+    assert comes(playing, all_of_it, before)
+    playing.key("ctrl+shift+z", at=centre)
+    assert comes(playing, everything, after)
+    assert is_as_played(playing)
+
+
+def number_under_the_mouse(window: Any) -> str:
+    window.run("bpy.context.window_manager.clipboard = ''")
+    window.xdotool("key", "ctrl+c")
+    turns(window)
+    return str(window.run("result = 'is ' + bpy.context.window_manager.clipboard"))
+
+
+def field_with(window: Any, centre: Any, number: str) -> Any:
+    """Where the dialog that was opened there has that number."""
+    x, y = centre[0] - 76, centre[1]
+    found = []
+    for at in range(y - 70, y + 130, 6):
+        window.xdotool("mousemove", x, at)
+        turns(window)
+        if number_under_the_mouse(window) == f"is {number}":
+            found.append(at)
+        elif found:
+            break
+    assert found, f"no {number} in the dialog"
+    at = sum(found) // len(found)
+    window.xdotool("mousemove", x, at)
+    turns(window)
+    return x, at
+
+
+def test_the_motion_follows_the_dialog_and_escape_gives_all_back(playing):
+    centre = open_editor(playing, "DOPESHEET_EDITOR")
+    playing.run("""
+for frame in (1, 20, 50):
+    bpy.ops.tcb.key_set(track='location', frame=frame, bias=0.875)
+bpy.ops.ed.undo_push(message='bias')
+""")
+    playing.key("a", at=centre)
+    settle(playing)
+    before, rest = all_of_it(playing), played(playing)
+    open_tcb_menu(playing, centre)
+    playing.key("s")
+    x, y = field_with(playing, centre, "0.875")
+    playing.xdotool("mousedown", 1)
+    turns(playing)
+    seen = []
+    for step in range(1, 17):
+        playing.xdotool("mousemove_relative", "--", -3, 0)
+        turns(playing)
+        if step % 8 == 0:
+            seen.append(played(playing))
+    playing.shot(PICTURES / "dialog_live.png")
+    # The mouse is still down.
+    assert seen[0] != pytest.approx(rest, abs=1e-3)
+    assert seen[1] != pytest.approx(seen[0], abs=1e-3)
+    playing.xdotool("mouseup", 1)
+    turns(playing)
+    playing.key("Escape")
+    settle(playing)
+    assert comes(playing, all_of_it, before)
+
+    open_tcb_menu(playing, centre)
+    playing.key("s")
+    # Not by Enter, which a dialog may take for OK.
+    playing.click((x, y), times=2)
+    playing.xdotool("key", "ctrl+a")
+    playing.xdotool("type", "--delay", 40, "--", "0.75")
+    playing.key("Return")
+    settle(playing)
+    typed = played(playing)
+    assert typed != pytest.approx(rest, abs=1e-3)
+    playing.key("Return")
+    settle(playing)
+    assert parameters(playing, "location", KEY) == {"bias": 0.75}
+    assert played(playing) == pytest.approx(typed, abs=1e-6)
+    after = everything(playing)
+    playing.key("ctrl+z", at=centre)
+    assert comes(playing, all_of_it, before)
+    playing.key("ctrl+shift+z", at=centre)
+    assert comes(playing, everything, after)

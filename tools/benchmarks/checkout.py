@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension of this checkout, loaded without installing it, in a Python that has Blender as a module."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from tools import tcb
+
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+
+
+def module(name: str) -> Any:
+    """Return a module of the extension."""
+    return importlib.import_module(f"{package.__name__}.{name}")
+
+
+animation = module("animation")

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure how long Live takes to bake again after one key was moved, compared with a whole bake; and Enable.
+
+The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
+keys. A key is moved in time on one track of a bone, on all of its tracks, or on all of all bones, always to a place
+where it was never before. The time until the handles play the new motion is split into detection (finding edited
+tracks), reading (reading their keys and making splines), evaluation, and writing (everything from there). "co" is the
+mere reading of the `co` of all keys of the character's F-curves in the same run, from each F-curve of the action into a
+new array; "all / co" and "look / co" are how many times as long all takes, and the first look after the edit, which is
+the detection; "all else" is the second check, when nothing was edited for a while. Enable is what its button does in a
+window: it fits parameters to the motion of the same character, none of whose tracks is TCB, plays it by handles, and
+checks it for the first time. All is processor time of one thread, independent of what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bpy
+
+from tools.benchmarks.character import KEYS, character, own_frames, plain_character, read_places
+from tools.benchmarks.checkout import animation, module
+from tools.benchmarks.scenes import fcurves
+from tools.benchmarks.timing import milliseconds_of, watched
+
+baking, live = module("animation.bake.pipeline"), module("animation.live.update")
+LIVE = animation.Options(output="HANDLES")
+EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 * 100}
+"""The number of tracks that each edit bakes again."""
+STAGES = {
+    "detection": [(live.Watch, "find"), (live.Watch, "edited_at_first_look")],
+    "evaluation": [(baking, "_evaluated")],
+    "writing": [(baking, "with_rows"), (baking, "write_tracks"), (live.Watch, "take")],
+}
+"""The functions of each; "reading" is the rest."""
+COLUMNS = ("all", "slowest", "detection", "reading", "evaluation", "writing", "co", "all else")
+RATIOS = ("all / co", "look / co")
+
+
+def live_options(_users: list[Any]) -> Any:
+    return LIVE
+
+
+def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
+    """Move one key after the other, always to a place where none was before: what was computed can't be remembered."""
+    bones, frames = list(rig.pose.bones), own_frames(rig)
+    while True:
+        bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)
+        prefix = "pose.bones" if edit.endswith("all bones") else f'pose.bones["{bone.name}"].'
+        names = [dice.choice(("location", "rotation_quaternion", "scale"))]
+        if not edit.startswith("one"):
+            names = ["location", "rotation_quaternion", "scale"]
+        chosen = [
+            fcurve
+            for fcurve in fcurves(rig)
+            if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
+        ]
+        place = frames[row] + dice.uniform(-3.0, 3.0)
+        for fcurve in chosen:
+            points = fcurve.keyframe_points
+            own = [point for point in points if point.type != "GENERATED"][row]
+            own.co_ui.x = place
+            fcurve.update()
+        yield
+
+
+def measure(count: int, path: Path) -> dict[str, dict[str, float]]:
+    """Return the milliseconds of each edit's parts, and of a whole bake."""
+    rig = character(path)
+    action = rig.animation_data.action
+    animation.bake(rig, output="HANDLES")
+    result = {"": {"whole bake": milliseconds_of(lambda: animation.bake(rig, output="HANDLES"))}}
+    watches: dict[tuple[int, int], Any] = {}
+    live.refresh_all(watches, action, live_options)
+    # The column first: after it all tracks are still keyed alike.
+    for edit, tracks in reversed(EDITS.items()):
+        looks = []
+        for _, _move in zip(range(count), moves(rig, edit, random.Random(edit)), strict=False):
+            look = {"co": read_places(rig)}
+            with watched(STAGES) as seconds:
+                report = live.refresh(watches, action, live_options)
+            assert report.tracks == tracks, report
+            look |= {name: 1000.0 * each for name, each in seconds.items()}
+            look["reading"] = look["all"] - sum(look[name] for name in STAGES)
+            look |= {"all / co": look["all"] / look["co"], "look / co": look["detection"] / look["co"]}
+            start = time.process_time()
+            assert not live.check_remaining(watches, action, live_options).tracks
+            look["all else"] = 1000.0 * (time.process_time() - start)
+            looks.append(look)
+        result[edit] = {name: median(look[name] for look in looks) for name in looks[0]}
+        result[edit]["slowest"] = max(look["all"] for look in looks)
+    return result
+
+
+def measure_enable(rounds: int, path: Path, keys: int = KEYS) -> dict[str, float]:
+    """Return the medians of milliseconds."""
+    every = []
+    for _ in range(rounds):
+        rig = plain_character(path, keys)
+        reading = read_places(rig)
+        start = time.thread_time()
+        enabled = animation.enable_many({rig: None}, keep_look=True)
+        fitted = time.thread_time()
+        baked = animation.bake(rig, output="HANDLES")
+        played = time.thread_time()
+        looked = live.refresh_all({}, rig.animation_data.action, live_options)
+        end = time.thread_time()
+        assert not looked.tracks, looked
+        assert enabled.looks_kept == enabled.tracks == baked.tracks == EDITS["a column of all bones"], enabled
+        stages = {"keep the look": fitted - start, "handles": played - fitted, "first look": end - played}
+        every.append({name: 1000.0 * each for name, each in (stages | {"all": end - start}).items()} | {"co": reading})
+    return {name: median(each[name] for each in every) for name in every[0]}
+
+
+def print_enable(enable: dict[str, float]) -> None:
+    print("Enable: " + ", ".join(f"{name} {milliseconds:.1f}" for name, milliseconds in enable.items()))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--moves", type=int, default=40, help="of each kind (default: %(default)s)")
+    parser.add_argument("--enables", type=int, default=5, help="how often Enable is measured (default: %(default)s)")
+
+
+def run(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "character.blend"
+        result = measure(options.moves, path)
+        enable = measure_enable(options.enables, path)
+    print(f"Blender {bpy.app.version_string}; milliseconds, medians; a whole bake {result['']['whole bake']:.0f}")
+    print(f"{'':24}" + "".join(f"{name:>12}" for name in (*COLUMNS, *RATIOS)))
+    for edit in EDITS:
+        row = result[edit]
+        times, ratios = (f"{row[name]:12.1f}" for name in COLUMNS), (f"{row[name]:12.2f}" for name in RATIOS)
+        print(f"{edit:24}" + "".join((*times, *ratios)))
+    print_enable(enable)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Times: of a function, and of the stages of a call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Clock = Callable[[], float]
+
+
+def seconds_of(work: Callable[[], object], clock: Clock = time.process_time) -> float:
+    """Return the seconds that it takes."""
+    start = clock()
+    work()
+    return clock() - start
+
+
+def milliseconds_of(work: Callable[[], object]) -> float:
+    """Return the milliseconds of processor time that it takes."""
+    return 1000.0 * seconds_of(work)
+
+
+@contextmanager
+def watched(stages: dict[str, list[tuple[Any, str]]], clock: Clock = time.thread_time) -> Iterator[dict[str, float]]:
+    """Give the seconds spent in functions while it is open, by stage.
+
+    `stages` names the functions of each stage: their owner and attribute. "before" is the time until the first of
+    them is called, "all" the whole, both known once it is closed.
+    """
+    seconds = dict.fromkeys(stages, 0.0)
+    firsts: list[float] = []
+    kept = [(owner, name, stage, getattr(owner, name)) for stage, names in stages.items() for owner, name in names]
+
+    def timed(function: Callable[..., Any], stage: str) -> Callable[..., Any]:
+        def run(*arguments: Any, **named: Any) -> Any:
+            start = clock()
+            firsts.append(start)
+            try:
+                return function(*arguments, **named)
+            finally:
+                seconds[stage] += clock() - start
+
+        return run
+
+    for owner, name, stage, function in kept:
+        setattr(owner, name, timed(function, stage))
+    start = clock()
+    try:
+        yield seconds
+    finally:
+        end = clock()
+        for owner, name, _, function in kept:
+            setattr(owner, name, function)
+        seconds["before"], seconds["all"] = firsts[0] - start if firsts else end - start, end - start
