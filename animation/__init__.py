@@ -42,9 +42,12 @@ if TYPE_CHECKING:
     from .edit.many import apply_many, choose_many, free_many, key_set_many, key_whole_many, remove_many, restore_many
     from .edit.parameters.key_set import key_set
     from .edit.restore import apply, free, remove, restore
+    from .edit.table_export import export_table
+    from .edit.table_import import TableKeys, import_table
     from .edit.timing import remove_retiming, retime
     from .edit.track_keys import TrackKeys, track_keys
     from .edit.track_settings import choose, find_track
+    from .edit.velocities import Velocities, write_velocities
     from .errors import AnimationError, Finding
     from .file_curves.restore_curves import restore_curves
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
@@ -53,9 +56,6 @@ if TYPE_CHECKING:
     from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
     from .report import Report
     from .store.table.options import SAMPLE_LIMIT, Options
-    from .tables.export_table import TableContent, export_table
-    from .tables.import_table import TableKeys, import_table
-    from .tables.velocities import Velocities, velocity_table, write_velocities
 
 __all__ = [
     "ROTATION_TOLERANCE",
@@ -74,7 +74,6 @@ __all__ = [
     "RotationFault",
     "StaysAbove",
     "StaysAt",
-    "TableContent",
     "TableKeys",
     "TrackKeys",
     "TurnsWithin",
@@ -121,7 +120,6 @@ __all__ = [
     "retime",
     "set_keys",
     "track_keys",
-    "velocity_table",
     "write_velocities",
 ]
 
@@ -168,6 +166,11 @@ _MODULES = {
         "remove",
         "restore",
     ),
+    ".edit.table_export": ("export_table",),
+    ".edit.table_import": (
+        "TableKeys",
+        "import_table",
+    ),
     ".edit.timing": (
         "remove_retiming",
         "retime",
@@ -179,6 +182,10 @@ _MODULES = {
     ".edit.track_settings": (
         "choose",
         "find_track",
+    ),
+    ".edit.velocities": (
+        "Velocities",
+        "write_velocities",
     ),
     ".errors": (
         "AnimationError",
@@ -215,19 +222,6 @@ _MODULES = {
     ".store.table.options": (
         "SAMPLE_LIMIT",
         "Options",
-    ),
-    ".tables.export_table": (
-        "TableContent",
-        "export_table",
-    ),
-    ".tables.import_table": (
-        "TableKeys",
-        "import_table",
-    ),
-    ".tables.velocities": (
-        "Velocities",
-        "velocity_table",
-        "write_velocities",
     ),
     ".edit.bake": (
         "bake",

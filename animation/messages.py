@@ -87,9 +87,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the bake needs about {:,.0f} samples, more than the limit of {:,}. "
         "Use a larger step or fewer objects, or raise the sample limit"
     ),
-    "TOO_MANY_ROWS": n_(
-        "about {:,.0f} samples are needed, more than the limit of {:,}. Use a larger step or a shorter range"
-    ),
+    "TOO_MANY_ROWS": n_("about {:,.0f} samples are needed, more than the limit of {:,}. Use a larger step"),
     "COMPLETED": n_("keyed all its rotation channels at the same frames"),
     "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} (component {:s})"),
     "HELD_OUTSIDE": n_("its extrapolation is Linear, and the bake holds its values outside the keys. Extend the bake"),
@@ -241,7 +239,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     # Tables.
     "TABLE_NOT_BEZIER": n_("not all of its keys are Bezier, which a table does not hold: where it is read they are"),
     "TABLE_SIGNS": n_("its quaternions change sign from key to key: where the table is read it turns the shorter way"),
-    "TABLE_KEYED_APART": n_("its channels are keyed at different frames: write them as they are, or the motion"),
     "COLUMN_LEFT_OUT": n_("left out: {:s}"),
     "COLUMNS_EMPTY": n_("there are no values in the columns"),
     "COLUMNS_UNKNOWN": n_("none of the columns names a float property of it"),
@@ -263,8 +260,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COMPONENT_DRIVEN": n_("a driver decides its component {:d}, which keys would not move"),
     "HAS_KEYS": n_("it has keys already; Replace Keys (command: --replace) takes them away"),
     "PARAMETERS_GONE": n_("its TCB parameters were those of keys that are gone"),
-    "ROTATES_IN_MODE": n_("it rotates in mode {:s} now"),
-    "KEYS_WERE_NOT_BEZIER": n_("its keys were not all Bezier: of the table's, {:d} at other frames than these are"),
     # Velocities as custom properties.
     "VELOCITY_TOO_LARGE": n_("its {:s} is more than float32 holds"),
     "VELOCITY_FORGOTTEN": n_(
@@ -272,7 +267,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "VELOCITY_MISSING": n_("its method has no {:s}: left out"),
     "NO_VELOCITIES": n_("it has no velocities that were written"),
-    "NOTHING_ASKED": n_("nothing was asked for"),
     # Keys from arrays, and curves of FBX and glTF files.
     "PROPERTY_UNKNOWN": n_("it has no float property of this path"),
     "CURVES_NOT_READ": n_("{:s} can't be read: {:s}"),
@@ -573,7 +567,6 @@ NOTHING_TO_DO = frozenset(
         "NO_TCB_TRACK",
         "NO_TIMING",
         "NO_VELOCITIES",
-        "NOTHING_ASKED",
         "NOTHING_BAKED",
         "NOTHING_PLAYED",
         "REDUCE_FEW_IN_RANGE",

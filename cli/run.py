@@ -37,7 +37,7 @@ from .verbs.import_files import import_file
 from .verbs.info import changes_since, list_tracks, snapshot
 from .verbs.reduce import reduce_all
 from .verbs.rotations import list_rotations, repair_rotations
-from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
+from .verbs.tables import export_keys, import_keys, write_all_velocities
 
 PROGRAM = "blender --command tcb"
 
@@ -126,8 +126,6 @@ def _do(job: Job, number: int) -> Outcome:
         if not job.targets:
             open_file(outcome.file, outcome.report, writes=False)
             _READING[job.verb](job, outcome)
-        elif job.verb == "velocities" and job.exchange["table"]:
-            export_velocities(job, number, outcome)
         else:
             _WRITING.get(job.verb, _change)(job, number, outcome)
     except animation.AnimationError as error:

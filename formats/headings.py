@@ -135,20 +135,13 @@ def _any_path(name: str) -> Heading:
     return Heading(name, 0, is_single=True)
 
 
-def names_of(
-    path: str, form: Form, components: tuple[int, ...], order: str = "", degrees: bool = False, is_single: bool = False
-) -> list[str]:
-    """Return the headings of a property's columns, as this project writes them."""
-    owner = path[: len(path) - len("matrix" if form == "MATRIX" else "rotation")]
-    if form == "MATRIX":
-        size = 3 if len(components) == 9 else 4
-        return [f"{owner}m{index // size}{index % size}" for index in components]
+def names_of(path: str, form: Form, components: tuple[int, ...], order: str = "", is_single: bool = False) -> list[str]:
+    """Return the headings of a property's columns, as this project writes them; Euler angles are in radians."""
+    owner = path.removesuffix("rotation")
     if form == "QUATERNION":
         return [f"{owner}quaternion.{_WITH_W[index]}" for index in components]
     if form == "EULER":
-        return [
-            f"{owner}euler_{order.lower()}_{'degrees' if degrees else 'radians'}.{'xyz'[index]}" for index in components
-        ]
+        return [f"{owner}euler_{order.lower()}_radians.{'xyz'[index]}" for index in components]
     if is_single:
         return [path]
     if re.search(r"(^|\.)(location|scale)$", path):

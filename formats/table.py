@@ -70,9 +70,7 @@ class Property:
     values: npt.NDArray[np.floating]
     """Shape (n, components), NaN where a cell is empty. Angles are radians. float32 values are written as such."""
     order: str = ""
-    """Order of Euler angles, such as XYZ, or empty for the object's."""
-    degrees: bool = False
-    """The file has Euler angles in degrees."""
+    """Order of Euler angles: XYZ, …; empty: the object's."""
     is_single: bool = False
     """The property has one component, which its heading does not name."""
 
@@ -111,12 +109,15 @@ def read(content: bytes) -> Table:
 
 
 def write(table: Table) -> bytes:
-    """Return the table as text, with commas; numbers as short as they can be and read back to the same bits."""
+    """Return the table as text, with commas; numbers as short as they can be and read back to the same bits.
+
+    Matrices are read only.
+    """
     headings = ["frame" if table.unit == "FRAME" else "seconds"]
     columns: list[npt.NDArray[np.floating]] = [table.times]
     for prop in table.properties:
-        headings += names_of(prop.path, prop.form, prop.components, prop.order, prop.degrees, prop.is_single)
-        columns += list((np.degrees(prop.values.astype(np.float64)) if prop.degrees else prop.values).T)
+        headings += names_of(prop.path, prop.form, prop.components, prop.order, prop.is_single)
+        columns += list(prop.values.T)
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(headings)
     for start in range(0, len(table.times), _ROWS_AT_ONCE):
@@ -335,7 +336,7 @@ def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArr
             line = int(lines[np.argmax(off)])
             reason = n_("the matrix's last row is not 0 0 0 1; is it written by columns?")
             raise rows.error(reason, line, columns[12])
-    return Property(first.path, first.form, indices, values, first.order, first.degrees, first.is_single)
+    return Property(first.path, first.form, indices, values, first.order, first.is_single)
 
 
 def _element(heading: Heading) -> tuple[int, int]:

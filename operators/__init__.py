@@ -40,7 +40,7 @@ from .restore_curves import IMPORT_ANIM_OT_tcb_restore_curves
 from .sync import TCB_OT_sync
 from .track_choose import TCB_OT_track_choose
 from .track_select import TCB_OT_track_select
-from .velocities_write import EXPORT_ANIM_OT_tcb_velocities, TCB_OT_velocities_write
+from .velocities_write import TCB_OT_velocities_write
 
 _CLASSES = (
     TCB_OT_enable,
@@ -84,7 +84,6 @@ _CLASSES = (
     IMPORT_ANIM_OT_tcb_restore_curves,
     EXPORT_ANIM_OT_tcb_table,
     TCB_OT_velocities_write,
-    EXPORT_ANIM_OT_tcb_velocities,
 )
 
 

@@ -6,24 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..animation import AnimationError
+from ..animation import AnimationError, TableKeys, import_table
 from ..animation.datablocks import bone_path
 from ..animation.steps import IMPORT_STEPS
-from ..animation.tables.import_table import TableKeys, import_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.reporting import Status, finish
 from .files import path_of, read_file
 from .in_steps import Progress
-
-ROTATION_ITEMS = (
-    ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),
-    ("TABLE", "As the Table Says", "The object or bone gets the rotation mode that the table is in"),
-)
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -38,12 +31,6 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
 
     frame_start: FloatProperty(
         name="Start Frame", description="The frame that frame 0, or second 0, of the table comes to", default=0.0
-    )
-    rotation: EnumProperty(
-        name="Rotations",
-        description="Rotation mode of the keys",
-        items=ROTATION_ITEMS,
-        translation_context=contexts.id_action,
     )
     use_tcb: BoolProperty(name="Enable TCB", description="Make the tracks TCB", default=True)
     use_replace: BoolProperty(
@@ -61,9 +48,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         given: Any = self
         path = path_of(given.filepath)
         try:
-            how = TableKeys(
-                self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
-            )
+            how = TableKeys(self.frame_start, rate_of(context), self.use_tcb, self.use_replace, self.use_known_only)
             read = table.read(read_file(path))
         except table.TableError as error:
             self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))

@@ -45,7 +45,6 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
         else:
             _draw_jumps(box, measured, track.is_rotation)
         layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")
-        layout.operator("export_anim.tcb_velocities", icon="EXPORT")
 
 
 @redraw.once

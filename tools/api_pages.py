@@ -110,12 +110,12 @@ SCRIPTS = {
     "timing": Page(
         "Timing and velocities",
         "Time a track apart from its keys, and write its velocities.",
-        ("retime", "remove_retiming", "write_velocities", "velocity_table", "Velocities"),
+        ("retime", "remove_retiming", "write_velocities", "Velocities"),
     ),
     "files": Page(
         "Tables and restored curves",
         "Read and write tables of keys, and restore the curves of FBX and glTF files.",
-        ("import_table", "export_table", "TableKeys", "TableContent", "restore_curves"),
+        ("import_table", "export_table", "TableKeys", "restore_curves"),
     ),
     "checks": Page(
         "Checks",
@@ -180,7 +180,7 @@ OPERATORS = {
         "Operators that import, export and write velocities.",
         (
             *("import_anim.tcb_3ds", "import_anim.tcb_restore_curves", "import_anim.tcb_table", "export_anim.tcb_3ds"),
-            *("export_anim.tcb_table", "export_anim.tcb_velocities", "tcb.velocities_write"),
+            *("export_anim.tcb_table", "tcb.velocities_write"),
         ),
     ),
 }

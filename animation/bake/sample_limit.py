@@ -25,12 +25,6 @@ def too_many(count: float, limit: int) -> Finding | None:
     return Finding("TOO_MANY_SAMPLES", arguments=(count, limit)) if count > limit else None
 
 
-def check_table(name: str, count: float, limit: int) -> None:
-    """Raise AnimationError on a datablock where a table of so many samples is over the limit."""
-    if count > limit:
-        raise AnimationError(Finding("TOO_MANY_ROWS", name, arguments=(count, limit)))
-
-
 def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
     """Return about how many samples the bake of each track will have."""
     functions = iter(functions_of([track for track, _, options in kept if options.output != "HANDLES"]))

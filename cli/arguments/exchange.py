@@ -11,7 +11,7 @@ from ...exchange.rotation_keys import BetweenKeys
 from ...exchange.sample_limits import EXPORT_LIMIT, IMPORT_LIMIT
 from .numbers import at_least_one, number, positive
 
-RESULTS = {"import": ".blend", "export": ".3ds"}
+RESULTS = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
 """Suffixes of results that are not of the kind of the files that are read."""
 IMPORT_EXAMPLES = """\
   {program} import run.3ds --output run.blend

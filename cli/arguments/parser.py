@@ -42,7 +42,6 @@ from .tables import (
     add_import_table_options,
     add_velocities_options,
     table_options,
-    table_result,
 )
 
 _EXAMPLES = """\
@@ -56,10 +55,6 @@ _BAKE = Options()
 """The options of a bake where none is given."""
 _TO_FILE = n_(
     "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}"
-)
-_TO_BLEND_OR_TABLE = n_(
-    "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}, "
-    "with --table a .csv"
 )
 _A_BLEND_FILE = n_("a .blend file, or several")
 _A_3DS_FILE = n_("a 3D Studio file (.3ds), or several")
@@ -184,7 +179,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
     if given.verb in ("info", "check") or (given.verb == "rotations" and not (given.repair or given.key_whole)):
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
-    result = RESULTS.get(given.verb) or table_result(given)
+    result = RESULTS.get(given.verb)
     if given.relative_to is not None and given.output is None:
         verb.error(rpt_("--relative-to is for --output: it keeps subfolders in that folder"))
     if given.output is None and result:
@@ -368,9 +363,9 @@ def _summaries() -> dict[str, tuple[str, str]]:
         ),
         "export": (rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES),
         "import-table": (rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES),
-        "export-table": (rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES),
+        "export-table": (rpt_("Write an object's keys as a table (CSV)."), EXPORT_TABLE_EXAMPLES),
         "velocities": (
-            rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
+            rpt_("Write velocities and accelerations of TCB tracks as custom properties."),
             VELOCITIES_EXAMPLES,
         ),
     }
@@ -391,9 +386,9 @@ def _add_options(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
         "curves",
         "rotations",
         "import-table",
+        "velocities",
     ):
         _add_output(verbs[name])
-    _add_output(verbs["velocities"], where=_TO_BLEND_OR_TABLE)
     for name, verb in verbs.items():
         if name != "import":
             _add_objects(verb)
@@ -575,8 +570,8 @@ def _add_keep_look(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
-    verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, result or ".blend"))
+def _add_output(verb: argparse.ArgumentParser, result: str | None = None) -> None:
+    verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(_TO_FILE, result or ".blend"))
     verb.add_argument(
         "--make-folder",
         action="store_true",
@@ -591,7 +586,7 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         metavar="DIR",
         help=rpt_("keep in --output the subfolders that the FILEs have in this folder"),
     )
-    if where == _TO_FILE and result in (None, ".blend"):
+    if result in (None, ".blend"):
         verb.add_argument(
             "--dry-run",
             action="store_true",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verbs `import-table`, `export-table` and `velocities`: keys from tables, and tables of keys and velocities."""
+"""The verbs `import-table`, `export-table` and `velocities`: keys from tables and into them, and velocities."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from typing import Any
 
 import bpy
 
-from ...animation import AnimationError, Finding, Report
+from ...animation import (
+    AnimationError,
+    Finding,
+    Report,
+    TableKeys,
+    Velocities,
+    export_table,
+    import_table,
+    write_velocities,
+)
 from ...animation.datablocks import bone_path
 from ...animation.steps import IMPORT_STEPS
-from ...animation.tables.export_table import TableContent, export_table
-from ...animation.tables.import_table import TableKeys, import_table
-from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
-from ...animation.translation import translated
 from ...formats import table
-from ...formats.headings import Unit
 from ...interp.messages import Text
 from ..arguments.parser import Job
 from ..blend_files import Source, check_no_library, check_target, open_file, unusable
-from ..choosing import choose, named
+from ..choosing import named
 from ..log import save_result, write_skipped
 from ..outcome import Outcome, Ticker
 
@@ -41,9 +45,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
     obj = _only_object(job, number, outcome, source)
     if obj is None:
         return
-    how = TableKeys(
-        given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
-    )
+    how = TableKeys(given["start"], _rate(), not given["plain"], given["replace"], given["known_only"])
     ticker = Ticker(outcome.file, IMPORT_STEPS)
     outcome.report.add(import_table(obj, read, how, _bone(obj, given["bone"]), ticker))
     outcome.report.notes += [source.converted] if source.converted else []
@@ -51,56 +53,29 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
 
 
 def export_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the keys or the motion of an object of the file as a table. Raises AnimationError."""
+    """Write the keys of an object of the file as a table. Raises AnimationError."""
     given = job.exchange
     check_target(job.targets[number], job.makes_folder)
     source = open_file(outcome.file, outcome.report, writes=False)
     obj = _only_object(job, number, outcome, source)
     if obj is None:
         return
-    unit: Unit = "SECOND" if given["seconds"] else "FRAME"
-    frames = given["range"]
-    how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
-    try:
-        made, report = export_table(obj, how, _bone(obj, given["bone"]))
-    except ValueError as error:
-        raise unusable("OPTIONS", translated(error)) from error
+    made, report = export_table(obj, _bone(obj, given["bone"]))
     outcome.report.add(report)
-    _save_table(job, number, outcome, source, made)
-
-
-def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the velocities of the file's TCB tracks as a table. Raises AnimationError."""
-    check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=False)
-    datablocks = choose(job, outcome)
-    if outcome.nothing_to_do:
-        write_skipped(job, number, outcome, source)
-        return
-    made, report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
-    outcome.report.add(report)
-    _save_table(job, number, outcome, source, made)
+    save_result(job, number, outcome, source, table.write(made))
 
 
 def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
     """Write the velocities of each datablock as custom properties."""
+    given = job.exchange
+    how = Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate())
     report = Report()
     for datablock in datablocks:
         try:
-            report.add(write_velocities(datablock, None, _velocities(job)))
+            report.add(write_velocities(datablock, None, how))
         except AnimationError as refusal:
             report.errors += refusal.findings
     return report
-
-
-def _save_table(job: Job, number: int, outcome: Outcome, source: Source, made: table.Table) -> None:
-    save_result(job, number, outcome, source, table.write(made))
-
-
-def _velocities(job: Job) -> Velocities:
-    given = job.exchange
-    frames = given["range"]
-    return Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate(), frames)
 
 
 def _only_object(job: Job, number: int, outcome: Outcome, source: Source) -> bpy.types.Object | None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from formats import table
 from tests.animation.curves import (
     bag_of,
     co,
@@ -33,7 +32,7 @@ def bring(animation):
 
     package = animation.__name__.rpartition(".")[0]
     tables = importlib.import_module(f"{package}.formats.table")
-    from_table = importlib.import_module(f"{package}.animation.tables.import_table")
+    from_table = importlib.import_module(f"{package}.animation.edit.table_import")
 
     def do(item, content, bone="", **how):
         content = content if isinstance(content, bytes) else content.encode()
@@ -44,17 +43,13 @@ def bring(animation):
 
 @pytest.fixture
 def give(animation):
-    """give(item, bone="", **how): the text of its table."""
+    """give(item, bone=""): the text of its table."""
     import importlib
 
     package = animation.__name__.rpartition(".")[0]
     tables = importlib.import_module(f"{package}.formats.table")
-    to_table = importlib.import_module(f"{package}.animation.tables.export_table")
 
-    def do(item, bone="", **how):
-        return tables.write(to_table.export_table(item, to_table.TableContent(**how), bone)[0])
-
-    return do
+    return lambda item, bone="": tables.write(animation.export_table(item, bone)[0])
 
 
 def rows(names, *numbers):
@@ -140,14 +135,6 @@ def test_euler_angles_in_the_objects_order_keep_their_turns(bring):
     bring(thing, "frame,euler_zxy_deg.x,euler_zxy_deg.y,euler_zxy_deg.z\n1,0,0,0\n20,720,0,-1080")
     assert co(curve(thing, "rotation_euler", 2))[:, 1].tolist() == [0.0, np.float32(-6 * np.pi)]
     assert thing.rotation_mode == "ZXY"
-
-
-def test_the_tables_rotation_mode_is_taken_over_if_so_chosen(bring):
-    thing = new_object(mode="XYZ")
-    bring(thing, "frame,qw,qx,qy,qz\n1,1,0,0,0\n9,0,1,0,0", rotation="TABLE")
-    modes = [thing.rotation_mode]
-    bring(thing, "frame,euler_zyx_rad.x,euler_zyx_rad.y,euler_zyx_rad.z\n1,0,0,0\n9,0,1,0", rotation="TABLE")
-    assert [*modes, thing.rotation_mode] == ["QUATERNION", "ZYX"]
 
 
 def test_a_whole_matrix_places_turns_and_scales_as_blenders_own(bring):
@@ -329,8 +316,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         animation.enable(thing)
     if state == "SAMPLES":
         animation.bake(thing)
-    report = bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
-    assert any("not all Bezier: of the table's, 1 at other frames" in str(note) for note in report.notes)
+    bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
     for index in range(2):
         points = curve(thing, "location", index).keyframe_points
         assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
@@ -366,16 +352,6 @@ def test_a_locked_channel_is_refused(bring, animation):
         bring(thing, "frame,x\n1,0", replace=True)
 
 
-def test_a_locked_channel_of_the_rotation_mode_that_the_table_brings_is_refused(bring, animation):
-    thing = new_object(mode="XYZ")
-    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (5, (0, 1, 0, 0))])
-    curve(thing, "rotation_quaternion", 1).lock = True
-    before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match="locked"):
-        bring(thing, f"frame,{','.join(f'quaternion.{c}' for c in 'wxyz')}\n9,1,0,0,0", rotation="TABLE", replace=True)
-    assert (snapshot(thing), thing.rotation_mode) == (before, "XYZ")
-
-
 def test_a_component_that_a_driver_decides_is_refused_though_it_has_no_curve(bring, animation):
     thing = new_object()
     thing.driver_add("location", 1).driver.expression = "3"
@@ -408,7 +384,7 @@ def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, a
 def test_a_rotation_or_matrix_of_more_than_float32_holds_is_refused_with_its_line(bring, animation, columns, row):
     thing = new_object(mode="XYZ")
     with pytest.raises(animation.AnimationError, match="line 2: the value is more than float32 holds"):
-        bring(thing, f"frame,{columns}\n1,{row}", rotation="TABLE")
+        bring(thing, f"frame,{columns}\n1,{row}")
     assert thing.animation_data is None
 
 
@@ -418,25 +394,6 @@ def test_a_start_frame_that_is_no_number_makes_no_keys(bring, animation, start):
     with pytest.raises(ValueError, match=r"^frame_start .* is not a finite number"):
         bring(thing, "frame,x\n1,0\n2,1", frame_start=start)
     assert thing.animation_data is None
-
-
-def test_an_endless_range_of_the_motion_is_refused(give, animation):
-    thing = new_object()
-    key(thing, "location", [(1, (1, 2, 3)), (9, (1, 2, 3))])
-    with pytest.raises(animation.AnimationError, match="more than the limit"):
-        give(thing, content="MOTION", frame_range=(0.0, 1e38))
-    with pytest.raises(ValueError, match="frame_range"):
-        give(thing, content="MOTION", frame_range=(0.0, np.inf))
-    with pytest.raises(ValueError, match="frame_start"):
-        give(thing, frame_start=np.nan)
-
-
-@pytest.mark.parametrize("content", ["KEYS", "MOTION"])
-def test_a_zero_quaternion_has_no_other_form_and_is_named_with_its_frame(give, animation, content):
-    thing = new_object(mode="QUATERNION")
-    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (3, (0, 0, 0, 0)), (9, (1, 0, 0, 0))])
-    with pytest.raises(animation.AnimationError, match='"Thing", rotation_quaternion, frame 3: the quaternion is zero'):
-        give(thing, content=content, rotation="MATRIX")
 
 
 def test_linked_objects_and_strips_are_refused(bring, animation):
@@ -473,57 +430,16 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
 def test_quaternions_that_change_sign_turn_the_shorter_way_and_both_tables_say_so(animation, give):
     source, copy = new_object("source", "QUATERNION"), new_object("copy", "QUATERNION")
     key(source, "rotation_quaternion", [(1, (1, 0, 0, 0)), (11, (-0.8, -0.6, 0, 0)), (21, (1, 0, 0, 0))])
-    table, report = animation.export_table(source, animation.TableContent())
+    table, report = animation.export_table(source)
     (note,) = report.notes
     assert "its quaternions change sign from key to key" in str(note)
     came = animation.import_table(copy, table, animation.TableKeys())
     (note,) = came.notes
     assert "1 of 3 quaternions are negated" in str(note)
     assert co(curve(copy, "rotation_quaternion", 0))[:, 1].tolist() == [1.0, np.float32(0.8), 1.0]
-    again, report = animation.export_table(copy, animation.TableContent())
+    again, report = animation.export_table(copy)
     assert not report.notes
     assert not animation.import_table(new_object("third", "QUATERNION"), again, animation.TableKeys()).notes
-
-
-def _make(kind, item, animation):
-    """Let more than the keys decide what plays: what the tests after this one look at."""
-    if kind == "driver":
-        item.driver_add("location", 0).driver.expression = "frame / 2"
-        item.data.shape_keys.key_blocks["Smile"].driver_add("value").driver.expression = "frame / 100"
-    elif kind == "muted":
-        curve(item, "location", 1).mute = True
-        item.location[1] = 3.5
-    elif kind == "NLA strip beneath":
-        other = new_object("other")
-        key(other, "location", [(1, (2, 0, 0)), (9, (7, 0, 0))])
-        data = item.animation_data
-        data.nla_tracks.new().strips.new("strip", 1, other.animation_data.action)
-        data.action_blend_type = "ADD"
-    elif kind == "baked":
-        animation.enable(item)
-        animation.bake(item, output="SAMPLES")
-
-
-@pytest.mark.parametrize("kind", ["driver", "muted", "NLA strip beneath", "baked"])
-def test_motion_is_what_blender_plays(animation, kind):
-    item = bpy.data.objects.new("Thing", bpy.data.meshes.new("Mesh"))
-    bpy.context.scene.collection.objects.link(item)
-    item.data.vertices.add(1)
-    item.shape_key_add(name="Basis")
-    item.shape_key_add(name="Smile")
-    key(item, "location", [(1, (0, 1, 2)), (5, (4, 8, 1)), (9, (2, 2, 2))])
-    key(item.data.shape_keys, 'key_blocks["Smile"].value', [(1, 0.0), (9, 1.0)])
-    _make(kind, item, animation)
-    table, _ = animation.export_table(item, animation.TableContent("MOTION", step=0.5))
-    columns = {each.path: each.values for each in table.properties}
-    assert len(table.times) == 17
-    for row, frame in enumerate(table.times.tolist()):
-        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        assert tuple(item.evaluated_get(depsgraph).location) == pytest.approx(tuple(columns["location"][row]), abs=1e-6)
-        keys = item.data.shape_keys.evaluated_get(depsgraph)
-        smile = columns['data.shape_keys.key_blocks["Smile"].value'][row, 0]
-        assert keys.key_blocks["Smile"].value == pytest.approx(smile, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +452,7 @@ def test_an_export_says_which_tracks_lose_their_interpolation(animation, kind, i
     curve(thing, "scale", 1).keyframe_points[1].interpolation = kind
     # No segment follows the last key.
     curve(thing, "location", 1).keyframe_points[2].interpolation = "CONSTANT"
-    _, report = animation.export_table(thing, animation.TableContent())
+    _, report = animation.export_table(thing)
     assert ["scale" in str(note) and "not all of its keys are Bezier" in str(note) for note in report.notes] == [
         True
     ] * is_noted
@@ -550,66 +466,6 @@ def test_components_of_a_rotation_at_different_frames_come_back_too(bring, give)
     for index in range(4):
         place = ("rotation_quaternion", index)
         assert co(curve(copy, *place)).tobytes() == co(curve(source, *place)).tobytes()
-
-
-def test_baked_motion_is_what_blender_plays(give, animation):
-    thing = new_object(mode="QUATERNION")
-    key(thing, "location", [(1, (0, 0, 0)), (11, (5, -1, 2)), (31, (2, 4, 1))])
-    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (31, (0, 0.6, 0, 0.8))])
-    animation.enable(thing)
-    animation.bake(thing, step=0.25)
-    read = table.read(give(thing, content="MOTION", step=0.25))
-    assert read.times.tolist() == np.arange(1.0, 31.25, 0.25).tolist()
-    found = {one.path: one.values for one in read.properties}
-    for row in range(0, len(read.times), 7):
-        played = seen(float(read.times[row]), thing)
-        assert np.float32(found["location"][row]).tolist() == np.float32(played.location).tolist()
-        assert np.float32(found["rotation"][row]).tolist() == np.float32(played.rotation_quaternion).tolist()
-
-
-def test_motion_takes_a_range_and_seconds_and_has_a_limit(give, animation):
-    thing = new_object()
-    key(thing, "location", [(1, (0, 0, 0)), (11, (5, -1, 2))])
-    read = table.read(give(thing, content="MOTION", step=2.0, frame_range=(1.0, 6.0), unit="SECOND", rate=25.0))
-    np.testing.assert_allclose(read.times, np.array([1, 3, 5]) / 25.0, rtol=1e-15)
-    with pytest.raises(animation.AnimationError, match="more than the limit"):
-        give(thing, content="MOTION", step=1e-3, sample_limit=100)
-    with pytest.raises(ValueError, match="step"):
-        give(thing, content="MOTION", step=0.0)
-
-
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "ZXY"])
-@pytest.mark.parametrize("rotation", ["QUATERNION", "EULER_DEGREES", "MATRIX"])
-def test_rotations_can_be_exported_in_any_form_and_come_back_as_the_same_poses(bring, give, mode, rotation):
-    source, copy = new_object("source", mode), new_object("copy", "QUATERNION")
-    path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-    turns = np.random.default_rng(6).uniform(-1, 1, (5, 3 if mode == "ZXY" else 4))
-    key(source, path, list(zip(range(1, 10, 2), turns.tolist(), strict=True)))
-    key(source, "location", [(2, (1, 2, 3))])
-    text = give(source, rotation=rotation)
-    header = text.decode().splitlines()[0]
-    wanted = {"QUATERNION": "quaternion.w", "EULER_DEGREES": f"euler_{'zxy' if mode == 'ZXY' else 'xyz'}_degrees.x"}
-    assert wanted.get(rotation, "m00,m01") in header
-    bring(copy, text)
-    for frame in range(1, 10, 2):
-        assert (rotation_of(copy, frame) * rotation_of(source, frame).inv()).magnitude() < 1e-6
-
-
-def test_a_rotation_that_is_no_whole_one_in_some_row_has_no_other_form(give, animation):
-    thing = new_object(mode="XYZ")
-    key(thing, "rotation_euler", [(1, (0, 0, 0)), (9, (1, 0, 0))])
-    key(thing, "rotation_euler", [(5, (0.5, 0, 0))], channels=[0])
-    with pytest.raises(animation.AnimationError, match="keyed at different frames"):
-        give(thing, rotation="MATRIX")
-    assert give(thing, rotation="MATRIX", content="MOTION").startswith(b"frame,m00")
-
-
-def test_seconds_come_back_as_the_same_frames(bring, give):
-    source, copy = new_object("source"), new_object("copy")
-    frames = np.cumsum(np.random.default_rng(2).uniform(0.1, 500.0, 200)).astype(np.float32)
-    key(source, "location", [(float(frame), (1.0, 2.0, 3.0)) for frame in frames])
-    bring(copy, give(source, unit="SECOND", rate=29.97, frame_start=1.0), rate=29.97, frame_start=1.0)
-    assert co(curve(copy, "location")).tobytes() == co(curve(source, "location")).tobytes()
 
 
 def test_a_bones_table_fits_another_bone(bring, give, rig):
@@ -711,7 +567,7 @@ def test_an_import_tells_how_far_it_is(bring, animation, scene):
 
     package = animation.__name__.rpartition(".")[0]
     tables, from_table = (
-        importlib.import_module(f"{package}.{name}") for name in ("formats.table", "animation.tables.import_table")
+        importlib.import_module(f"{package}.{name}") for name in ("formats.table", "animation.edit.table_import")
     )
     told = []
     read = tables.read(b"frame,x,scale.x,energy,qw,qx,qy,qz\n1,2,1,3,1,0,0,0\n5,4,2,3,0,1,0,0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Velocities as custom properties and as tables, against the formulas at 50 digits and against what Blender plays."""
+"""Velocities as custom properties, against the formulas at 50 digits and against what Blender plays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import bpy
 import numpy as np
 import pytest
 
-from formats import table
 from tests.animation.curves import co, curve, differences, fcurves, key, new_object, new_rig, seen, snapshot
 from tests.interp import exact
 
@@ -26,7 +25,7 @@ def package(animation):
 
 @pytest.fixture
 def velocities(package):
-    return importlib.import_module(f"{package}.animation.tables.velocities")
+    return importlib.import_module(f"{package}.animation.edit.velocities")
 
 
 @pytest.fixture
@@ -203,41 +202,12 @@ def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
     with pytest.raises(animation.AnimationError, match="locked"):
         write(thing)
     curve(thing, "location").lock = False
-    for bad in ({"step": 0.0}, {"frame_range": (5.0, 1.0)}, {"quantities": frozenset({"JERK"})}):
+    for bad in ({"step": 0.0}, {"quantities": frozenset({"JERK"})}):
         with pytest.raises(ValueError, match=f"^{next(iter(bad))}"):
             write(thing, **bad)
     with pytest.raises(animation.AnimationError, match="more than the limit"):
-        write(thing, step=1e-3, sample_limit=1000)
+        write(thing, step=1e-6)
     assert differences(before, snapshot(thing), identities=False) == []
-
-
-def test_a_cycle_goes_on_as_far_as_the_range_does(animation, write):
-    thing = new_object()
-    key(thing, "location", [(1, (0, 0, 0)), (11, (1, 0, 0))])
-    animation.enable(thing)
-    animation.choose(thing, "location", cycle="REPEAT")
-    write(thing, frame_range=(1.0, 31.0))
-    keys = co(curve(thing, '["tcb_location_velocity"]'))
-    assert keys[-1, 0] == 31.0
-    np.testing.assert_allclose(keys[:, 1], 0.1, rtol=1e-6)
-
-
-def test_a_table_has_them_exactly_and_names_several_objects(moving, velocities, package, animation):
-    tables = importlib.import_module(f"{package}.formats.table")
-    other = turning(animation, [0.0, 1.0, 2.0, 2.5])
-    made, report = velocities.velocity_table({moving: None, other: None}, velocities.Velocities(step=0.5))
-    assert report.tracks == 2
-    text = tables.write(made).decode()
-    header = text.splitlines()[0].split(",")
-    assert header[:3] == ["frame", "Thing: location.velocity[0]", "Thing: location.velocity[1]"]
-    assert "Thing.001: rotation_quaternion.angular_velocity[2]" in header
-    rows = np.array([[float(cell) for cell in line.split(",")] for line in text.splitlines()[1:]])
-    row = rows[rows[:, 0] == 12.5][0]
-    expected = [float(x) for x in exact.derivative(exact_location().vector, 12.5, 2)]
-    np.testing.assert_allclose(row[4:7], expected, rtol=1e-10, atol=1e-10)
-    alone = tables.write(velocities.velocity_table({moving: None}, velocities.Velocities())[0]).decode()
-    assert alone.startswith("frame,location.velocity[0]")
-    assert table.read(alone.encode()).properties[0].path == "location.velocity"
 
 
 def test_an_ordinary_property_is_still_a_track(animation):
@@ -315,16 +285,6 @@ def test_a_held_frame_stands_still_and_moves_on_from_its_last_frame(write, anima
     frames, velocity = told(item, "tcb_location_velocity")
     expected = np.where((frames >= 11) & (frames < 31), 0.0, 1.0)
     assert velocity[:, 0] == pytest.approx(expected, abs=1e-3)
-
-
-def test_a_table_of_objects_that_move_far_apart_in_time_has_the_same_limit(moving, velocities, animation):
-    later = new_object("Later")
-    key(later, "location", [(1_000_001, (0, 0, 0)), (1_000_011, (1, 2, 3))])
-    animation.enable(later)
-    how = velocities.Velocities(sample_limit=100_000)
-    with pytest.raises(animation.AnimationError, match="more than the limit of 100,000"):
-        velocities.velocity_table({moving: None, later: None}, how)
-    assert len(velocities.velocity_table({later: None}, how)[0].times) == 11
 
 
 def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):

@@ -74,19 +74,7 @@ def test_the_notes_of_an_export_are_told(tcb, walk, tmp_path):
     assert any(note["code"] == "TABLE_NOT_BEZIER" for note in ran.lines[0]["notes"])
 
 
-def test_motion_is_exported_baked_or_not_at_any_step(tcb, walk, tmp_path):
-    assert tcb("bake", walk, "--in-place").status == 0
-    options = ("--content", "MOTION", "--step", "0.5", "--range", "5", "10", "--seconds")
-    assert tcb("export-table", walk, "--objects", "Hips", *options, "--output", f"{tmp_path}/tables/").status == 0
-    read = table.read((tmp_path / "tables" / "walk.csv").read_bytes())
-    assert (read.unit, len(read.times)) == ("SECOND", 11)
-    load(walk)
-    fcurve = curve(bpy.data.objects["Hips"], "location", 2)
-    played = [fcurve.evaluate(5 + row / 2) for row in range(11)]
-    assert read.properties[0].values[:, 2].astype("f4").tolist() == np.array(played, "f4").tolist()
-
-
-def test_velocities_go_into_the_file_or_into_a_table(tcb, walk, tmp_path):
+def test_velocities_go_into_the_file(tcb, walk, tmp_path):
     assert tcb("enable", walk, "--plain", "--in-place").status == 0
     made = tmp_path / "made.blend"
     ran = tcb("velocities", walk, "--output", made, "--unit", "SECOND", "--quantities", "VELOCITY", "SPEED", "--json")
@@ -97,12 +85,8 @@ def test_velocities_go_into_the_file_or_into_a_table(tcb, walk, tmp_path):
     velocity = [co(curve(hips, '["tcb_location_velocity"]', index))[:, 1] for index in range(3)]
     assert curve(bpy.data.objects["Head"], '["tcb_rotation_angular_velocity"]', 2) is not None
     assert "tcb_location_acceleration" not in list(hips.keys())
-    ran = tcb("velocities", walk, "--table", "--quantities", "VELOCITY", "--output", tmp_path / "all.csv")
-    assert ran.status == 0
-    lines = (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()
-    column = lines[0].split(",").index("Hips: location.velocity[1]")
-    per_frame = np.array([float(line.split(",")[column]) for line in lines[1:]])
-    np.testing.assert_allclose(velocity[1], 24 * per_frame, rtol=1e-6, atol=1e-6)
+    speed = co(curve(hips, '["tcb_location_speed"]'))[:, 1]
+    np.testing.assert_allclose(speed, np.linalg.norm(velocity, axis=0), rtol=1e-6)
 
 
 def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path):
@@ -118,12 +102,6 @@ def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path
     assert "no velocities to take away" in ran.err
 
 
-def test_of_what_is_not_tcb_there_is_no_table_of_velocities(tcb, plain_walk, tmp_path):
-    ran = tcb("velocities", plain_walk, "--table", "--output", tmp_path / "x.csv")
-    assert (ran.status, len(ran.errors)) == (1, 1)
-    assert not (tmp_path / "x.csv").exists()
-
-
 def test_velocities_skip_what_is_not_tcb(tcb, plain_walk, tmp_path):
     ran = tcb("velocities", plain_walk, "--output", tmp_path / "x.blend", "--json")
     assert (ran.status, ran.lines[0]["status"]) == (0, "skipped")
@@ -135,26 +113,12 @@ def test_velocities_skip_what_is_not_tcb(tcb, plain_walk, tmp_path):
     [
         ("import-table", "walk.blend", "--output", "x.blend"),
         ("import-table", "walk.blend", "--table", "/nowhere.csv", "--output", "x.blend"),
-        ("export-table", "walk.blend", "--output", "x.csv", "--step", "0", "--content", "MOTION"),
-        ("export-table", "walk.blend", "--output", "x.csv", "--step", "0.5"),
-        ("export-table", "walk.blend", "--output", "x.csv", "--range", "1", "5"),
         ("export-table", "walk.blend", "--output", "x.blend"),
-        ("velocities", "walk.blend", "--table", "--in-place"),
-        ("velocities", "walk.blend", "--table", "--output", "x.csv", "--quantities"),
-        ("velocities", "walk.blend", "--output", "x.blend", "--range", "5", "1"),
+        ("velocities", "walk.blend", "--output", "x.blend", "--step", "0"),
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(tcb, arguments):
     assert tcb(*arguments).status == 2
-
-
-def test_rotations_are_exported_in_the_form_that_is_said(tcb, walk, tmp_path):
-    given = tmp_path / "head.csv"
-    assert tcb("export-table", walk, "--objects", "Head", "--rotation", "EULER_DEGREES", "--output", given).status == 0
-    read = table.read(given.read_bytes())
-    assert (read.properties[0].form, read.properties[0].order, read.properties[0].degrees) == ("EULER", "XYZ", True)
-    # The second key is half the angle of which 0.6 is the sine, about x.
-    assert read.properties[0].values[1] == pytest.approx([2 * np.arcsin(0.6), 0, 0], abs=1e-6)
 
 
 def test_the_help_says_what_files_are_taken(tcb):
@@ -163,4 +127,3 @@ def test_the_help_says_what_files_are_taken(tcb):
 
     assert "a 3D Studio file (.3ds), or several" in words("import")
     assert "a .blend file, or several" in words("export")
-    assert "for one FILE a .blend, with --table a .csv" in words("velocities")

@@ -62,7 +62,6 @@ ORDER = (
     ("animation/checks",),
     ("animation/relaxation",),
     ("animation/reduction",),
-    ("animation/tables",),
     ("animation/file_curves",),
     ("animation/__init__",),
     ("exchange",),

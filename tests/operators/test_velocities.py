@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write Velocities and Export Velocities on what is selected."""
+"""Write Velocities on what is selected."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ def test_they_are_written_on_the_selected_objects_in_one_undo_step(keyed, curve)
     assert "tcb_location_velocity" not in list(bpy.data.objects["Cube"].keys())
 
 
-def test_they_can_be_in_seconds_and_over_a_range(keyed, curve):
+def test_they_can_be_in_seconds(keyed, curve):
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
     bpy.context.scene.render.fps = 50
     bpy.ops.tcb.velocities_write(quantities={"SPEED"})
     a_frame = curve(cube, '["tcb_location_speed"]').evaluate(5)
-    bpy.ops.tcb.velocities_write(quantities={"SPEED"}, unit="SECOND", frames="CUSTOM", frame_start=3, frame_end=9)
+    bpy.ops.tcb.velocities_write(quantities={"SPEED"}, unit="SECOND")
     a_second = curve(cube, '["tcb_location_speed"]')
     assert a_second.evaluate(5) == pytest.approx(50 * a_frame)
-    assert tuple(a_second.range()) == (3, 9)
 
 
 def test_with_no_quantity_they_are_taken_away(keyed, curve):
@@ -70,19 +69,3 @@ def test_without_a_tcb_track_it_is_greyed_and_refuses_bad_options(keyed):
     bpy.ops.tcb.enable()
     with pytest.raises(RuntimeError, match="step 0 is not a positive number"):
         bpy.ops.tcb.velocities_write(step=0.0)
-    with pytest.raises(RuntimeError, match="9 to 3 is empty"):
-        bpy.ops.tcb.velocities_write(frames="CUSTOM", frame_start=9, frame_end=3)
-
-
-def test_they_are_exported_as_a_table(keyed, tmp_path):
-    keyed("Cube")
-    keyed("Ball")
-    bpy.ops.tcb.enable()
-    given = tmp_path / "given.csv"
-    assert bpy.ops.export_anim.tcb_velocities(filepath=str(given), unit="SECOND") == {"FINISHED"}
-    lines = given.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("seconds,Cube: location.velocity[0]") or lines[0].startswith("seconds,Ball: location")
-    assert len(lines) == 32
-    bpy.ops.tcb.remove()
-    with pytest.raises(RuntimeError, match="no TCB track"):
-        bpy.ops.export_anim.tcb_velocities(filepath=str(given))

@@ -106,7 +106,6 @@ def test_it_offers_to_write_velocities(scene, drawn):
     active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
     shown = "\n".join(drawn())
     assert "velocities_write" in shown
-    assert "tcb_velocities" in shown
 
 
 def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene, drawn):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import bpy
 import numpy as np
@@ -17,7 +17,6 @@ from ...interp import rotations
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
-from ..edit.restore import remove_tracks
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
@@ -40,6 +39,7 @@ from ..store.enable_tracks import enable_tracks
 from ..store.fingerprints import edited_outside
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, Properties, Track, blocking_reason, find_tracks, rotation_property
+from .restore import remove_tracks
 
 _SHEARED = 1e-4
 """Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
@@ -67,8 +67,6 @@ class TableKeys:
     replace: bool = False
     """Replace keys that the properties already have, but not their interpolation where rows are at their frames;
     otherwise the import is refused."""
-    rotation: Literal["OBJECT", "TABLE"] = "OBJECT"
-    """The rotation mode: that of the object or bone, or that of the table."""
     known_only: bool = False
     """Leave out columns that name no float property; otherwise the import is refused."""
 
@@ -88,8 +86,6 @@ class _Keyed:
     components: tuple[int, ...]
     frames: Float32Array
     values: Float64Array
-    mode: str = ""
-    """The rotation mode that the owner gets; empty: it stays."""
 
 
 @checked
@@ -123,7 +119,7 @@ def import_table(
 
     Examples
     --------
-    >>> table, report = animation.export_table(ball, animation.TableContent())
+    >>> table, report = animation.export_table(ball)
     >>> animation.import_table(rig, table, animation.TableKeys(frame_start=100)).keys
     6
     """
@@ -216,7 +212,7 @@ def _keyed(
     _check_size(datablock, path, table, rows, values)
     owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
     if one.form == "MATRIX":
-        yield from _matrices(owned, owner, values, frames, table, rows, how)
+        yield from _matrices(owned, owner, values, frames, table, rows)
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
@@ -225,16 +221,16 @@ def _keyed(
         negated = int((unrolled != values).any(axis=1).sum())
         if negated:
             report.notes.append(Finding("ROWS_NEGATED", owned.name, path, arguments=(negated, len(values))))
-        yield _rotation(owned, owner, unrolled, frames, how, "QUATERNION")
+        yield _rotation(owned, owner, unrolled, frames)
     else:
         mode = _mode(datablock, owner)
         order: Any = one.order or (mode if mode in EULER_ORDERS else "XYZ")
-        if how.rotation == "TABLE" or mode == order:
-            yield _turned(owned, owner, order, values, frames, mode)
+        if mode == order:
+            yield _Keyed(_known(owned, f"{owner}rotation_euler"), (0, 1, 2), frames, values)
             return
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
             report.notes.append(Finding("ROWS_SHORTER", owned.name, path, arguments=(mode,)))
-        yield _rotation(owned, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order)
+        yield _rotation(owned, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames)
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
@@ -336,27 +332,18 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
     return str(thing.rotation_mode)
 
 
-def _rotation(
-    owned: Properties, owner: str, quaternions: Float64Array, frames: Float32Array, how: TableKeys, form: str
-) -> _Keyed:
-    """Convert orientations to the values of a rotation mode; quaternions stay as they are."""
-    mode = _mode(owned.datablock, owner)
-    target = form if how.rotation == "TABLE" else mode
-    if target == "QUATERNION":
-        return _turned(owned, owner, target, quaternions, frames, mode)
-    unit = rotations.normalise(quaternions)
-    if target == "AXIS_ANGLE":
-        axes, angles = rotations.follow_axis_angle(unit)
-        return _turned(owned, owner, target, np.column_stack((angles, axes)), frames, mode)
-    order: Any = target
-    return _turned(owned, owner, target, rotations.follow_euler(unit, order), frames, mode)
-
-
-def _turned(
-    owned: Properties, owner: str, target: str, values: Float64Array, frames: Float32Array, mode: str
-) -> _Keyed:
-    track = _known(owned, owner + rotation_property(target))
-    return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
+def _rotation(owned: Properties, owner: str, quaternions: Float64Array, frames: Float32Array) -> _Keyed:
+    """Convert orientations to the values of the owner's rotation mode; quaternions keep their length."""
+    mode: Any = _mode(owned.datablock, owner)
+    track = _known(owned, owner + rotation_property(mode))
+    if mode == "QUATERNION":
+        values = quaternions
+    elif mode == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(rotations.normalise(quaternions))
+        values = np.column_stack((angles, axes))
+    else:
+        values = rotations.follow_euler(rotations.normalise(quaternions), mode)
+    return _Keyed(track, tuple(range(values.shape[1])), frames, values)
 
 
 def _matrices(
@@ -366,7 +353,6 @@ def _matrices(
     frames: Float32Array,
     table: Table,
     rows: npt.NDArray[np.intp],
-    how: TableKeys,
 ) -> Iterator[_Keyed]:
     """Decompose matrices for column vectors as Blender does: a mirrored one gets negative scales."""
     size = 4 if values.shape[1] == 16 else 3
@@ -386,7 +372,7 @@ def _matrices(
     scale = scale * sign[:, np.newaxis]
     if size == 4:
         yield _Keyed(_known(owned, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
-    yield _rotation(owned, owner, quaternions, frames, how, "QUATERNION")
+    yield _rotation(owned, owner, quaternions, frames)
     if np.abs(scale - 1.0).max() > _UNSCALED:
         yield _Keyed(_known(owned, f"{owner}scale"), (0, 1, 2), frames, scale)
 
@@ -433,19 +419,11 @@ def _write(
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
     for path, parts in by_path.items():
         for each in parts:
-            if each.mode:
-                owner = path.rpartition(".")[0]
-                thing: Any = datablock.path_resolve(owner) if owner else datablock
-                thing.rotation_mode = each.mode
-                report.notes.append(each.track.finding("ROTATES_IN_MODE", each.mode))
-            new = 0
             for index, values in zip(each.components, each.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
                 before = read(fcurve)
                 key_curve(fcurve, each.frames, values)
-                new = max(new, _keep_interpolation(fcurve, before, each.frames))
-            if new:
-                report.notes.append(each.track.finding("KEYS_WERE_NOT_BEZIER", new))
+                _keep_interpolation(fcurve, before, each.frames)
         report.tracks += 1
         report.keys += len(union([each.frames for each in parts]))
         if tell is not None:
@@ -457,23 +435,16 @@ def _write(
     evaluate_anew(channels.action)
 
 
-def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> int:
-    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these.
-
-    Return how many keys are at other frames than any former one, where some of these were not Bezier.
-    """
-    other = before.interpolation != INTERPOLATION["BEZIER"]
-    new = int(np.count_nonzero(~is_among(frames, before.frames))) if other.any() else 0
-    former = before.take(other)
-    former = former.take(is_among(former.frames, frames))
+def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
+    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these."""
+    former = before.take((before.interpolation != INTERPOLATION["BEZIER"]) & is_among(before.frames, frames))
     if not len(former):
-        return new
+        return
     rows = rows_of(former.frames, frames)
     for name in ("interpolation", "easing", "back", "amplitude", "period"):
         array = KeyBlock([fcurve.keyframe_points]).read(name)
         array[rows] = getattr(former, name)
         fcurve.keyframe_points.foreach_set(name, array)
-    return new
 
 
 def _group_of(path: str) -> str:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Velocities and accelerations of TCB tracks, as custom properties or as a table.
+"""Velocities and accelerations of TCB tracks as custom properties.
 
 They are the derivatives of the splines through the keys; the samples of a bake have no effect on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,13 +15,11 @@ import bpy
 import numpy as np
 
 from ...formats.headings import Unit
-from ...formats.table import Property, Table
 from ...interp import retiming
 from ...interp.messages import Text
-from ..arguments import LARGEST, Count, FrameRange, Parameters, Positive, check_fields, checked
+from ..arguments import LARGEST, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
-from ..bake.sample_limit import check_table
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
@@ -48,8 +46,6 @@ _WORDS = {
     "angular_velocity": n_("angular velocity"),
     "angular_acceleration": n_("angular acceleration"),
 }
-ANGULAR = "angular_"
-"""The prefix of the names of rotations' velocities and accelerations."""
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
 
@@ -68,12 +64,8 @@ class Velocities:
         The unit of time.
     rate : float
         Frames per second.
-    frame_range : (float, float) or None
-        None: from each track's first key to its last.
     defaults : mapping of parameter name to float
         For keys that have no parameters of their own.
-    sample_limit : int
-        More samples than this are refused.
 
     Examples
     --------
@@ -84,9 +76,7 @@ class Velocities:
     step: Positive = 1.0
     unit: Unit = "FRAME"
     rate: Positive = 24.0
-    frame_range: FrameRange | None = None
     defaults: Parameters = field(default_factory=dict)
-    sample_limit: Count = SAMPLE_LIMIT
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -159,7 +149,7 @@ def write_velocities(
     moving = _moving(datablock, prefixes, how, report)
     written: list[tuple[Track, str, Float64Array, Float64Array]] = []
     for each in moving:
-        frames = _frames(how, *each.ends)
+        frames = _frames(how.step, each.ends)
         for kind, values in _measured(each, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > LARGEST:
                 raise each.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
@@ -174,71 +164,6 @@ def write_velocities(
         report.notes.append(Finding("VELOCITY_FORGOTTEN", name_of(datablock)))
     evaluate_anew(channels.action)
     return report
-
-
-@checked
-def velocity_table(
-    selected: Mapping[bpy.types.ID, Iterable[str] | None], how: Velocities | None = None
-) -> tuple[Table, Report]:
-    """Make one table of the velocities of TCB tracks, one row a sample; for several datablocks with their names.
-
-    Parameters
-    ----------
-    selected : mapping of bpy.types.ID to iterable of str, or None
-        For each datablock the prefixes of its tracks' paths; None: all tracks.
-    how : Velocities, optional
-        The quantities, and the step.
-
-    Returns
-    -------
-    table : formats.table.Table
-        Its frames are those of the datablocks' actions.
-    report : Report
-        Its samples are those of all components together.
-
-    Raises
-    ------
-    AnimationError
-        None of them has a TCB track, or one can't be evaluated.
-
-    Examples
-    --------
-    >>> report = animation.enable(ball)
-    >>> table, report = animation.velocity_table({ball: ["location"]}, animation.Velocities(unit="SECOND"))
-    >>> len(table.times), [each.path for each in table.properties]
-    (40, ['location.velocity', 'location.acceleration', 'location.speed'])
-    """
-    how = how or Velocities()
-    report = Report()
-    found: list[tuple[bpy.types.ID, _Moving]] = []
-    refusals: list[Finding] = []
-    for datablock, prefixes in selected.items():
-        try:
-            found += [(datablock, each) for each in _moving(datablock, prefixes, how, report)]
-            report.add(Report.on([datablock]))
-        except AnimationError as refusal:
-            if not all(finding.has_nothing_to_do for finding in refusal.findings):
-                raise
-            refusals += refusal.findings
-    if not found or not how.quantities:
-        raise AnimationError(*(refusals or [Finding("NOTHING_ASKED")]))
-    ends = [each.ends for _, each in found]
-    first, last = min(start for start, _ in ends), max(end for _, end in ends)
-    count = sum(len(each.track.rest) for _, each in found) * _count(how, first, last)
-    check_table(name_of(found[0][0]), count, how.sample_limit)
-    frames = _frames(how, first, last)
-    several = len({datablock for datablock, _ in found}) > 1
-    properties = []
-    for datablock, each in found:
-        owner = f"{name_of(datablock)}: " if several else ""
-        for kind, values in _measured(each, frames, how, report).items():
-            path = f"{owner}{each.track.path}.{kind}"
-            components = tuple(range(values.shape[1]))
-            properties.append(Property(path, "VALUE", components, values, is_single=len(components) == 1))
-            report.samples += values.size
-    report.tracks = len(found)
-    times = frames if how.unit == "FRAME" else frames / how.rate
-    return Table(how.unit, times, tuple(properties)), report
 
 
 def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
@@ -262,25 +187,21 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         if report.errors:
             raise AnimationError(*report.errors)
         raise AnimationError(Finding("NO_TCB_TRACK", name_of(datablock)))
-    count = sum(len(each.track.rest) * _count(how, *each.ends) for each in found)
-    check_table(name_of(datablock), count, how.sample_limit)
+    count = sum(len(each.track.rest) * (each.ends[1] - each.ends[0]) / how.step for each in found)
+    if count > SAMPLE_LIMIT:
+        raise AnimationError(Finding("TOO_MANY_ROWS", name_of(datablock), arguments=(count, SAMPLE_LIMIT)))
     return found
 
 
-def _count(how: Velocities, first: float, last: float) -> float:
-    low, high = how.frame_range or (first, last)
-    return (high - low) / how.step + 2
-
-
-def _frames(how: Velocities, first: float, last: float) -> Float64Array:
-    """Return every step from the start of the range, and its end, which replaces a step that is too close to it."""
-    low, high = how.frame_range or (first, last)
-    frames = low + np.arange(int((high - low) / how.step * (1.0 + 1e-12)) + 1) * how.step
+def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
+    """Return every step from the first end, and the last, which replaces a step that is too close to it."""
+    low, high = ends
+    frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
     # Rounded as frames of keys are, so that values belong to exactly these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
-    if high - rounded[-1] < 1e-3 * how.step:
+    if high - rounded[-1] < 1e-3 * step:
         return rounded
-    near = len(rounded) > 1 and high - rounded[-1] <= APART < how.step
+    near = len(rounded) > 1 and high - rounded[-1] <= APART < step
     return np.append(rounded[:-1] if near else rounded, np.float64(np.float32(high)))
 
 
@@ -309,14 +230,14 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
             values *= how.rate**order
         if quantity == "SPEED":
             values = np.linalg.norm(values, axis=1, keepdims=True)
-        measured[kind_of(track, quantity)] = values
+        measured[_kind(track, quantity)] = values
     return measured
 
 
-def kind_of(track: Track, quantity: Quantity) -> str:
+def _kind(track: Track, quantity: Quantity) -> str:
     """Return the name of the quantity, an angular one for rotations."""
     angular = track.is_rotation and quantity != "SPEED"
-    return (ANGULAR if angular else "") + quantity.lower()
+    return ("angular_" if angular else "") + quantity.lower()
 
 
 def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
@@ -341,7 +262,7 @@ def _write(
 
 def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> None:
     """Remove what was written before of these tracks."""
-    kinds = {kind_of(track, quantity) for track in tracks for quantity in QUANTITIES}
+    kinds = {_kind(track, quantity) for track in tracks for quantity in QUANTITIES}
     for track in tracks:
         owner, path = _owner(datablock, track)
         for kind in kinds:

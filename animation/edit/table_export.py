@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export of the keys of an object or a bone as the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...formats.headings import Form
+from ...formats.table import Property, Table
+from ...interp import rotations
+from ..arguments import checked
+from ..datablocks import name_of, of_object
+from ..errors import AnimationError, Finding
+from ..fcurves.channels import channels_of
+from ..fcurves.frames import union
+from ..fcurves.keyframes import INTERPOLATION, Float32Array
+from ..report import Report
+from ..store.own_keys import read_own_keys
+from ..store.tracks import Track, find_tracks, tracks_shown
+
+_FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
+
+
+@checked
+def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]:
+    """Make a table of the animator's keys on the object, its bones, data and shape keys; or on one bone.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object. A property is named by its path from it.
+    bone : str
+        The path of a bone, `pose.bones["Arm"]`: only its own properties, named by their paths from the bone, so that
+        another bone can take them.
+
+    Returns
+    -------
+    table : formats.table.Table
+        A table that `formats.table.write` writes, with a row for each frame with keys.
+    report : Report
+        Its keys are the rows.
+
+    Raises
+    ------
+    AnimationError
+        There is no key, or one has a value that is not a finite number.
+
+    Examples
+    --------
+    >>> table, report = animation.export_table(ball)
+    >>> table.times.tolist(), [each.path for each in table.properties]
+    ([1.0, 20.0, 40.0], ['location', 'rotation'])
+    """
+    named = list(_tracks(item, bone))
+    report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
+    own_keys = [(track, path, read_own_keys(track)) for _, track, path in named]
+    frames = union([own.keys.frames for _, _, channels in own_keys for own in channels.values()])
+    if not len(frames):
+        raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
+    properties = []
+    for track, path, channels in own_keys:
+        if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in channels.values()):
+            report.notes.append(track.finding("TABLE_NOT_BEZIER"))
+        values = np.full((len(frames), len(channels)), np.nan, dtype=np.float32)
+        for column, own in enumerate(channels.values()):
+            finite = np.isfinite(own.keys.co).all(axis=1)
+            if not finite.all():
+                raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(finite)]))
+            values[_rows(frames, own.keys.frames), column] = own.keys.values
+        if track.kind == "QUATERNION" and _changes_sign(values):
+            report.notes.append(track.finding("TABLE_SIGNS"))
+        properties.append(_property(track, path, tuple(channels), values))
+    report.tracks = len(named)
+    report.keys = len(frames)
+    return Table("FRAME", frames, tuple(properties)), report
+
+
+def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
+    """Yield the tracks in use that have keys, with their datablocks and their names in the table."""
+    data: object = item.data
+    keys = getattr(data, "shape_keys", None)
+    for datablock in [item] if bone else of_object(item):
+        prefix = {item: "", data: "data.", keys: "data.shape_keys."}.get(datablock)
+        if prefix is None:
+            continue
+        try:
+            channels = channels_of(datablock)
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise
+            continue
+        for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
+            if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
+                yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
+
+
+def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
+    """Return the row of each key's frame: the union has one frame for keys that are closer than rounding."""
+    rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
+    rows -= np.abs(frames[np.maximum(rows - 1, 0)] - keyed) < np.abs(frames[rows] - keyed)
+    return rows
+
+
+def _changes_sign(quaternions: Float32Array) -> bool:
+    """Return whether some of the quaternions, rows with NaN left out, is more than 90 degrees from the one before."""
+    whole = quaternions[~np.isnan(quaternions).any(axis=1)]
+    return bool((rotations.unroll_signs(whole) != whole).any())
+
+
+def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
+    """Return a rotation whose components all have values in the same rows as a rotation; others channel by channel."""
+    owner, dot, name = path.rpartition(".")
+    empty = np.isnan(values)
+    whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())
+    form = _FORMS.get(track.kind)
+    if form is not None and whole and not name.startswith("delta_"):
+        return Property(f"{owner}{dot}rotation", form, components, values, track.order)
+    return Property(path, "VALUE", components, values, is_single=len(track.rest) == 1)
