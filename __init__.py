@@ -21,7 +21,7 @@ if "_modules" in globals():
 def _modules() -> tuple[ModuleType, ...]:
     """Return the modules that register something, in that order."""
     from . import cli, operators, panels
-    from .ui import findings, keymaps, languages, preferences, properties, redraw, relaxation_settings
+    from .ui import findings, keymaps, languages, preferences, properties, redraw
     from .ui.live import handlers
     from .ui.sliders import modifier_keys
 
@@ -30,7 +30,6 @@ def _modules() -> tuple[ModuleType, ...]:
         modifier_keys,
         properties,
         findings,
-        relaxation_settings,
         redraw,
         handlers,
         operators,

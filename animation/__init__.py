@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from .file_curves.restore_curves import restore_curves
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
     from .reduction.result import Reduction
-    from .relaxation.relax import Relaxation, relax
-    from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
+    from .relaxation.adjust import Relaxation, relax
+    from .relaxation.wanted_conditions import StaysAbove, StaysAt, TurnsWithin
     from .report import Report
     from .store.table.options import SAMPLE_LIMIT, Options
 
@@ -64,7 +64,6 @@ __all__ = [
     "Checks",
     "Finding",
     "Gap",
-    "KeepsApart",
     "KeyArrays",
     "KeyCount",
     "Options",
@@ -208,12 +207,11 @@ _MODULES = {
         "reduce_many",
     ),
     ".reduction.result": ("Reduction",),
-    ".relaxation.relax": (
+    ".relaxation.adjust": (
         "Relaxation",
         "relax",
     ),
     ".relaxation.wanted_conditions": (
-        "KeepsApart",
         "StaysAbove",
         "StaysAt",
         "TurnsWithin",

@@ -313,13 +313,11 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "RELAX_NO_TARGET": n_("choose a target first"),
     "RELAX_NO_KEY": n_("no key was chosen that may change"),
     "RELAX_SELECT_KEYS": n_("select the keys that may change, in the Dope Sheet or the timeline"),
-    "RELAX_NONE_SELECTED": n_("nothing that is selected has such keys"),
-    "RELAX_WEIGHT": n_("no key that may change is of {!r}, which has a weight"),
     "RELAX_UNKNOWN": n_("{:s}: only what F-curves and parents move can be relaxed"),
     "RELAX_NOT_FINITE": n_("how far it is from what is wanted is not a finite number"),
     "RELAX_NOT_REACHED": n_(
-        "with these keys the error can't come under {:size}: {:size} is left at frame {:g}{:s}, of {:size} before; "
-        "nothing was changed"
+        "these keys can't reach {:size}: {:size} is left at frame {:g}, of {:size} before. Nothing was changed. "
+        "Choose more keys"
     ),
     "RELAX_ONLY_TRANSFORMS": n_("only keys of location and rotation can be relaxed"),
     "RELAX_NO_PLANE": n_("its scale is zero, so it has no plane"),
@@ -332,7 +330,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TOO_MANY_FRAMES": n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range"),
     "NO_PARENT": n_("it has no parent"),
     "BONE_WITHOUT_PARENT": n_("its bone {!r} has no parent"),
-    "JOINT_PARENT_FLAT": n_("its parent's scale is zero at frame {:g}: name the point on the parent"),
+    "JOINT_PARENT_FLAT": n_("its parent's scale is zero at frame {:g}; begin the range at another frame"),
     "JOINT_NOT_FINITE": n_("where it is is not a finite number"),
     "HAS_CONSTRAINTS": n_("{:s} has constraints"),
     "RIGID_BODY": n_("{:s} is a rigid body"),
@@ -534,9 +532,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOT_WRITTEN_STRICT": n_("no result is written, since --strict was said"),
     "NOT_IN_A_SCENE": n_("not checked: it is in no scene"),
     "NO_JOINT_OBJECT": n_('no object is called "{:s}"; for a bone write OBJECT:BONE'),
-    "VIOLATION": n_("{:s}, {:s}{:s}"),
+    "VIOLATION": n_("{:s}, {:s}"),
     "JOINT_HOLDS": n_('its joint on "{:s}" holds exactly, {:,} samples'),
-    "JOINT_APART": n_('its joint on "{:s}" is up to {:.4g} apart{:s}'),
+    "JOINT_APART": n_('its joint on "{:s}" is up to {:.4g} apart'),
     "NOT_ANIMATED": n_("nothing in it is animated"),
     "ONE_OBJECT_NEEDED": n_("a table is about one object, and there are {:d}: say which by --objects: {:names}"),
     "NOTHING_TO_BAKE": n_("nothing to bake: no TCB tracks (--enable makes them)"),

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: the least change of some numbers, or the least effort, with which errors vanish that depend on them.
+"""Relaxation: the least change of some numbers with which errors vanish that depend on them.
 
 Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once.
-Source: docs/formulas, "Relaxation" and "Least effort", with the differences from
-the published technique.
+Source: docs/formulas, "Relaxation", with the differences from the published technique.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ import numpy.typing as npt
 from .keys import Float64Array
 
 Excess = Callable[[Float64Array], Float64Array]
-Residuals = Callable[[Float64Array], Float64Array]
 
 ROUNDS = 40
 """Most rounds; each costs one evaluation of the errors a number, and a few more."""
 _AIM = 0.5
 """Part of the tolerance that a round aims at: the rest is for rounding to float32, and for errors between samples."""
 _KEPT = 0.75
-"""Part of the tolerance: where all errors are below this, a round may let them grow up to it for a smaller change."""
+"""Part of the tolerance: where all errors are below the aim, a round may let them grow up to it."""
 _SETTLED = 1e-2
 """Where the tolerance is reached, a round that moves by less than this part of the whole change is the last one."""
 _STANDS_STILL = 1e-7
@@ -34,10 +32,6 @@ _DERIVATIVE = 1e-6
 """Step of the numeric derivatives, for numbers of the size of 1: half of float64's digits."""
 _DAMPING = 1e-9
 """Part of the largest square of a derivative: directions that the errors do not depend on stay as they are."""
-_UNFELT = 1e-4
-"""Part of the largest derivative of an effort by a weighted number: the cost of changes that need no effort."""
-_WORTH_IT = 1e-9
-"""Part of an effort: a step that saves less is not taken."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +54,9 @@ def relax(
     tolerance: float,
     weights: npt.ArrayLike = 1.0,
     longest: npt.ArrayLike = np.inf,
-    rounds: int = ROUNDS,
     progress: Callable[[int, int], None] | None = None,
-    effort: Residuals | None = None,
 ) -> Relaxed:
-    """Change numbers as little as possible, or to the least effort, until no error exceeds the tolerance.
+    """Change numbers as little as possible until no error exceeds the tolerance.
 
     Parameters
     ----------
@@ -79,19 +71,14 @@ def relax(
         The cost of a change of each number: the sum of ``(weight change)**2`` is minimized.
     longest : float or array_like, shape (n,)
         The most that one round may change each number: as far as the errors are nearly linear.
-    rounds : int
-        Most rounds.
     progress : callable, optional
         Called with the rounds done and the most there may be.
-    effort : callable, optional
-        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is minimized in place of the weighted
-        changes. These only decide between numbers of equal effort.
 
     Returns
     -------
     Relaxed
-        Where the tolerance was reached, the change or the effort is the least in a neighborhood; else these are the
-        numbers with the least sum of squares of errors that was found.
+        Where the tolerance was reached, the change is the least in a neighborhood; else these are the numbers with
+        the least sum of squares of errors that was found.
 
     Raises
     ------
@@ -111,26 +98,24 @@ def relax(
     # In units of their weights from here on: the length of `change` is minimized.
     change = np.zeros_like(begin)
     done = 0
-    while done < rounds:
-        if done == 0 and effort is None and errors.max() <= tolerance:
+    while done < ROUNDS:
+        if done == 0 and errors.max() <= tolerance:
             break
         done += 1
         slopes = _slopes(excess, begin + scale * change, errors) * scale
-        matrix, wanted = _linear_effort(effort, begin, scale, change)
-        target = least_effort(matrix, wanted, slopes, aim - errors + slopes @ change)
+        target = least_change(slopes, aim - errors + slopes @ change)
         if target is None:
             target = change + _downhill(slopes, errors - aim)
         towards = target - change
         towards /= max(1.0, float((np.abs(scale * towards) / np.asarray(longest)).max()))
-        step, moved = _line_search(excess, effort, begin, scale, change, towards, errors, aim)
-        if step is None:
+        step, moved = _line_search(excess, begin + scale * change, scale * towards, errors, aim)
+        if step == 0.0:
             break
-        size = float(np.linalg.norm(step))
-        change, errors = change + step, moved
+        change, errors = change + step * towards, moved
         if progress is not None:
-            progress(done, rounds)
-        holds = float(errors.max()) <= tolerance
-        if size <= (_SETTLED if holds else _STANDS_STILL) * float(np.linalg.norm(change)):
+            progress(done, ROUNDS)
+        settled = _SETTLED if float(errors.max()) <= tolerance else _STANDS_STILL
+        if step * float(np.linalg.norm(towards)) <= settled * float(np.linalg.norm(change)):
             break
     largest = float(errors.max())
     return Relaxed(begin + scale * change, largest, largest <= tolerance, done)
@@ -147,54 +132,21 @@ def _slopes(excess: Excess, numbers: Float64Array, errors: Float64Array) -> Floa
     return slopes
 
 
-def _linear_effort(
-    effort: Residuals | None, begin: Float64Array, scale: Float64Array, change: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return a matrix and numbers w with which ``matrix @ change - w`` are the residuals, linearised at the change."""
-    size = len(begin)
-    if effort is None:
-        return np.eye(size), np.zeros(size)
-    now = effort(begin + scale * change)
-    slopes = _slopes(effort, begin + scale * change, now) * scale
-    cost = _UNFELT * float(np.linalg.norm(slopes, axis=0).max()) or 1.0
-    return np.vstack((slopes, cost * np.eye(size))), np.concatenate((slopes @ change - now, np.zeros(size)))
-
-
 def _line_search(
-    excess: Excess,
-    effort: Residuals | None,
-    begin: Float64Array,
-    scale: Float64Array,
-    change: Float64Array,
-    step: Float64Array,
-    errors: Float64Array,
-    aim: float,
-) -> tuple[Float64Array | None, Float64Array]:
-    """Return the step, or the longest tried part of it that is an improvement, with the errors there.
+    excess: Excess, numbers: Float64Array, towards: Float64Array, errors: Float64Array, aim: float
+) -> tuple[float, Float64Array]:
+    """Return the longest tried part of the step that is an improvement, and the errors there; 0 if there is none.
 
-    None for the step if there is no such part. Where all conditions hold already, an improvement keeps them and needs
-    less effort.
+    Where all errors are below the aim, a smaller change may let them grow a little.
     """
     start, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
-    holds = errors.max() <= kept if effort is not None else start == 0.0
-    size = _squares(effort, begin + scale * change)
     for halving in range(_HALVINGS):
-        part = step * 0.5**halving
-        numbers = begin + scale * (change + part)
-        moved = excess(numbers)
-        if np.isfinite(moved).all():
-            if holds and moved.max() <= kept:
-                better = effort is None or _squares(effort, numbers) < size * (1.0 - _WORTH_IT)
-            else:
-                better = _sum_over_aim(moved, aim) < start
-            if better:
-                return part, moved
-    return None, errors
-
-
-def _squares(effort: Residuals | None, numbers: Float64Array) -> float:
-    """Return the effort of numbers, 0 without one."""
-    return 0.0 if effort is None else float((effort(numbers) ** 2).sum())
+        part = 0.5**halving
+        moved = excess(numbers + part * towards)
+        is_better = _sum_over_aim(moved, aim) < start or (start == 0.0 and moved.max() <= kept)
+        if np.isfinite(moved).all() and is_better:
+            return part, moved
+    return 0.0, errors
 
 
 def _sum_over_aim(errors: Float64Array, aim: float) -> float:
@@ -218,38 +170,6 @@ def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
             break
         bad = now
     return step
-
-
-def least_effort(
-    matrix: npt.ArrayLike, wanted: npt.ArrayLike, slopes: npt.ArrayLike, room: npt.ArrayLike
-) -> Float64Array | None:
-    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` is closest to `wanted`.
-
-    Parameters
-    ----------
-    matrix : array_like, shape (k, n)
-        Of rank n.
-    wanted : array_like, shape (k,)
-    slopes : array_like, shape (m, n)
-    room : array_like, shape (m,)
-
-    Returns
-    -------
-    ndarray, shape (n,), or None
-        None where no x meets the conditions.
-
-    Notes
-    -----
-    Lawson and Hanson (23.3), LSI, by QR decomposition to LDP: see `least_change`.
-    """
-    orthogonal, triangle = np.linalg.qr(np.asarray(matrix, dtype=np.float64))
-    middle = orthogonal.T @ np.asarray(wanted, dtype=np.float64)
-    rows = np.linalg.solve(triangle.T, np.asarray(slopes, dtype=np.float64).T).T
-    shortest = least_change(rows, np.asarray(room, dtype=np.float64) - rows @ middle)
-    if shortest is None:
-        return None
-    found: Float64Array = np.linalg.solve(triangle, shortest + middle)
-    return found
 
 
 def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | None:

@@ -9,7 +9,6 @@ from bpy.props import BoolProperty
 from ..animation import check
 from ..animation.translation import rpt_, translated
 from ..ui import findings
-from ..ui.bake_options import step
 from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import SHOWN_NOTES, Status, report_notes
@@ -22,7 +21,6 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     bl_label = "Check"
     bl_options = {"REGISTER"}
 
-    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
     use_range: BoolProperty(
         name="Custom Range", description="Check this range instead of the scene's and all keys", default=False
     )
@@ -37,7 +35,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         chosen = (self.frame_start, self.frame_end) if self.use_range else None
         try:
-            checks = check(*selected_objects(context), frame_range=chosen, step=self.step, scene=context.scene)
+            checks = check(*selected_objects(context), frame_range=chosen, scene=context.scene)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}

@@ -6,36 +6,21 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatVectorProperty
 
 from ..animation import AnimationError, joint_gap
 from ..animation.number_text import size_text
-from ..animation.translation import rpt_, translated
+from ..animation.translation import rpt_
 from ..ui import findings
-from ..ui.bake_options import step
-from ..ui.redraw import layout_of, redraw_editors
+from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
 
 
 class TCB_OT_joint_check(bpy.types.Operator):
-    """Measure the distance between the active bone or object and its parent's joint"""
+    """Measure the distance of the active bone or object from its place on its parent"""
 
     bl_idname = "tcb.joint_check"
     bl_label = "Joint"
     bl_options = {"REGISTER"}
-
-    point: FloatVectorProperty(
-        name="Point", description="The joint in the child's own axes", size=3, subtype="TRANSLATION"
-    )
-    use_parent_point: BoolProperty(
-        name="Parent's Point",
-        description="Set the joint in the parent's axes, instead of its rest position",
-        default=False,
-    )
-    parent_point: FloatVectorProperty(
-        name="On Parent", description="The joint in the parent's own axes", size=3, subtype="TRANSLATION"
-    )
-    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -48,28 +33,12 @@ class TCB_OT_joint_check(bpy.types.Operator):
             return False
         return True
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        layout.prop(self, "point")
-        layout.prop(self, "use_parent_point")
-        if self.use_parent_point:
-            layout.prop(self, "parent_point")
-        layout.prop(self, "step")
-
     def execute(self, context: bpy.types.Context) -> Status:
         obj, bone = active_part(context)
         try:
-            gap = joint_gap(
-                obj,
-                bone,
-                point=self.point,
-                parent_point=self.parent_point if self.use_parent_point else None,
-                step=self.step,
-                scene=context.scene,
-            )
-        except (AnimationError, ValueError) as error:
-            self.report({"ERROR"}, translated(error))
+            gap = joint_gap(obj, bone, scene=context.scene)
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:s} from its place on {:s}", gap.name, size_text(gap.distance), gap.parent)
         finding = findings.FoundPlace(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)

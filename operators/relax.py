@@ -3,35 +3,80 @@
 
 from __future__ import annotations
 
-import bpy
-from bpy.props import BoolProperty, StringProperty
+import math
+from typing import Any
 
-from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWithin, relax
+import bpy
+from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+
+from ..animation import AnimationError, StaysAbove, StaysAt, TurnsWithin, relax
 from ..animation.edit.track_keys import TrackKeys, keys_of
 from ..animation.errors import Finding
 from ..animation.fcurves.channels import channels_of
-from ..animation.number_text import size_text
-from ..animation.relaxation.wanted_conditions import Wanted
+from ..animation.relaxation.wanted_conditions import TOLERANCE, Condition
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
-from ..animation.translation import n_, rpt_, translated
+from ..animation.translation import iface_, n_, translated
 from ..ui import findings, selection
 from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, report_notes
 from .in_steps import Progress
 from .joint_check import active_part
 
+CONDITION_ITEMS = [
+    ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),
+    ("AT", "At a Point", "The point stays at a point of another object or bone"),
+    ("LIMITS", "Rotation Limits", "The object's or bone's own rotation, as Euler angles, stays within limits"),
+]
 
-class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
-    """Change selected keys until the condition holds at every frame"""
+
+class TCB_OT_relax(CustomRange, bpy.types.Operator):
+    """Change selected keys as little as possible until a condition holds at every frame"""
 
     bl_idname = "tcb.relax"
-    bl_label = "Adjust Keys"
+    bl_label = "Adjust Keys to Condition"
     bl_options = {"REGISTER", "UNDO"}
 
+    condition: EnumProperty(
+        name="Condition", description="Condition that must hold at every frame", items=CONDITION_ITEMS
+    )
+    point: FloatVectorProperty(
+        name="Point",
+        description="The point that is meant, in the axes of the active object or bone",
+        size=3,
+        subtype="TRANSLATION",
+    )
     target: StringProperty(name="Target", description="Name of the object that the condition is about besides this one")
+    target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
+    target_point: FloatVectorProperty(
+        name="Target's Point", description="In the target's own axes", size=3, subtype="TRANSLATION"
+    )
+    height: FloatProperty(name="Height", description="Height above the plane", default=0.0, subtype="DISTANCE")
+    use_low: BoolVectorProperty(name="Low", description="Angles that have a lower limit", size=3)
+    low: FloatVectorProperty(
+        name="Low", description="The lower limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
+    )
+    use_high: BoolVectorProperty(name="High", description="Angles that have an upper limit", size=3)
+    high: FloatVectorProperty(
+        name="High", description="The upper limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="The largest error that is accepted, in the world's units",
+        default=TOLERANCE,
+        min=1e-6,
+        soft_max=0.1,
+        precision=5,
+    )
+    turn_tolerance: FloatProperty(
+        name="Tolerance",
+        description="The largest error that is accepted",
+        default=math.radians(0.1),
+        min=1e-5,
+        soft_max=0.1,
+        subtype="ANGLE",
+    )
     use_range: BoolProperty(
         name="Custom Range",
         description="Let it hold in this range instead of the scene's and at all keys",
@@ -46,14 +91,43 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return False
         return True
 
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        window_manager: Any = context.window_manager
+        status: Status = window_manager.invoke_props_dialog(self)
+        return status
+
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        draw_condition(layout, self)
+        layout.prop(self, "condition")
+        if self.condition == "LIMITS":
+            self._draw_limits(layout)
+            layout.prop(self, "turn_tolerance")
+        else:
+            layout.prop(self, "point")
+            layout.prop_search(self, "target", bpy.data, "objects")
+            if self.condition == "ABOVE":
+                layout.prop(self, "height")
+            else:
+                target = bpy.data.objects.get(self.target)
+                if target is not None and target.pose is not None:
+                    layout.prop_search(self, "target_bone", target.pose, "bones")
+                layout.prop(self, "target_point")
+            layout.prop(self, "tolerance")
         layout.prop(self, "use_range")
         if self.use_range:
             layout.prop(self, "frame_start")
             layout.prop(self, "frame_end")
+
+    def _draw_limits(self, layout: bpy.types.UILayout) -> None:
+        for limits, text in (("low", n_("Low {:s}")), ("high", n_("High {:s}"))):
+            column = layout.column(align=True)
+            for axis, letter in enumerate("XYZ"):
+                row = column.row(align=True)
+                row.prop(self, f"use_{limits}", index=axis, text=iface_(text, letter), translate=False)
+                value = row.row()
+                value.enabled = getattr(self, f"use_{limits}")[axis]
+                value.prop(self, limits, index=axis, text="")
 
     def execute(self, context: bpy.types.Context) -> Status:
         obj, bone = active_part(context)
@@ -61,14 +135,12 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         try:
             result = relax(
                 obj,
-                self._wanted(obj),
-                self._chosen(context, obj),
+                self._condition(obj),
+                _selected_keys(context, obj),
                 bone=bone,
                 point=self.point,
-                tolerance=self.turn_tolerance if self.wanted == "LIMITS" else self.tolerance,
+                tolerance=self.turn_tolerance if self.condition == "LIMITS" else self.tolerance,
                 frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
-                keep_best=self.keep_best,
-                least=self.least,
                 defaults=selection.default_parameters(context),
                 scene=context.scene,
                 progress=progress,
@@ -79,15 +151,14 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         finally:
             progress.end()
         report_notes(self, result.notes)
-        left = [] if result.reached else [_worst(obj, bone, result.after, result.after_frame)]
-        findings.put(context.window_manager, left, str(result))
-        self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
+        findings.put(context.window_manager, [], str(result))
+        self.report({"INFO"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
-    def _wanted(self, obj: bpy.types.Object) -> Wanted:
+    def _condition(self, obj: bpy.types.Object) -> Condition:
         """Return the condition. Raises AnimationError where its target does not exist."""
-        if self.wanted == "LIMITS":
+        if self.condition == "LIMITS":
             low, high = (
                 tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
                 for limited, angles in ((self.use_low, self.low), (self.use_high, self.high))
@@ -96,45 +167,29 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
             raise AnimationError(Finding("RELAX_NO_OBJECT", obj.name, arguments=(self.target,)))
-        if self.wanted == "ABOVE":
+        if self.condition == "ABOVE":
             return StaysAbove(target, self.height)
         if target is None:
             raise AnimationError(Finding("RELAX_NO_TARGET", obj.name))
-        if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
-            raise AnimationError(Finding("NO_BONE", target.name, arguments=(self.target_bone,)))
-        if self.wanted == "AT":
-            return StaysAt(target, self.target_bone, self.target_point)
-        return KeepsApart(target, self.distance, self.target_bone, self.target_point)
-
-    def _chosen(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
-        """Return the keys that may change. Raises AnimationError where none are selected."""
-        found = []
-        for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
-            try:
-                tracks = find_tracks(datablock, channels_of(datablock), prefixes)
-            except AnimationError as refusal:
-                if refusal.has("LAYERED"):
-                    raise
-                continue
-            for track in tracks:
-                name = "ROTATION" if track.is_rotation else track.path.rpartition(".")[2].upper()
-                posed = track.path.startswith(BONES)
-                if (
-                    name in self.tracks
-                    and track.in_use
-                    and posed == (prefixes is not None)
-                    and "delta" not in track.path
-                ):
-                    keys = keys_of(datablock, track)
-                    found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
-        if not any(len(keys) for keys in found):
-            if self.keys == "SELECTED":
-                raise AnimationError(Finding("RELAX_SELECT_KEYS", obj.name))
-            raise AnimationError(Finding("RELAX_NONE_SELECTED", obj.name))
-        return found
+        return StaysAt(target, self.target_bone, self.target_point)
 
 
-def _worst(obj: bpy.types.Object, bone: str, error: float, frame: float) -> findings.FoundPlace:
-    """Return the frame at which the condition is farthest from holding."""
-    fault = rpt_("the largest error is {:s}", size_text(error))
-    return findings.FoundPlace(obj, frame, rpt_("frame {:g}", frame), "", fault, bone)
+def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
+    """Return the keys of location and rotation that may change. Raises AnimationError where none are selected."""
+    found = []
+    for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
+        try:
+            tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise
+            continue
+        for track in tracks:
+            moves = track.path.endswith("location") or track.is_rotation
+            posed = track.path.startswith(BONES)
+            if moves and track.in_use and posed == (prefixes is not None) and "delta" not in track.path:
+                keys = keys_of(datablock, track)
+                found.append(keys.take(keys.selected))
+    if not any(len(keys) for keys in found):
+        raise AnimationError(Finding("RELAX_SELECT_KEYS", obj.name))
+    return found

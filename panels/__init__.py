@@ -7,7 +7,7 @@ import bpy
 
 from . import file_menus, menus, pictures
 from .bake import TCB_PT_bake_options, TCB_PT_defaults
-from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_PT_relax, TCB_UL_findings
+from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_UL_findings
 from .editors import PANELS
 from .gltf_export import TCB_PT_gltf_export
 from .header import TCB_PT_messages
@@ -33,7 +33,6 @@ _CLASSES = (
     TCB_PT_reduce,
     TCB_UL_findings,
     TCB_PT_checks,
-    TCB_PT_relax,
     TCB_PT_defaults,
     TCB_PT_gltf_export,
     *PANELS,

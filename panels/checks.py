@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels of the sidebar tab TCB about whole motions: Reduce, and Checks with the relaxation of keys."""
+"""Panels of the sidebar tab TCB about whole motions: Reduce and Checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import bpy
 from ..animation.number_text import number_text
 from ..animation.translation import iface_, n_
 from ..ui.redraw import layout_of
-from ..ui.relaxation_settings import COMMON, draw_condition
 from .advanced import Advanced
 from .widgets import draw_text, sidebar_settings
 
@@ -117,6 +116,7 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
         row.operator("tcb.check", icon="CHECKMARK")
         row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
         layout.operator("tcb.fix_rotations", icon="CON_ROTLIKE")
+        layout.operator("tcb.relax", icon="CON_FLOOR")
         if manager.tcb_result:
             draw_text(layout, context, manager.tcb_result)
         if not len(manager.tcb_findings):
@@ -129,32 +129,3 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
         if finding.track:
             column.label(text=finding.track, translate=False)
         draw_text(column, context, finding.name, icon="NONE")
-
-
-class TCB_PT_relax(bpy.types.Panel):
-    """Change keys until a condition holds at every frame"""
-
-    bl_idname = "TCB_PT_relax"
-    bl_parent_id = "TCB_PT_checks"
-    bl_label = "Adjust Keys to Condition"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        draw_text(
-            layout,
-            context,
-            iface_("Change the selected keys as little as possible until this holds at every frame"),
-        )
-        scene: Any = context.scene
-        settings = scene.tcb_relaxation
-        draw_condition(layout, settings, search=True)
-        relax = layout.operator("tcb.relax", icon="CON_FLOOR")
-        for name in COMMON:
-            setattr(relax, name, getattr(settings, name))
-        relax.target = settings.target.name if settings.target else ""

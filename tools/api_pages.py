@@ -125,7 +125,7 @@ SCRIPTS = {
     "relax": Page(
         "Relax",
         "Change keys as little as a condition needs.",
-        ("relax", "Relaxation", "KeepsApart", "StaysAbove", "StaysAt", "TurnsWithin"),
+        ("relax", "Relaxation", "StaysAbove", "StaysAt", "TurnsWithin"),
     ),
     "reduce": Page(
         "Reduce",

@@ -19,7 +19,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..arguments import FrameRange, Positive, checked
+from ..arguments import FrameRange, checked
 from ..datablocks import bone_path, of_object
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.keyframes import BoolArray
@@ -31,16 +31,12 @@ from ..sampling.properties import (
     STEP,
     PropertySampler,
     Values,
-    all_keys,
-    between,
     curves_of,
-    keys_around,
-    keys_on,
     plays_strips,
     sampled_frames,
 )
 from ..sampling.transforms import Frames, Matrices, TransformSampler
-from ..translation import n_, rpt_
+from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)
 """Closer than this to the axis that is kept upright, the view rolls over within a frame or two."""
@@ -87,14 +83,11 @@ class Violation:
     """The frame at which the condition is violated most."""
     message: str
     """The violation as text."""
-    keys: tuple[float | None, float | None] = (None, None)
-    """Frames of the animator's keys at or before the worst frame, and at or after it; None: there is none."""
 
     @property
     def finding(self) -> Finding:
         """Return the violation as a finding, about the worst frame."""
-        values = self.message, self.place, between(self.keys)
-        return Finding("VIOLATION", self.name, self.track, self.worst, values)
+        return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the violation as JSON has it."""
@@ -124,13 +117,11 @@ class Checks:
     """What could not be checked, and why."""
     notes: list[Finding] = field(default_factory=list)
     """Single conditions that could not be checked, and why."""
-    joints_apart: int = 0
-    """Joints apart, of those that were measured in addition."""
 
     @property
     def holds(self) -> bool:
         """Return whether everything was checked, and nothing is violated."""
-        return not (self.violations or self.errors or self.notes or self.joints_apart)
+        return not (self.violations or self.errors or self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it, findings with their messages."""
@@ -139,34 +130,22 @@ class Checks:
     @property
     def summary(self) -> str:
         """Return the result in one line; all conditions hold only where everything was checked."""
-        if self.objects == 1:
-            looked = rpt_("{:,} object, {:,} samples", self.objects, self.samples)
-        else:
-            looked = rpt_("{:,} objects, {:,} samples", self.objects, self.samples)
-        if self.holds and not self.objects:
+        if not self.objects and self.holds:
             return rpt_("Nothing to check: no object")
+        objects = counted(self.objects, n_("{:,} object, {:,} samples"), n_("{:,} objects, {:,} samples"), self.samples)
         if self.holds:
-            return rpt_("All conditions hold: {:s}", looked)
+            return rpt_("All conditions hold: {:s}", objects)
         missed = len(self.errors) + len(self.notes)
-        if missed and not self.objects:
-            return rpt_("Not checked: {:,} of {:,}", missed, missed)
-        found = [rpt_("{:d} violated", len(self.violations))] if self.violations else []
-        if self.joints_apart == 1:
-            found.append(rpt_("{:,} joint apart", self.joints_apart))
-        elif self.joints_apart:
-            found.append(rpt_("{:,} joints apart", self.joints_apart))
-        said = f"{', '.join(found) or rpt_('what was checked holds')}: {looked}"
-        return rpt_("Not checked: {:,}; {:s}", missed, said) if missed else said
+        return rpt_("Violated: {:,}, not checked: {:,}, in {:s}", len(self.violations), missed, objects)
 
 
 @checked
 def check(
     *datablocks: bpy.types.ID,
     frame_range: FrameRange | None = None,
-    step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
-    """Check what Blender plays of objects, every `step` frames and at all their keys.
+    """Check what Blender plays of objects, at four places per frame and at all their keys.
 
     Parameters
     ----------
@@ -174,8 +153,6 @@ def check(
         Objects, camera objects with their camera data; for other data the objects that use it.
     frame_range : (float, float), optional
         Frames to check. Default: the scene's, extended by keys before and after.
-    step : float
-        Frames from sample to sample.
     scene : bpy.types.Scene, optional
         The scene whose frames are checked. Default: the open one.
 
@@ -187,7 +164,7 @@ def check(
     Raises
     ------
     ValueError
-        The range is empty or not finite, or the step is not a positive number.
+        The range is empty or not finite.
 
     Notes
     -----
@@ -205,7 +182,7 @@ def check(
     result = Checks()
     for item in dict.fromkeys(item for datablock in datablocks for item in _objects_of(datablock)):
         try:
-            frames = sampled_frames(seen, of_object(item), frame_range, step)
+            frames = sampled_frames(seen, of_object(item), frame_range, STEP)
         except AnimationError as refusal:
             result.errors += map(not_checked, refusal.findings)
             continue
@@ -255,10 +232,9 @@ class _ObjectCheck:
             below = values[path] < limit if limit > 0.0 else values[path] <= limit
             condition = "CLIP" if path in _CLIPS else "LENS"
             message = partial(_too_small, path, values[path], limit)
-            yield from self._stretches(camera, [path], condition, below, limit - values[path], message)
+            yield from self._stretches([path], condition, below, limit - values[path], message)
         start, end = (np.maximum(values[path], camera.bl_rna.properties[path].hard_min) for path in _CLIPS)
         yield from self._stretches(
-            camera,
             _CLIPS,
             "CLIP",
             start >= end,
@@ -268,7 +244,6 @@ class _ObjectCheck:
         if camera.dof.focus_object is None:
             used, distance = (values[path] for path in _FOCUS)
             yield from self._stretches(
-                camera,
                 ["dof.focus_distance"],
                 "FOCUS",
                 (used >= 0.5) & (distance <= start),
@@ -315,19 +290,13 @@ class _ObjectCheck:
                 crossed.setdefault(near, []).append(component)
         for frame, components in sorted(crossed.items()):
             message = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
-            keys = keys_around(keys_on(self.item, [path]), frame)
-            yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message, keys)
+            yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message)
         some: BoolArray = np.asarray(zero.any(axis=1))
         for first, last in _runs(some):
             letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
-            yield self._violation(
-                self.item,
-                [path],
-                "SCALE",
-                (first, last),
-                first,
-                rpt_("scale {:s} is zero: nothing of it is left", letters),
-            )
+            start, end = float(self.frames[first]), float(self.frames[last])
+            message = rpt_("scale {:s} is zero: nothing of it is left", letters)
+            yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
         """Yield the frames at which the values change sign; samples that are zero there are removed from `zero`."""
@@ -360,7 +329,6 @@ class _ObjectCheck:
                 worst = first + int(np.argmin(angle[first : last + 1]))
                 ends = float(self.frames[worst]), float(self.frames[worst + 1])
                 frame = ends[0] + part[worst] * (ends[1] - ends[0])
-                keys = [all_keys(owner) for owner in (self.item, constraint.target)]
                 message = rpt_(
                     "its view comes within {:s} of {:s}, and turns round there",
                     size_text(float(angle[worst]), is_angle=True),
@@ -374,7 +342,6 @@ class _ObjectCheck:
                     float(self.frames[last + 1]),
                     frame,
                     message,
-                    keys_around(np.unique(np.concatenate(keys)), frame),
                 )
 
     def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
@@ -433,7 +400,6 @@ class _ObjectCheck:
 
     def _stretches(
         self,
-        owner: bpy.types.ID,
         paths: Sequence[str],
         condition: str,
         bad: BoolArray,
@@ -441,16 +407,11 @@ class _ObjectCheck:
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
         """Yield a violation for each run of bad samples; its worst sample is the one with the largest `excess`."""
+        track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
-            yield self._violation(owner, paths, condition, (first, last), worst, message(worst))
-
-    def _violation(
-        self, owner: bpy.types.ID, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, message: str
-    ) -> Violation:
-        start, end, at = (float(self.frames[row]) for row in (*rows, worst))
-        keys = keys_around(keys_on(owner, paths), at)
-        return Violation(self.item.name, _both(paths), condition, start, end, at, message, keys)
+            start, end, at = (float(self.frames[row]) for row in (first, last, worst))
+            yield Violation(self.item.name, track, condition, start, end, at, message(worst))
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
@@ -512,11 +473,6 @@ def _too_small(path: str, values: Values, limit: float, row: int) -> str:
         value=number_text(values[row], 7),
         limit=number_text(limit, 7),
     )
-
-
-def _both(paths: Sequence[str]) -> str:
-    """Return a text with one path, or two."""
-    return paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
 
 
 def _letters(components: Iterable[int]) -> str:

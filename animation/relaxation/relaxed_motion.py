@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion of an object or bone as a function of those values of keys that may change: its errors and its effort."""
+"""The motion of an object or bone as a function of those values of keys that may change, and its errors."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ...interp import evaluate_many, retiming, rotations
+from ...interp import evaluate_many, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import bone_path
 from ..edit.track_keys import TrackKeys, keys_of
@@ -27,19 +26,16 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks
-from .wanted_conditions import TOLERANCE, KeepsApart, StaysAbove, StaysAt, TurnsWithin, Wanted
+from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3
 """Radians. The path of a point is nearly straight for such a rotation."""
 _CUBE = math.sqrt(3.0)
 """A point within 1 / this in each of three directions is within 1."""
-_GAUSS = 0.5 / math.sqrt(3.0)
-"""Distances from an interval's middle, relative to its length: two points there integrate cubics exactly, and so the
-squares of linear accelerations."""
 
 
 @record()
-class Part:
+class Follower:
     """The point of an object or bone for which the condition must hold."""
 
     item: Any
@@ -81,8 +77,6 @@ class Mover:
         ]
         """Component and row of each number that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
-        self.weight = 1.0
-        """The factor of its changes and accelerations."""
 
     @property
     def place(self) -> tuple[int, str]:
@@ -92,19 +86,6 @@ class Mover:
     @property
     def bone(self) -> str:
         return _bone_of(self.datablock, self.prefix)
-
-    @property
-    def owner_name(self) -> str:
-        """Return the name of the bone, or else of the object."""
-        return self.bone or str(self.datablock.name)
-
-    def accelerations(self, numbers: Values, frames: Frames) -> Values:
-        """Return the accelerations of locations, or angular ones, shape (m, components)."""
-        splines = self.splines(numbers)
-        if self.function is None:
-            return np.concatenate(evaluate_many([each.spline for each in splines], frames, 2), axis=1)
-        at, rates, changes = self.function.with_rates(frames)
-        return np.concatenate([retiming.retimed(each.spline, at, 2, rates, changes) for each in splines], axis=1)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """Return the splines with these numbers in the keys that may change."""
@@ -179,29 +160,26 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 class Motion:
-    """Errors at `frames`, and effort `throughout` these, as functions of the numbers of all movers."""
+    """The errors at `frames` as functions of the numbers of all movers."""
 
     def __init__(
         self,
-        part: Part,
-        wanted: Wanted,
+        follower: Follower,
+        condition: Condition,
         movers: Sequence[Mover],
         scene: bpy.types.Scene,
         frames: Frames,
-        throughout: Frames,
     ) -> None:
-        self.part = part
-        self.wanted = wanted
+        self.follower = follower
+        self.condition = condition
         self.movers = movers
         self.scene = scene
         self.frames = frames
-        self.throughout = throughout
         self.world = TransformSampler(frames)
         self.ends = np.cumsum([len(mover.slots) for mover in movers])
         self._still: dict[tuple[int, str], Matrices] = {}
         self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
-        self._last_accelerations: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> TransformSampler:
         """Return the world with these numbers in the keys."""
@@ -225,60 +203,29 @@ class Motion:
     def _split(self, numbers: Values) -> list[Values]:
         return np.split(numbers, self.ends[:-1])
 
-    @cached_property
-    def _levers(self) -> list[float]:
-        """Return how far each mover moves the point by one radian: 1 where that is nothing or makes no difference."""
-        world = self.placed(np.concatenate([mover.start for mover in self.movers]))
-        at = self._at(world, self.part.item, self.part.bone, self.part.point)
-        levers = []
-        for mover in self.movers:
-            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
-            lever = float(np.linalg.norm(at - origin, axis=1).max())
-            levers.append(1.0 if isinstance(self.wanted, TurnsWithin) or lever < TOLERANCE else lever)
-        return levers
-
     def costs(self) -> tuple[Values, Values]:
         """Return the cost of a change of each number, and the most by which a round may change it.
 
-        The cost is the distance by which a change of 1 moves the point, times the mover's weight.
+        The cost is the distance by which a change of 1 moves the point.
         """
+        world = self.placed(np.concatenate([mover.start for mover in self.movers]))
+        at = self._at(world, self.follower.item, self.follower.bone, self.follower.point)
         weights, longest = [], []
-        for mover, lever in zip(self.movers, self._levers, strict=True):
+        for mover in self.movers:
+            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
+            lever = float(np.linalg.norm(at - origin, axis=1).max())
+            if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
+                lever = 1.0
             # A change of a unit quaternion by an angle is a rotation by twice that angle.
             turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [mover.weight * lever * turn] * len(mover.slots)
+            weights += [lever * turn] * len(mover.slots)
             longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
         return np.array(weights), np.array(longest)
-
-    def effort(self, numbers: Values) -> Values:
-        """Return numbers whose sum of squares is the effort.
-
-        It is the integral of squared accelerations of the tracks whose keys may change, as distances by which they move
-        the point.
-        """
-        residuals = []
-        for mover, lever, own in zip(self.movers, self._levers, self._split(numbers), strict=True):
-            if mover.slots:
-                size = mover.weight * (lever if mover.track.is_rotation else 1.0)
-                residuals.append(size * self._accelerations(mover, own))
-        return np.concatenate(residuals)
-
-    def _accelerations(self, mover: Mover, numbers: Values) -> Values:
-        """Return the mover's accelerations times the roots of their quadrature weights; the last are cached."""
-        last = self._last_accelerations.get(mover.place)
-        if last is not None and last[0] == numbers.tobytes():
-            return last[1]
-        middles, spans = (self.throughout[1:] + self.throughout[:-1]) / 2.0, np.diff(self.throughout)
-        frames = (middles + np.array([[-_GAUSS], [_GAUSS]]) * spans).ravel()
-        roots = np.sqrt(np.tile(spans / 2.0, 2))
-        weighted: Values = (mover.accelerations(numbers, frames) * roots[:, np.newaxis]).ravel()
-        self._last_accelerations[mover.place] = numbers.tobytes(), weighted
-        return weighted
 
     def errors(self, numbers: Values) -> Values:
         """Return the error at each frame, from 0."""
         excess = self.excess(numbers).reshape(-1, len(self.frames))
-        if isinstance(self.wanted, StaysAt):
+        if isinstance(self.condition, StaysAt):
             missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
             return missed
         largest: Values = np.maximum(excess.max(axis=0), 0.0)
@@ -287,35 +234,31 @@ class Motion:
     def excess(self, numbers: Values) -> Values:
         """Return numbers, one or more a frame, all below the tolerance only where the condition holds within it."""
         world = self.placed(numbers)
-        wanted, part = self.wanted, self.part
-        if isinstance(wanted, TurnsWithin):
-            return self._beyond(wanted, world)
-        at = self._at(world, part.item, part.bone, part.point)
-        if isinstance(wanted, StaysAbove):
-            if wanted.plane is None:
-                return wanted.height - at[:, 2]
-            plane = self._matrices(world, wanted.plane, "")
-            normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
-            size = np.linalg.norm(normal, axis=1, keepdims=True)
-            if not size.all():
-                frame = float(self.frames[np.argmin(size)])
-                raise AnimationError(Finding("RELAX_NO_PLANE", wanted.plane.name, frame=frame))
-            normal /= size
-            above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
-            return above
-        miss = at - self._at(world, wanted.target, wanted.bone, np.array(wanted.point, dtype=np.float64))
-        if isinstance(wanted, KeepsApart):
-            near: Values = wanted.distance - np.linalg.norm(miss, axis=1)
-            return near
-        rows = _CUBE * miss.T
-        return np.concatenate((rows, -rows)).ravel()
+        condition, follower = self.condition, self.follower
+        if isinstance(condition, TurnsWithin):
+            return self._beyond(condition, world)
+        at = self._at(world, follower.item, follower.bone, follower.point)
+        if isinstance(condition, StaysAt):
+            target = np.array(condition.point, dtype=np.float64)
+            rows = _CUBE * (at - self._at(world, condition.target, condition.bone, target)).T
+            return np.concatenate((rows, -rows)).ravel()
+        if condition.plane is None:
+            return condition.height - at[:, 2]
+        plane = self._matrices(world, condition.plane, "")
+        normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
+        size = np.linalg.norm(normal, axis=1, keepdims=True)
+        if not size.all():
+            frame = float(self.frames[np.argmin(size)])
+            raise AnimationError(Finding("RELAX_NO_PLANE", condition.plane.name, frame=frame))
+        above: Values = condition.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal / size)
+        return above
 
-    def _beyond(self, wanted: TurnsWithin, world: TransformSampler) -> Values:
-        owner = self.part.item.pose.bones[self.part.bone] if self.part.bone else self.part.item
+    def _beyond(self, limits: TurnsWithin, world: TransformSampler) -> Values:
+        owner = self.follower.item.pose.bones[self.follower.bone] if self.follower.bone else self.follower.item
         order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
-        angles = rotations.to_euler(world.rotation(self.part.item, self.part.bone), order)
-        rows = [angles[:, axis] - high for axis, high in enumerate(wanted.high) if high is not None]
-        rows += [low - angles[:, axis] for axis, low in enumerate(wanted.low) if low is not None]
+        angles = rotations.to_euler(world.rotation(self.follower.item, self.follower.bone), order)
+        rows = [angles[:, axis] - high for axis, high in enumerate(limits.high) if high is not None]
+        rows += [low - angles[:, axis] for axis, low in enumerate(limits.low) if low is not None]
         return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
 
     def _at(self, world: TransformSampler, item: bpy.types.Object, bone: str, point: Values) -> Values:
@@ -331,7 +274,7 @@ class Motion:
         try:
             return world.matrices(item, bone)
         except UnknownMotionError:
-            if item == self.part.item:
+            if item == self.follower.item:
                 raise
             thing = item.session_uid, bone
             if thing not in self._still:

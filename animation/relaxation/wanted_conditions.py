@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..arguments import NotNegative, Point, check_fields
+from ..arguments import Point, check_fields
 from ..translation import rpt_
 
 TOLERANCE = 1e-3
@@ -23,7 +23,7 @@ class StaysAt:
 
     Examples
     --------
-    >>> wanted = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
+    >>> condition = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
     """
 
     target: bpy.types.Object
@@ -44,7 +44,7 @@ class StaysAbove:
 
     Examples
     --------
-    >>> wanted = animation.StaysAbove(height=0.5)
+    >>> condition = animation.StaysAbove(height=0.5)
     """
 
     plane: bpy.types.Object | None = None
@@ -59,28 +59,6 @@ class StaysAbove:
 
 
 @dataclass(frozen=True)
-class KeepsApart:
-    """The condition that the relaxed point keeps at least this distance from a point of another object or bone.
-
-    Examples
-    --------
-    >>> wanted = animation.KeepsApart(ball, distance=2.0)
-    """
-
-    target: bpy.types.Object
-    distance: NotNegative
-    bone: str = ""
-    point: Point = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @property
-    def targets(self) -> Targets:
-        return ((self.target, self.bone),)
-
-
-@dataclass(frozen=True)
 class TurnsWithin:
     """The condition that the object's or bone's own rotation stays within limits.
 
@@ -89,7 +67,7 @@ class TurnsWithin:
 
     Examples
     --------
-    >>> wanted = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
+    >>> condition = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
     """
 
     low: tuple[float | None, float | None, float | None] = (None, None, None)
@@ -106,4 +84,4 @@ class TurnsWithin:
         return ()
 
 
-Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
+Condition = StaysAt | StaysAbove | TurnsWithin

@@ -17,10 +17,9 @@ import numpy.typing as npt
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
-from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.frames import union
 from ..store.own_keys import key_frames
 from ..store.tracks import find_tracks
-from ..translation import rpt_
 from .depsgraph import stepped
 from .transforms import Frames, plays
 
@@ -106,37 +105,15 @@ def driven_components(owner: Any) -> set[tuple[str, int]]:
     return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
 
 
-def keys_on(owner: bpy.types.ID, paths: Iterable[str]) -> Values:
-    """Return the frames of the animator's keys on those properties, ascending."""
-    wanted = set(paths)
-    try:
-        found = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in wanted]
-    except AnimationError:
-        found = []
-    frames = union(found).astype(np.float64)
-    return frames[np.isfinite(frames)]
-
-
 def all_keys(owner: bpy.types.ID) -> Values:
     """Return the frames of all the animator's keys on the datablock, ascending."""
-    return keys_on(owner, {path for path, _ in curves_of(owner)})
-
-
-def keys_around(keys: Values, frame: float) -> tuple[float | None, float | None]:
-    """Return the keys at or before the frame, and at or after it."""
-    before, after = keys[keys <= frame + SAME_FRAME], keys[keys >= frame - SAME_FRAME]
-    return (float(before[-1]) if len(before) else None), (float(after[0]) if len(after) else None)
-
-
-def between(keys: tuple[float | None, float | None]) -> str:
-    """Return a text for a position between these keys; empty where there are none."""
-    before, after = keys
-    if before is None or after is None:
-        near = after if before is None else before
-        return "" if near is None else f" ({rpt_('its nearest key: {:g}', near)})"
-    if before == after:
-        return f" ({rpt_('at the key {:g}', before)})"
-    return f" ({rpt_('between the keys {:g} and {:g}', before, after)})"
+    paths = {path for path, _ in curves_of(owner)}
+    try:
+        keyed = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in paths]
+    except AnimationError:
+        keyed = []
+    frames = union(keyed).astype(np.float64)
+    return frames[np.isfinite(frames)]
 
 
 def sampled_frames(

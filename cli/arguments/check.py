@@ -7,7 +7,7 @@ import argparse
 from typing import Any
 
 from ...animation.translation import rpt_
-from .numbers import distance, frame_range, frames, number
+from .numbers import distance, frame_range, number
 
 CHECK_EXAMPLES = """\
   {program} check shots/*.blend
@@ -23,13 +23,6 @@ def add_check_options(verb: argparse.ArgumentParser) -> None:
         nargs=2,
         metavar=("START", "END"),
         help=rpt_("frames to look at (default: each scene's, and what keys there are before and after)"),
-    )
-    verb.add_argument(
-        "--step",
-        type=frames,
-        default=0.25,
-        metavar="FRAMES",
-        help=rpt_("from sample to sample (default: %(default)s)"),
     )
     verb.add_argument(
         "--joint",
@@ -56,7 +49,6 @@ def check_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> d
         return {}
     return {
         "range": frame_range(verb, given.range),
-        "step": given.step,
         "joint": given.joint,
         "joint_tolerance": given.joint_tolerance,
     }

@@ -9,6 +9,7 @@ import bpy
 
 from ... import animation
 from ...animation import Finding
+from ...animation.translation import rpt_
 from ..arguments.parser import Job
 from ..choosing import named
 from ..outcome import Outcome
@@ -17,7 +18,7 @@ from ..outcome import Outcome
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, each joint that comes apart, and each check that failed."""
     options = job.check
-    chosen: dict[str, Any] = {"frame_range": options["range"], "step": options["step"]}
+    chosen: dict[str, Any] = {"frame_range": options["range"]}
     objects = list(named(job.patterns, outcome) if job.patterns else bpy.data.objects)
     checks = animation.Checks()
     for scene in bpy.data.scenes:
@@ -33,13 +34,14 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     (checks.errors if job.patterns else checks.notes).extend(left)
     gaps = [gap for name in options["joint"] if (gap := _measure_joint(name, chosen, checks)) is not None]
     apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
-    checks.joints_apart = len(apart)
     report = outcome.report
     report.errors += [*checks.errors, *(each.finding for each in checks.violations), *(gap.finding for gap in apart)]
     report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in apart)]
     report.objects = report.datablocks = checks.objects
     report.samples = checks.samples
     outcome.summary = "" if outcome.nothing_to_do else checks.summary
+    if apart:
+        outcome.summary = rpt_("Joints apart: {:,}. {:s}", len(apart), checks.summary)
     outcome.results = {
         "violations": [each.to_dict() for each in checks.violations],
         "joints": [gap.to_dict() for gap in gaps],

@@ -36,7 +36,6 @@ WRONG = {
     "selected": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "plain": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "prefixes": NO_LISTS,
-    "tracks": NO_LISTS,
     "bones": (*NO_LISTS, None),
     "track": NO_TEXTS,
     "name": NO_TEXTS,
@@ -62,7 +61,6 @@ WRONG = {
     "velocity": ("abc", ["1"], [None], True, object(), [math.nan], *TOO_LARGE, np.ma.masked_all(3)),
     "frame_start": (*NO_NUMBERS, *TOO_LARGE),
     "height": (*NO_NUMBERS, *TOO_LARGE),
-    "distance": (-1.0, *NO_NUMBERS, *TOO_LARGE),
     "step": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
     "scale": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
     "length": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
@@ -86,11 +84,8 @@ WRONG = {
         {"tension": math.nan},
     ),
     "keep_look": NO_FLAGS,
-    "keep_best": NO_FLAGS,
     "discard_edits": NO_FLAGS,
     "in_world": NO_FLAGS,
-    "least": NO_CHOICES,
-    "weights": ("x", 5, ["x"], {5: 1.0}, {"Thing": "1"}, {"Thing": 0.0}, {"Thing": math.nan}),
     "interpolation": ("X", 5, b"LINEAR", ["LINEAR"]),
     "whole": NO_FLAGS,
     "use_tcb": NO_FLAGS,
@@ -98,17 +93,14 @@ WRONG = {
     "known_only": NO_FLAGS,
     "output": NO_CHOICES,
     "unit": NO_CHOICES,
-    "content": NO_CHOICES,
-    "rotation": NO_CHOICES,
     "quantities": ("SPEED", 5, None, ["X"], [5]),
     "progress": (5, "print", [print]),
     "options": ("x", None, {}, {"step": 1.0}),
     "how": ("x", 5, {}, {"step": 1.0}),
     "table": ("x", None, b"frame,x", [[1, 2]]),
-    "wanted": ("x", None, 5, []),
-    "keys": (20, "20", None, [None], [math.nan], ["20"]),
+    "condition": ("x", None, 5, []),
+    "keys": (20, "20", None, [None], [20], ["20"]),
     "point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan), None),
-    "parent_point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan)),
     "frames": ("x", None, [], [[1, 20]], [1, math.nan], [20, 1], [1, 1e308]),
     "values": ("x", None, [1.0], [[1, 2], [3, 4]], [[0, 0, 0], [0, 0, math.nan]], [[0, 0, 0], [0, 0, 1e300]]),
     "tangents_in": ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]]),
@@ -147,7 +139,7 @@ NO_FUNCTIONS = {
 def arguments_of(animation, function):
     """What the function takes, by name, so that it would do something."""
     item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
-    table = animation.tables.export_table.Table("FRAME", np.array([1.0]), ())
+    table = animation.edit.table_export.Table("FRAME", np.array([1.0]), ())
     return {
         "datablock": item,
         "item": child if function == "joint_gap" else item,
@@ -165,12 +157,11 @@ def arguments_of(animation, function):
         "values": [[0, 0, 0], [1, 2, 3]],
         "path": "walk.fbx",
         "objects": [item],
-        "distance": 1.0,
         "errors": [0.01],
-        "wanted": animation.StaysAbove(),
-        "keys": [1],
+        "condition": animation.StaysAbove(),
+        "keys": [animation.track_keys(item, "location")],
         "table": table,
-        "how": animation.TableKeys() if function == "import_table" else animation.TableContent(),
+        "how": animation.TableKeys(),
     }
 
 

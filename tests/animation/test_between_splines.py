@@ -14,7 +14,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.all_pairs import each_once
-from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
+from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.interpolation_choice import FRAMES, OUTPUTS, choose
 from tests.animation.locations import VALUES
 from tests.animation.rotations import channels_at, quaternion_of, rotations_near_each_other, values_of
@@ -24,11 +24,6 @@ SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]
 BETWEEN = [7.5, 9.0, 11.0, 12.0]
 """After the key that is chosen."""
 ROUNDING = 4e-6
-
-
-@pytest.fixture
-def velocities(animation):
-    return importlib.import_module(f"{animation.__name__}.tables.velocities")
 
 
 @pytest.fixture
@@ -61,6 +56,14 @@ def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Obje
             fcurve.update()
     animation.bake(thing, output="HANDLES")
     return thing, plain
+
+
+def written(animation, item: bpy.types.Object, quantity: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Frames between the second and the third key, and the three numbers that were written there."""
+    animation.write_velocities(item, how=animation.Velocities(frozenset({quantity}), step=0.5))
+    curves = [co(curve(item, f'["{name}"]', index)) for index in range(3)]
+    there = (curves[0][:, 0] >= 8.0) & (curves[0][:, 0] <= 11.75)
+    return curves[0][there, 0], np.stack([rows[there, 1] for rows in curves], axis=1)
 
 
 def places(item: bpy.types.Object, frames) -> np.ndarray:
@@ -102,35 +105,32 @@ def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str)
 
 
 @pytest.mark.parametrize("kind", SMOOTH)
-def test_velocities_are_those_of_what_is_played(animation, velocities, kind: str) -> None:
+def test_velocities_are_those_of_what_is_played(animation, kind: str) -> None:
     thing, plain = twins(animation, kind)
-    how = velocities.Velocities(frozenset({"VELOCITY"}), step=0.5, frame_range=(8.0, 11.75))
-    (table, _) = velocities.velocity_table({thing: None}, how)
-    wanted = slope(lambda before, after: places(plain, after) - places(plain, before), table.times)
-    assert np.abs(table.properties[0].values - wanted).max() < 3e-5
+    frames, found = written(animation, thing, "VELOCITY", "tcb_location_velocity")
+    wanted = slope(lambda before, after: places(plain, after) - places(plain, before), frames)
+    assert np.abs(found - wanted).max() < 3e-5
 
 
-def test_accelerations_are_those_of_what_is_played(animation, velocities) -> None:
+def test_accelerations_are_those_of_what_is_played(animation) -> None:
     """Of a quarter of a sine, which eases in."""
     thing, _ = twins(animation, "SINE")
-    how = velocities.Velocities(frozenset({"ACCELERATION"}), frame_range=(8.0, 12.0))
-    (table, _) = velocities.velocity_table({thing: None}, how)
+    frames, found = written(animation, thing, "ACCELERATION", "tcb_location_acceleration")
     width = FRAMES[2] - FRAMES[1]
     change = np.subtract(VALUES[2], VALUES[1])
     quarters = math.pi / 2 / width
-    wanted = [change * quarters**2 * math.cos(quarters * (frame - FRAMES[1])) for frame in table.times]
-    assert np.abs(table.properties[0].values - wanted).max() < 1e-7
+    wanted = [change * quarters**2 * math.cos(quarters * (frame - FRAMES[1])) for frame in frames]
+    assert np.abs(found - wanted).max() < 1e-7
 
 
 @pytest.mark.parametrize(("kind", "mode"), each_once(SMOOTH, MODES))
-def test_angular_velocities_are_those_of_what_is_played(animation, velocities, mode: str, kind: str) -> None:
+def test_angular_velocities_are_those_of_what_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
-    how = velocities.Velocities(frozenset({"VELOCITY"}), step=0.5, frame_range=(8.0, 11.75))
-    (table, _) = velocities.velocity_table({thing: None}, how)
+    frames, found = written(animation, thing, "VELOCITY", "tcb_rotation_angular_velocity")
     wanted = slope(
-        lambda before, after: (orientations(plain, after) * orientations(plain, before).inv()).as_rotvec(), table.times
+        lambda before, after: (orientations(plain, after) * orientations(plain, before).inv()).as_rotvec(), frames
     )
-    assert np.abs(table.properties[0].values - wanted).max() < 3e-5
+    assert np.abs(found - wanted).max() < 3e-5
 
 
 def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, smoothness) -> None:
@@ -182,10 +182,10 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
 
 
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
-    relaxing = importlib.import_module(f"{animation.__name__}.relaxation.relax")
+    motion = importlib.import_module(f"{animation.__name__}.relaxation.relaxed_motion")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
-    (keys,) = relaxing._keys_at(thing, "", ["rotation"], [FRAMES[1]])
-    mover = relaxing.Mover(keys, {})
+    keys = animation.track_keys(thing, "rotation")
+    mover = motion.Mover(keys.take(keys.frames == FRAMES[1]), {})
     (spline,) = mover.splines(mover.start + 0.5)
     for fcurve in fcurves(plain):
         point = fcurve.keyframe_points[1]

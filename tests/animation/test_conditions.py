@@ -39,7 +39,7 @@ def test_clip_planes_that_cross_between_good_keys_are_found(animation):
     assert 0 < len(broken) < 20
     assert not any(played[frame] for frame in (1, 11, 16, 31))
     assert (violation.start, violation.end) == (min(broken), max(broken))
-    assert (violation.track, violation.keys) == ("clip_start and clip_end", (11, 16))
+    assert violation.track == "clip_start and clip_end"
 
 
 def test_a_lens_that_overshoots_below_what_blender_plays_is_found(animation):
@@ -52,7 +52,6 @@ def test_a_lens_that_overshoots_below_what_blender_plays_is_found(animation):
         if item.data.lens == 1.0:
             cut.append(frame)
     assert (violation.condition, violation.start, violation.end) == ("LENS", min(cut), max(cut))
-    assert violation.keys == (11, 16)
 
 
 def test_a_focus_before_the_clip_start_counts_only_where_depth_of_field_is_on(animation):
@@ -60,7 +59,7 @@ def test_a_focus_before_the_clip_start_counts_only_where_depth_of_field_is_on(an
     assert animation.check(item).violations == []
     item.data.dof.use_dof = True
     violation = only(animation.check(item))
-    assert (violation.condition, violation.worst, violation.keys) == ("FOCUS", 21, (21, 21))
+    assert (violation.condition, violation.worst) == ("FOCUS", 21)
 
 
 def test_a_camera_that_meets_all_conditions_has_no_violation(animation):
@@ -107,7 +106,6 @@ def test_a_tracked_camera_that_comes_over_its_target_rolls_over_where_it_is_said
     assert turned[worst] > 2.0
     assert frames[worst] - 0.3 <= violation.worst <= frames[worst + 1] + 0.3
     assert violation.condition == "VIEW"
-    assert violation.keys == (11, 11)
 
 
 def test_a_damped_track_flips_where_its_target_passes_straight_behind(animation):
@@ -142,7 +140,7 @@ def test_a_scale_that_passes_through_zero_between_keys_is_found_where_it_is_zero
     violation = only(animation.check(item))
     play(violation.worst)
     assert abs(item.scale.x) < 1e-3
-    assert (violation.condition, violation.keys, violation.track) == ("SCALE", (1, 21), "scale")
+    assert (violation.condition, violation.track) == ("SCALE", "scale")
     assert violation.message.startswith("scale x passes")
 
 
@@ -158,7 +156,7 @@ def test_a_scale_that_is_zero_for_a_while_is_one_violation(animation):
     item = new_object("Ball", "XYZ")
     key(item, "scale", [(1, (1, 1, 1)), (11, (0, 0, 0)), (21, (0, 0, 0)), (31, (1, 1, 1))])
     violation = only(animation.check(item))
-    assert (violation.start, violation.end, violation.keys) == (11, 21, (11, 11))
+    assert (violation.start, violation.end) == (11, 21)
 
 
 def test_a_bones_scale_is_looked_at(animation):
@@ -190,12 +188,12 @@ def test_what_was_not_looked_at_is_not_said_to_hold(animation):
     item, other = camera(clip_end=[(1, 100.0), (21, 0.01)]), camera("Long", clip_end=[(1, 100.0), (900_000, 100.0)])
     checks = animation.check(item, frame_range=(1, 1e9))
     assert (checks.objects, checks.samples, checks.holds) == (0, 0, False)
-    assert checks.summary == "Not checked: 1 of 1"
+    assert checks.summary == "Violated: 0, not checked: 1, in 0 objects, 0 samples"
     bpy.context.scene.frame_end = 10
     item.data.animation_data_clear()
     both = animation.check(item, other)
     assert both.violations == []
-    assert both.summary == "Not checked: 1; what was checked holds: 1 object, 37 samples"
+    assert both.summary == "Violated: 0, not checked: 1, in 1 object, 37 samples"
     assert animation.check(item).summary == "All conditions hold: 1 object, 37 samples"
     with pytest.raises(ValueError, match=r"^frame_range\[1\] inf is not a finite number"):
         animation.check(item, frame_range=(1, math.inf))

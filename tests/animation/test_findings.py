@@ -51,11 +51,10 @@ def _enabled(animation: Any) -> bpy.types.Object:
 def _table(animation: Any) -> Any:
     item = new_object("Read", "XYZ")
     key(item, "location", PLACES)
-    made, _ = animation.export_table(item, animation.TableContent())
+    made, _ = animation.export_table(item)
     other = new_object("Other", "XYZ")
     key(other, "location", [(frame + 3, place) for frame, place in PLACES])
-    for point in curve(other, "location").keyframe_points:
-        point.interpolation = "SINE"
+    animation.enable(other)
     return animation.import_table(other, made, animation.TableKeys(replace=True))
 
 
@@ -107,15 +106,11 @@ def _velocities(animation: Any) -> Any:
     return animation.write_velocities(_enabled(animation))
 
 
-def _velocity_table(animation: Any) -> Any:
-    return animation.velocity_table({_enabled(animation): None})[1]
-
-
 def _export_table(animation: Any) -> Any:
     item = faulty()
     for point in curve(item, "location").keyframe_points:
         point.interpolation = "SINE"
-    return animation.export_table(item, animation.TableContent())[1]
+    return animation.export_table(item)[1]
 
 
 REPORTS: dict[str, Callable[[Any], Any]] = {
@@ -134,7 +129,6 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "import_table": _table,
     "export_table": _export_table,
     "write_velocities": _velocities,
-    "velocity_table": _velocity_table,
     "check": _checks,
     "reduce": _reduced,
 }

@@ -53,7 +53,7 @@ WORKS = {
     "remove_retiming": lambda animation, item: animation.remove_retiming(item),
     "key_whole": lambda animation, item: animation.key_whole(item),
     "write_velocities": lambda animation, item: animation.write_velocities(item),
-    "export_table": lambda animation, item: animation.export_table(item, animation.TableContent()),
+    "export_table": lambda animation, item: animation.export_table(item),
     "import_table": lambda animation, item: animation.import_table(item, table(animation), animation.TableKeys()),
 }
 
@@ -61,7 +61,7 @@ WORKS = {
 def table(animation) -> Any:
     other = new_object("Other")
     key(other, "scale", KEYS)
-    return animation.export_table(other, animation.TableContent())[0]
+    return animation.export_table(other)[0]
 
 
 @pytest.mark.parametrize(("work", "is_tcb"), each_once(WORKS.values(), [False, True]))

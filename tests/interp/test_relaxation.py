@@ -40,54 +40,6 @@ def test_the_least_change_within_limits_is_the_one_that_scipy_finds(seed):
     assert ours == pytest.approx(theirs.x, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_least_effort_within_limits_is_the_one_that_scipy_finds(seed):
-    random = np.random.default_rng(seed)
-    matrix, wanted = random.normal(size=(12, 5)), random.normal(size=12)
-    slopes = random.normal(size=(30, 5))
-    room = slopes @ random.normal(size=5) + random.uniform(0, 0.5, size=30)  # so there is a solution
-    ours = relaxation.least_effort(matrix, wanted, slopes, room)
-    assert ours is not None
-    limits: Any = {"type": "ineq", "fun": lambda x: room - slopes @ x, "jac": lambda _: -slopes}
-    options: Any = {"ftol": 1e-11, "maxiter": 500}
-    minimize: Any = optimize.minimize
-    theirs = minimize(
-        lambda x: ((matrix @ x - wanted) ** 2).sum(),
-        np.zeros(5),
-        jac=lambda x: 2 * matrix.T @ (matrix @ x - wanted),
-        constraints=limits,
-        method="SLSQP",
-        options=options,
-    )
-    assert theirs.success
-    assert (slopes @ ours <= room + 1e-6).all()
-    assert ours == pytest.approx(theirs.x, abs=1e-5)
-
-
-def test_the_least_effort_of_a_curved_problem_is_the_one_that_scipy_finds():
-    """Nearest to (2, 1) in a bent measure, within the unit circle."""
-
-    def effort(x):
-        return np.array([2.0 * (x[0] - 2.0), x[1] + 0.3 * x[0] ** 2 - 1.0])
-
-    def excess(x):
-        return np.array([np.hypot(*x) - 1.0])
-
-    ours = relaxation.relax(excess, [0.2, 0.1], 1e-7, effort=effort)
-    limits: Any = {"type": "ineq", "fun": lambda x: -excess(x)}
-    minimize: Any = optimize.minimize
-    theirs = minimize(lambda x: (effort(x) ** 2).sum(), [0.2, 0.1], constraints=limits, method="SLSQP", tol=1e-14)
-    assert ours.reached
-    # The last round moves by less than a hundredth of the change; the effort is flat there.
-    assert (effort(ours.numbers) ** 2).sum() == pytest.approx((effort(theirs.x) ** 2).sum(), rel=1e-3)
-
-
-def test_numbers_that_take_no_effort_change_as_little_as_possible():
-    """Only the sum takes effort, so each of the two changes by half of it."""
-    result = relaxation.relax(lambda x: np.array([-1.0]), [1.0, 3.0], 1e-3, effort=lambda x: np.array([x.sum() - 6.0]))
-    assert result.numbers == pytest.approx((2.0, 4.0), abs=1e-5)
-
-
 def test_limits_that_contradict_each_other_have_no_change():
     assert relaxation.least_change([[1.0, 0.0], [-1.0, 0.0]], [-1.0, 0.5]) is None
     assert relaxation.least_change([[0.0, 0.0]], [-1.0]) is None

@@ -70,7 +70,7 @@ def test_what_was_not_looked_at_is_a_warning(eye, capsys):
     said = capsys.readouterr().out
     assert listed() == []
     assert 'Warning: "Eye": not checked: ' in said
-    assert "Warning: Not checked: 1 of 1" in said
+    assert "Warning: Violated: 0, not checked: 1, in 0 objects" in said
     assert "hold" not in said
 
 

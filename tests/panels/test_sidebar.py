@@ -683,7 +683,6 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
 
 def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
     assert "Find frames with faults" in " ".join(drawn("TCB_PT_checks"))
-    assert "Change the selected keys" in " ".join(drawn("TCB_PT_relax"))
 
 
 def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):

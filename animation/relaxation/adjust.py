@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relaxation of keys: the least change with which a condition holds at every frame and between frames.
+
+Source: docs/formulas, "Relaxation".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...interp import relaxation, rotations
+from ..arguments import FrameRange, Parameters, Point, Positive, checked
+from ..bake.pipeline import rebake
+from ..bake.plans.splines import quaternions_of
+from ..edit.own_curves import own_points, save_own_keys
+from ..edit.track_keys import TrackKeys
+from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
+from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
+from ..fcurves.editable import editable_channels
+from ..fcurves.keyframes import Keyframes, read_coordinates
+from ..number_text import size_text
+from ..sampling.beyond_fcurves import UnknownMotionError
+from ..sampling.properties import STEP, Values, sampled_frames
+from ..store.table.options import Options
+from ..store.tracks import Track, find_tracks
+from ..translation import counted, n_, rpt_
+from .relaxed_motion import Follower, Motion, Mover, to_come
+from .wanted_conditions import TOLERANCE, Condition
+
+_FINER = 4
+"""The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
+
+
+@dataclass
+class Relaxation:
+    """The result of a relaxation; errors are in world units, or for rotation limits in radians."""
+
+    name: str
+    keys: int
+    """Keys that were changed; 0 where the condition held already."""
+    before: float
+    before_frame: float
+    after: float
+    after_frame: float
+    moved: float = 0.0
+    """The largest distance by which a key's location was changed."""
+    turned: float = field(default=0.0, metadata=IN_RADIANS)
+    """The largest angle by which a key's rotation was changed, radians."""
+    notes: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it: angles in degrees, findings with their messages."""
+        return as_dict(self)
+
+    def __str__(self) -> str:
+        if not self.keys:
+            text = n_("nothing to change: the largest error was {:s} (frame {:g})")
+            return f'"{self.name}": {rpt_(text, size_text(self.before), self.before_frame)}'
+        errors = rpt_(
+            "the largest error was {:s} (frame {:g}), is {:s} (frame {:g})",
+            size_text(self.before),
+            self.before_frame,
+            size_text(self.after),
+            self.after_frame,
+        )
+        ways = [rpt_("moved by up to {:s}", size_text(self.moved))] if self.moved else []
+        ways += [rpt_("turned by up to {:s}", size_text(self.turned, is_angle=True))] if self.turned else []
+        keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), ", ".join(ways))
+        return f'"{self.name}": {errors}; {keys}'
+
+
+@checked
+def relax(  # noqa: PLR0913
+    item: bpy.types.Object,
+    condition: Condition,
+    keys: Sequence[TrackKeys],
+    *,
+    bone: str = "",
+    point: Point = (0.0, 0.0, 0.0),
+    tolerance: Positive = TOLERANCE,
+    frame_range: FrameRange | None = None,
+    defaults: Parameters | None = None,
+    scene: bpy.types.Scene | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Relaxation:
+    """Change keys as little as possible until a condition holds within the tolerance.
+
+    Baked tracks are baked again.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object, or the armature of the bone.
+    condition : StaysAt, StaysAbove or TurnsWithin
+        The condition.
+    keys : sequence of TrackKeys
+        The keys that may change, of location and rotation tracks that move it, also of its parents, as `track_keys`
+        returns them.
+    bone : str
+        A bone of the armature `item`.
+    point : sequence of 3 floats
+        The point for which the condition must hold, in the axes of the object or bone.
+    tolerance : float
+        The largest error that is allowed.
+    frame_range : (float, float), optional
+        The frames in which it must hold. Default: the scene's frames, extended by keys before and after.
+    defaults : mapping, optional
+        Parameters of keys that have none of their own, where the track is not baked.
+    scene : bpy.types.Scene, optional
+        The scene whose frames are used. Default: the open one.
+    progress : callable, optional
+        Called with the rounds done, and the most there may be.
+
+    Raises
+    ------
+    AnimationError
+        A track can't be changed or is not TCB, something other than F-curves and parents moves it, the target is the
+        object or bone itself, or the tolerance can't be reached: the text names the frame and the error that remains.
+        Nothing was changed.
+    ValueError
+        The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
+
+    Examples
+    --------
+    >>> report = animation.enable(rig)
+    >>> keys = animation.track_keys(rig, 'pose.bones["foot.L"].location')
+    >>> condition = animation.StaysAbove(height=0.5)
+    >>> done = animation.relax(rig, condition, [keys.take((keys.frames > 1) & (keys.frames < 40))], bone="foot.L")
+    >>> done.keys, round(done.before, 2)
+    (2, 0.72)
+    """
+    for owner, name in ((item, bone), *condition.targets):
+        if name and (owner.pose is None or name not in owner.pose.bones):
+            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
+    if (item, bone) in condition.targets:
+        if bone:
+            raise AnimationError(Finding("RELAX_OWN_BONE", item.name, arguments=(bone,)))
+        raise AnimationError(Finding("RELAX_ITSELF", item.name))
+    seen = scene or bpy.context.scene
+    assert seen is not None
+    movers = [Mover(chosen, defaults or {}) for chosen in keys if len(chosen)]
+    if not movers:
+        raise AnimationError(Finding("RELAX_NO_KEY", item.name))
+    movers += to_come(movers, item, bone, defaults or {})
+    follower = Follower(item, bone, np.array(point, dtype=np.float64))
+    owners: list[bpy.types.ID] = [
+        item,
+        *(mover.datablock for mover in movers),
+        *(target for target, _ in condition.targets),
+    ]
+
+    def motion(step: float) -> Motion:
+        return Motion(follower, condition, movers, seen, sampled_frames(seen, owners, frame_range, step))
+
+    try:
+        return _relax(movers, motion(STEP), motion(STEP / _FINER), tolerance, progress)
+    except UnknownMotionError as unknown:
+        raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
+
+
+def _relax(
+    movers: list[Mover],
+    coarse: Motion,
+    judge: Motion,
+    tolerance: float,
+    progress: Callable[[int, int], None] | None,
+) -> Relaxation:
+    name = judge.follower.name
+    start = np.concatenate([mover.start for mover in movers])
+    before = judge.errors(start)
+    finite = np.isfinite(before)
+    if not finite.all():
+        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(judge.frames[np.argmin(finite)])))
+    was_at = float(judge.frames[np.argmax(before)])
+    largest = float(before.max())
+    if largest <= tolerance:
+        return Relaxation(name, 0, largest, was_at, largest, was_at)
+    numbers = _relaxed(coarse, judge, start, tolerance, progress)
+    after = judge.errors(numbers)
+    left, left_at = float(after.max()), float(judge.frames[np.argmax(after)])
+    if left > tolerance:
+        sizes = size_of(tolerance), size_of(left), left_at, size_of(largest)
+        raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
+    result = Relaxation(name, sum(len(mover.keys) for mover in movers), largest, was_at, left, left_at)
+    result.moved, result.turned = _ways(movers, start, numbers)
+    result.notes = _write(movers, numbers)
+    return result
+
+
+def _relaxed(
+    coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
+) -> Values:
+    """Return numbers with which the condition holds, or comes nearest to it; at finer frames where it needs them."""
+    numbers = start
+    for motion in (coarse, judge):
+        weights, longest = motion.costs()
+        found = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
+        numbers = found.numbers.astype(np.float32).astype(np.float64)
+        if judge.errors(numbers).max() <= tolerance or not found.reached:
+            break
+    return numbers
+
+
+def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
+    """Return the largest distance a location key was moved, and the largest angle a rotation key was turned."""
+    moved = turned = 0.0
+    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
+    for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
+        if not mover.slots:
+            continue
+        if mover.track.is_rotation:
+            old, new = (rotations.normalise(quaternions_of(mover.track, mover.raw(each))) for each in (before, after))
+            turned = max(turned, float(rotations.angle_between(old, new).max()))
+        else:
+            rows = np.array([row for _, row in mover.slots])
+            squares = np.bincount(rows, (after - before) ** 2)
+            moved = max(moved, math.sqrt(float(squares.max())))
+    return moved, turned
+
+
+def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
+    """Write the numbers into the keys, and play again the tracks that were played; return notes for the user."""
+    notes: list[Finding] = []
+    by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
+    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
+    for mover, own in zip(movers, np.split(numbers, ends), strict=True):
+        if mover.slots:
+            by_datablock.setdefault(mover.datablock, []).append((mover, own))
+    for datablock, group in by_datablock.items():
+        channels = editable_channels(datablock, notes)
+        tracks = {track.path: track for track in find_tracks(datablock, channels)}
+        for mover, own in group:
+            _put(channels, tracks[mover.track.path], mover, own)
+        played = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.is_played]
+        (users,) = users_of_channels([channels])
+        report = rebake(users or [datablock], channels, played, Options())
+        notes += [*report.errors, *report.notes]
+        evaluate_anew(channels.action)
+    return notes
+
+
+def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
+    """Write the numbers into the track's own keys: those on its F-curves, or the saved keys of a baked track."""
+    of_component: dict[int, list[tuple[int, float]]] = {index: [] for index in track.channels}
+    for (component, row), number in zip(mover.slots, numbers.tolist(), strict=True):
+        of_component[component].append((row, number))
+    if track.is_baked:
+        points = own_points(track)
+        save_own_keys(
+            channels, track, {index: _with_values(points[index][1], own) for index, own in of_component.items() if own}
+        )
+        return
+    for index, fcurve in track.channels.items():
+        own = of_component[index]
+        frames = read_coordinates(fcurve)[::2]
+        for row, number in own:
+            frame = mover.originals[index].keys.frames[row]
+            point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]
+            # Setting co_ui moves the handles along. A key that the curve shows elsewhere moves by the same difference.
+            was = float(mover.originals[index].keys.values[row])
+            point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
+        if own:
+            fcurve.update()
+
+
+def _with_values(keys: Keyframes, values: Sequence[tuple[int, float]]) -> Keyframes:
+    """Return the keys with other values, given by row; handles move along."""
+    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
+    for row, value in values:
+        change = np.float32(value) - co[row, 1]
+        co[row, 1] = value
+        left[row, 1] += change
+        right[row, 1] += change
+    return keys.with_(co=co, handle_left=left, handle_right=right)
