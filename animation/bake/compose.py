@@ -21,7 +21,6 @@ from ..fcurves.keyframes import (
     BoolArray,
     EnumArray,
     Float32Array,
-    HandlesOnKeys,
     Joined,
     Keyframes,
 )
@@ -146,26 +145,22 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     that begin a segment which Blender plays keep all that this depends on.
     """
     shape, rows = keys.values.shape, keys.rows
-    linear = keys.incoming is None
     co = np.empty((*shape, 2), dtype=np.float32)
     co[..., 0], co[..., 1] = keys.frames, keys.values
     arrays: Arrays = {name: np.zeros(shape, dtype=np.uint8) for name in _BYTES}
     arrays["type"][:] = KEY_TYPE["GENERATED"]
     arrays |= {name: np.zeros(shape, dtype=np.float32) for name in _FLOATS}
-    arrays["interpolation"] = np.full(shape, INTERPOLATION["LINEAR" if linear else "BEZIER"], dtype=np.uint8)
+    kind = INTERPOLATION["LINEAR" if keys.incoming is None else "BEZIER"]
+    arrays["interpolation"] = np.full(shape, kind, dtype=np.uint8)
     if len(rows):
         for name in (*_BYTES, *_FLOATS):
             arrays[name][:, rows] = getattr(own.keys, name).reshape(shape[0], -1)
     for name in FLAGS:
         arrays[name] = arrays[name].view(np.bool_)
     arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
-    is_broken = bool(np.count_nonzero(keys.gaps))
-    if linear and not is_broken:
-        return HandlesOnKeys(
-            {name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()}, rows[:0], [co[0, :0]] * 2
-        )
     sides = _handles(keys, co)
-    if is_broken:
+    if np.count_nonzero(keys.gaps):
+        sides = [places.copy() for places in sides]
         _leave_to_blender(arrays, sides, own, keys)
     return _flat(arrays | dict(zip(SIDES, sides, strict=True)))
 
@@ -173,7 +168,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
     """Return the left and right handles, at thirds of the segments; of linear keys on the keys."""
     if keys.incoming is None or keys.outgoing is None:
-        return [co.copy(), co.copy()]
+        return [co, co]
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
 
 

@@ -86,15 +86,6 @@ class Keyframes:
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
-    @cached_property
-    def handles_apart(self) -> BoolArray:
-        """Return which keys have a handle that does not lie on the key, to the bit."""
-        return handles_apart(self.co, self.handle_left, self.handle_right)
-
-    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
-        """Return the left and the right handles of the keys of those rows, which `handles_apart` has."""
-        return [self.handle_left[rows], self.handle_right[rows]]
-
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all attributes by name."""
@@ -230,52 +221,12 @@ class Part(Keyframes):
         size = len(self) // count
         return [self.among(slice(size * n, size * (n + 1))) for n in range(count)]
 
-    @cached_property
-    def handles_apart(self) -> BoolArray:
-        """Return which keys have a handle that does not lie on the key, to the bit."""
-        return self.every.handles_apart[self.rows]
-
-    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
-        """Return the left and the right handles of the keys of those rows of the channel."""
-        return self.every.handles_of_apart(rows + self.rows.start)
-
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
             raise AttributeError(name)
         array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
         vars(self)[name] = array
         return array
-
-
-class HandlesOnKeys(Keyframes):
-    """Keys whose handles lie on them, but for those of some rows: whole arrays of handles are made when first read.
-
-    `arrays` has the other attributes; `sides` the left and the right handles of the keys of `rows`, which ascend.
-    """
-
-    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]], rows: IndexArray, sides: Sequence[Float32Array]) -> None:
-        vars(self).update(arrays)
-        self._rows, self._sides = rows, sides
-
-    def __getattr__(self, name: str) -> npt.NDArray[Any]:
-        if name not in SIDES:
-            raise AttributeError(name)
-        places = self.co.copy()
-        places[self._rows] = self._sides[SIDES.index(name)]
-        vars(self)[name] = places
-        return places
-
-    @cached_property
-    def handles_apart(self) -> BoolArray:
-        """Return which keys have a handle that does not lie on the key, to the bit."""
-        apart = np.zeros(len(self), dtype=np.bool_)
-        apart[self._rows] = handles_apart(self.co[self._rows], *self._sides)
-        return apart
-
-    def handles_of_apart(self, rows: IndexArray) -> list[Float32Array]:
-        """Return the left and the right handles of the keys of those rows, which `handles_apart` has."""
-        at = self._rows.searchsorted(rows)
-        return [places[at] for places in self._sides]
 
 
 class _Concatenated(Keyframes):
@@ -474,13 +425,13 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
     """
     keys, counts = joined.keys, joined.counts
     ends = [0, *accumulate(counts)]
-    apart = keys.handles_apart.nonzero()[0]
+    apart = handles_apart(keys.co, keys.handle_left, keys.handle_right).nonzero()[0]
     bounds = apart.searchsorted(ends).tolist()
     few = [(high - low) * _FEW < count for (low, high), count in zip(pairwise(bounds), counts, strict=True)]
     wanted = ("co", *_SINGLE) if all(few) else (*_PAIRS, *_SINGLE)
     in_pairs = [2 * end for end in ends]
     parts = {name: sliced(getattr(keys, name), in_pairs if name in _PAIRS else ends) for name in wanted}
-    left, right = (places.tolist() for places in keys.handles_of_apart(apart)) if any(few) else ([], [])
+    left, right = (side[apart].tolist() for side in (keys.handle_left, keys.handle_right)) if any(few) else ([], [])
     # New keys already have easing 0, as most keys do.
     none_eased = not np.count_nonzero(keys.easing)
     for place, (fcurve, count) in enumerate(zip(fcurves, counts, strict=True)):
