@@ -236,18 +236,12 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
         spans = [part.rows for part in parts]
         if are_consecutive(spans):
             return Part(parts[0].every, slice(spans[0].start, spans[-1].stop))
-        return parts[0].every.take(rows_of_parts(spans))
     return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
 
 
 def are_consecutive(parts: Sequence[slice]) -> bool:
     """Return whether each part starts where the one before it ends."""
     return [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
-
-
-def rows_of_parts(parts: Sequence[slice]) -> IndexArray:
-    """Return the rows of parts one after the other."""
-    return np.concatenate([np.arange(part.start, part.stop) for part in parts])
 
 
 def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:

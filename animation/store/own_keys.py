@@ -32,7 +32,6 @@ from ..fcurves.keyframes import (
     Part,
     are_consecutive,
     end_to_end,
-    rows_of_parts,
 )
 from ..records import record
 from ..translation import n_
@@ -60,13 +59,16 @@ _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("
 
 
 @record(eq=False)
-class OwnKeys:
-    """The animator's keys of one channel, without TCB.
+class OwnArrays:
+    """The animator's keys of one or more channels, end to end, without TCB.
+
+    What is computed of them is computed for all channels together: NumPy's cost per call is the same for ten keys as
+    for a thousand.
 
     Attributes
     ----------
     keys : Keyframes
-        In order of frame. Their `back`, `amplitude` and `period` contain their identities.
+        In order of frame within a channel. Their `back`, `amplitude` and `period` contain their identities.
     identities : array, shape (n,)
         0 for a key that has none yet.
     numbers : array, shape (n, k)
@@ -78,8 +80,8 @@ class OwnKeys:
     placed : array of uint8, shape (n,)
         Which handles were placed to play the track, and which keys are played by other numbers, by the bits in the
         table and in `restored_keys.py`.
-    edited : bool
-        Keys were added, deleted or moved since their records were made: Blender must place automatic handles anew.
+    as_read : Keyframes or None
+        The same keys as the own curves have them; what is seldom edited may be as Live left it.
     """
 
     keys: Keyframes
@@ -88,150 +90,118 @@ class OwnKeys:
     rows: IndexArray
     chosen: EnumArray
     placed: EnumArray
-    edited: bool = False
     as_read: Keyframes | None = None
-    """The same keys as the own curve has them; what is seldom edited may be as Live left it."""
-
-    @property
-    def count(self) -> int:
-        """Return the number of keys."""
-        return len(self.identities)
-
-    @cached_property
-    def timing(self) -> bytes:
-        """Return the frames as bytes, which are equal where keys are at the same frames."""
-        return self.frames.tobytes()
 
     @cached_property
     def frames(self) -> Float32Array:
-        """Return the frames of the keys, contiguous."""
         return np.ascontiguousarray(self.keys.frames)
 
     @cached_property
+    def timing(self) -> bytes:
+        return self.frames.tobytes()
+
+    @cached_property
     def values(self) -> Float64Array:
-        """Return the values of the keys, contiguous."""
         return np.array(self.keys.values, dtype=np.float64)
 
     @cached_property
     def filled(self) -> Float64Array:
-        """Return tension, continuity, bias and ease, 0 where none was set, shape (5, n)."""
-        parameters = self.parameters.T.astype(np.float64)
+        parameters = self.numbers[:, : len(rows_.PARAMETERS)].T.astype(np.float64)
         parameters[np.isnan(parameters)] = 0.0
         return parameters
 
     @cached_property
     def are_in_range(self) -> bool:
-        """Return whether none of these is out of its range."""
         return bool(((self.filled >= LOWEST) & (self.filled <= HIGHEST)).all())
 
     @cached_property
-    def parameters(self) -> Float32Array:
-        """Return what was set of tension, continuity, bias and ease."""
-        return self.numbers[:, : len(rows_.PARAMETERS)]
-
-    @cached_property
     def has_chosen(self) -> bool:
-        """Return whether the animator changed anything of them after they became TCB keys."""
         return bool(np.count_nonzero(self.chosen))
 
     @cached_property
     def has_unseen(self) -> bool:
-        """Return whether Blender has to place handles of them."""
         return bool(np.count_nonzero(self.placed & UNSEEN))
 
     @cached_property
     def bound(self) -> float:
-        """Return a number that no absolute value exceeds; NaN where one may not be a number."""
         return float(np.abs(self.keys.values).max(initial=0.0))
 
     @cached_property
     def are_named(self) -> bool:
-        """Return whether each key has an identity."""
         return bool(np.count_nonzero(self.identities) == len(self.identities))
 
     @cached_property
+    def ends_spline(self) -> BoolArray:
+        ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
+        return ends
+
+    @cached_property
+    def ends(self) -> bytes:
+        return self.ends_spline.tobytes()
+
+    @cached_property
     def content(self) -> bytes:
-        """Return identities, frames, values and what else of the keys a bake goes by."""
-        content = np.empty(self.count, dtype=_CONTENT)
+        content = np.empty(len(self.identities), dtype=_CONTENT)
         content["identity"], content["co"] = self.identities, self.keys.co
         content["ends"], content["chosen"] = self.ends_spline, self.chosen
         return content.tobytes()
 
     @cached_property
     def shape(self) -> bytes:
-        """Return frames, what ends the spline, and parameters: equal where channels' splines differ by values alone."""
-        shape = np.empty(self.count, dtype=_SHAPE)
-        shape["frame"], shape["ends"], shape["parameters"] = self.keys.frames, self.ends_spline, self.parameters
+        shape = np.empty(len(self.identities), dtype=_SHAPE)
+        shape["frame"], shape["ends"] = self.keys.frames, self.ends_spline
+        shape["parameters"] = self.numbers[:, : len(rows_.PARAMETERS)]
         return shape.tobytes()
 
-    @cached_property
-    def ends(self) -> bytes:
-        """Return `ends_spline` as bytes."""
-        return self.ends_spline.tobytes()
 
-    @cached_property
-    def ends_spline(self) -> BoolArray:
-        """Return which keys begin a segment that Blender plays, not the spline, which ends on both sides of it.
+@record(eq=False)
+class OwnKeys:
+    """The animator's keys of one channel, without TCB: the rows `span` of `every`.
 
-        In such a segment values are constant, or follow the interpolation that the animator chose.
-        """
-        ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
-        return ends
-
-    def with_(self, **arrays: Any) -> OwnKeys:
-        """Return the same keys with these arrays in place of their own."""
-        others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
-        return OwnKeys(**others, **arrays)
-
-    def among(self, every: OwnKeys, span: slice) -> OwnKeys:
-        """Return the same keys with the arrays that those rows of `every` have."""
-        return OwnPart(every, span, self.edited)
-
-    def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
-        """Return the keys of those rows: indices, or a mask."""
-        identities, numbers, places = self.identities[rows], self.numbers[rows], self.rows[rows]
-        return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], self.placed[rows], True)
-
-
-class OwnPart(OwnKeys):
-    """The own keys of one channel among those of many; an array is cut out of theirs when it is first read.
-
-    `every` has the keys of all channels, concatenated, and `span` are the rows of the channel.
+    `edited`: keys were added, deleted or moved since their records were made, so Blender must place automatic handles
+    anew.
     """
 
-    every: OwnKeys
+    every: OwnArrays
     span: slice
+    edited: bool = False
 
-    def __init__(self, every: OwnKeys, span: slice, edited: bool) -> None:
-        self.every, self.span, self.edited = every, span, edited  # type: ignore[misc]
+    @classmethod
+    def of(cls, every: OwnArrays, edited: bool = False) -> OwnKeys:
+        """Return all the keys of the arrays."""
+        return cls(every, slice(0, len(every.identities)), edited)
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in _ARRAYS:
-            raise AttributeError(name)
-        array = getattr(self.every, name)[self.span]
-        vars(self)[name] = array
-        return array
+    @property
+    def count(self) -> int:
+        return int(self.span.stop - self.span.start)
 
     @cached_property
     def keys(self) -> Keyframes:
-        """Return the keys, of which each attribute is cut out when it is first read, too."""
         return Part(self.every.keys, self.span)
 
     @property
     def as_read(self) -> Keyframes | None:
-        """Return the keys as the own curve has them."""
-        every = self.every.as_read
-        return None if every is None else Part(every, self.span)
+        return None if self.every.as_read is None else Part(self.every.as_read, self.span)
 
     @property
-    def count(self) -> int:
-        """Return the number of keys."""
-        return int(self.span.stop - self.span.start)
+    def identities(self) -> Identities:
+        return self.every.identities[self.span]
 
     @property
-    def timing(self) -> bytes:
-        """Return the frames as bytes, which are equal where keys are at the same frames."""
-        return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]
+    def numbers(self) -> Float32Array:
+        return self.every.numbers[self.span]
+
+    @property
+    def rows(self) -> IndexArray:
+        return self.every.rows[self.span]
+
+    @property
+    def chosen(self) -> EnumArray:
+        return self.every.chosen[self.span]
+
+    @property
+    def placed(self) -> EnumArray:
+        return self.every.placed[self.span]
 
     @property
     def frames(self) -> Float32Array:
@@ -239,9 +209,19 @@ class OwnPart(OwnKeys):
         return self.every.frames[self.span]
 
     @property
+    def timing(self) -> bytes:
+        """Return the frames as bytes, which are equal where keys are at the same frames."""
+        return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]
+
+    @property
     def values(self) -> Float64Array:
         """Return the values of the keys, contiguous."""
         return self.every.values[self.span]
+
+    @property
+    def parameters(self) -> Float32Array:
+        """Return what was set of tension, continuity, bias and ease."""
+        return self.numbers[:, : len(rows_.PARAMETERS)]
 
     @property
     def filled(self) -> Float64Array:
@@ -252,11 +232,6 @@ class OwnPart(OwnKeys):
     def are_in_range(self) -> bool:
         """Return whether no parameter of any channel is out of its range."""
         return self.every.are_in_range
-
-    @cached_property
-    def parameters(self) -> Float32Array:
-        """Return what was set of tension, continuity, bias and ease."""
-        return self.every.parameters[self.span]
 
     @property
     def has_chosen(self) -> bool:
@@ -270,13 +245,26 @@ class OwnPart(OwnKeys):
 
     @property
     def bound(self) -> float:
-        """Return a number that no absolute value of any channel exceeds."""
+        """Return a number that no absolute value of any channel exceeds; NaN where one may not be a number."""
         return self.every.bound
 
     @property
     def are_named(self) -> bool:
         """Return whether each key has an identity."""
-        return self.every.are_named or bool(np.count_nonzero(self.identities) == len(self.identities))
+        return self.every.are_named or bool(np.count_nonzero(self.identities) == self.count)
+
+    @property
+    def ends_spline(self) -> BoolArray:
+        """Return which keys begin a segment that Blender plays, not the spline, which ends on both sides of it.
+
+        In such a segment values are constant, or follow the interpolation that the animator chose.
+        """
+        return self.every.ends_spline[self.span]
+
+    @property
+    def ends(self) -> bytes:
+        """Return `ends_spline` as bytes."""
+        return self.every.ends[self.span]
 
     @property
     def content(self) -> bytes:
@@ -285,52 +273,45 @@ class OwnPart(OwnKeys):
 
     @property
     def shape(self) -> bytes:
-        """Return frames, what ends the spline, and parameters."""
+        """Return frames, what ends the spline, and parameters: equal where channels' splines differ by values alone."""
         return self.every.shape[_SHAPE.itemsize * self.span.start : _SHAPE.itemsize * self.span.stop]
 
-    @property
-    def ends(self) -> bytes:
-        """Return `ends_spline` as bytes."""
-        return self.every.ends[self.span]
+    def with_(self, **arrays: Any) -> OwnKeys:
+        """Return the same keys with these arrays in place of their own."""
+        others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
+        return OwnKeys.of(OwnArrays(**others, **arrays), self.edited)
 
-    @cached_property
-    def ends_spline(self) -> BoolArray:
-        """Return which keys begin a segment that Blender plays."""
-        return self.every.ends_spline[self.span]
+    def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
+        """Return the keys of those rows: indices, or a mask."""
+        arrays = [getattr(self, name)[rows] for name in _ARRAYS]
+        return OwnKeys.of(OwnArrays(self.keys.take(rows), *arrays), edited=True)
 
 
-_FIELDS = tuple(each.name for each in fields(OwnKeys))
+_FIELDS = tuple(each.name for each in fields(OwnArrays))
 _ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
 _FRAME = np.dtype(np.float32).itemsize
 
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
-    """Concatenate the own keys of channels; consecutive parts of the same keys are not copied."""
-    every = channels[0].every if channels and isinstance(channels[0], OwnPart) else None
-    spans = [own.span for own in channels if isinstance(own, OwnPart) and own.every is every]
-    if every is not None and len(spans) == len(channels) and are_consecutive(spans):
-        if spans[-1].stop - spans[0].start == len(every.identities):
-            return every
-        return OwnPart(every, slice(spans[0].start, spans[-1].stop), False)
-    if every is not None and len(spans) == len(channels):
-        keys, taken = end_to_end([Part(every.keys, span) for span in spans]), rows_of_parts(spans)
-        arrays: list[Any] = [getattr(every, name)[taken] for name in _ARRAYS]
-    else:
-        keys = end_to_end([own.keys for own in channels])
-        arrays = [np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS]
-    identities, numbers, rows, chosen, placed = arrays
-    read = [each for own in channels if (each := own.as_read) is not None]
-    as_read = end_to_end(read) if len(read) == len(channels) else None
-    return OwnKeys(keys, identities, numbers, rows, chosen, placed, as_read=as_read)
+    """Concatenate the own keys of channels; consecutive ones of the same arrays are not copied."""
+    every, spans = channels[0].every, [own.span for own in channels]
+    if all(own.every is every for own in channels) and are_consecutive(spans):
+        return OwnKeys(every, slice(spans[0].start, spans[-1].stop))
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS}
+    read = [as_read for own in channels if (as_read := own.as_read) is not None]
+    arrays["as_read"] = end_to_end(read) if len(read) == len(channels) else None
+    return OwnKeys.of(OwnArrays(end_to_end([own.keys for own in channels]), **arrays))
 
 
-NO_OWN_KEYS = OwnKeys(
-    NO_KEYS,
-    np.empty(0, np.uint32),
-    np.empty((0, rows_.NUMBERS), np.float32),
-    np.empty(0, np.intp),
-    np.empty(0, np.uint8),
-    np.empty(0, np.uint8),
+NO_OWN_KEYS = OwnKeys.of(
+    OwnArrays(
+        NO_KEYS,
+        np.empty(0, np.uint32),
+        np.empty((0, rows_.NUMBERS), np.float32),
+        np.empty(0, np.intp),
+        np.empty(0, np.uint8),
+        np.empty(0, np.uint8),
+    )
 )
 
 
@@ -443,7 +424,7 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     parts: list[OwnKeys] = []
     for channel, now, span, otherwise in zip(records, named, joined.spans, changed, strict=True):
         before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
-        parts.append(OwnPart(every.own, span, channel is not None and now.tobytes() != before))
+        parts.append(OwnKeys(every.own, span, channel is not None and now.tobytes() != before))
     found = iter(parts)
     result = []
     for track in tracks:
@@ -456,7 +437,7 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 class _Without(NamedTuple):
     """The own keys of several channels without TCB, end to end."""
 
-    own: OwnKeys
+    own: OwnArrays
     changed: BoolArray
     """In which channels keys were moved, or their handle types changed, since their handles were placed."""
 
@@ -499,7 +480,7 @@ def _without_handles(
     if all(channel is None for channel in records):
         placed = np.zeros(len(identities), dtype=np.uint8)
         chosen = chosen_of(joined.keys, joined.keys, at, None)
-        own = OwnKeys(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
+        own = OwnArrays(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
         return _Without(own, np.zeros(len(records), dtype=np.bool_))
     named = joined.of_channels(identities)
     written = rows_.joined([written_of(each, channel) for each, channel in zip(named, records, strict=True)], OWN)
@@ -517,7 +498,7 @@ def _without_handles(
     linear &= chosen & rows_.CHOSEN_INTERPOLATION == 0
     if linear.any():
         keys = keys.with_(interpolation=np.where(linear, np.uint8(INTERPOLATION["BEZIER"]), keys.interpolation))
-    own = OwnKeys(keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
+    own = OwnArrays(keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
     return _Without(own, joined.sums(_is_changed(shown, keys, at, written, chosen)) > 0)
 
 

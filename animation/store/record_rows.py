@@ -96,7 +96,7 @@ def recorded(
     identities[~stays] = fresh["identity"]
     set_now = own.numbers if numbers is None else numbers_in(rows)
     named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
-    owns = [part.own.among(named, each.rows) for part, each in zip(parts, joined.channels, strict=True)]
+    owns = [OwnKeys(named.every, span, part.own.edited) for part, span in zip(parts, joined.spans, strict=True)]
     return owns, in_parts(fresh, joined.sums(~stays).tolist() if stays.any() else joined.counts)
 
 
