@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import AnimationError, StaysAbove, StaysAt, TurnsWithin, relax
@@ -39,7 +40,10 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     condition: EnumProperty(
-        name="Condition", description="Condition that must hold at every frame", items=CONDITION_ITEMS
+        name="Condition",
+        description="Condition that must hold at every frame",
+        items=CONDITION_ITEMS,
+        translation_context=contexts.id_action,
     )
     point: FloatVectorProperty(
         name="Point",
