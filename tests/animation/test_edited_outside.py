@@ -655,3 +655,10 @@ def test_other_eases_of_segments_that_blender_plays_are_edits(animation, item, n
     assert states(animation, item)[GRIP] == "EDITED_OUTSIDE"
     animation.free(item, discard_edits=True)
     assert curve(item, GRIP).keyframe_points[1].interpolation == "BACK"
+
+
+def test_a_handle_of_a_baked_curve_that_is_moved_is_an_edit(animation, item):
+    animation.bake(item, output="CURVES")
+    point = points(item)[1]
+    point.handle_right = (point.handle_right.x, point.handle_right.y + 0.5)
+    assert states(animation, item)[LOCATION] == "EDITED_OUTSIDE"
