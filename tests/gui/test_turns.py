@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tools.graphical import place
-
 from .conftest import PICTURES, settle
 from .cube import everything
 from .editors import unfold
+from .graphical import place
 
 FRAMES = (1, 30, 60, 90)
 QUATERNIONS = """
