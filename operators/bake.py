@@ -7,11 +7,12 @@ from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_tip
-from bpy.props import BoolProperty, IntProperty
 
+from ..animation.options import BAKE, ENABLE
 from ..animation.translation import n_, rpt_, translated
 from ..ui import bake_options, selection
-from ..ui.bake_options import BakeOptions, declared
+from ..ui.bake_options import BakeOptions
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .enable import warn_of_changes
@@ -27,12 +28,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
 
-    keep_look: BoolProperty(
-        name="Keep Look",
-        description="Fit parameters to the present motion where nothing is TCB yet",
-        options={"SKIP_SAVE"},
-    )
-    sample_limit: declared("sample_limit", IntProperty, min=1)
+    keep_look: property_of(ENABLE["keep_look"], default=False, options={"SKIP_SAVE"})
+    sample_limit: property_of(BAKE["sample_limit"])
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError, Report, bake_in_world
+from ..animation.options import BAKE
 from ..animation.translation import rpt_, translated
 from ..ui import selection
-from ..ui.bake_options import step
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, poll_selection
 
 
@@ -21,7 +22,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
     bl_label = "Bake in World Space"
     bl_options = {"REGISTER", "UNDO"}
 
-    step: step(soft_min=0.05)
+    step: property_of(BAKE["step"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -7,10 +7,11 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..animation import check
+from ..animation.options import CHECK
 from ..animation.translation import rpt_, translated
 from ..ui import findings
-from ..ui.bake_options import step
 from ..ui.frame_ranges import CustomRange
+from ..ui.option_properties import property_of
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
@@ -22,7 +23,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     bl_label = "Check"
     bl_options = {"REGISTER"}
 
-    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
+    step: property_of(CHECK["step"])
     use_range: BoolProperty(
         name="Custom Range", description="Check this range instead of the scene's and all keys", default=False
     )

@@ -7,10 +7,12 @@ import bpy
 from bpy.props import BoolProperty
 
 from .. import animation
+from ..animation.options import ENABLE
 from ..animation.report import Report
 from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
 from ..ui.live import handlers
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish
 from .on_selection import OnSelection
 
@@ -21,12 +23,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
 
-    keep_look: BoolProperty(
-        name="Keep Look",
-        description="Fit parameters to the present motion. Off: all parameters are 0",
-        default=True,
-    )
-
+    keep_look: property_of(ENABLE["keep_look"])
     live: BoolProperty(
         name="Live",
         description="Play by handles and update after each edit. On for buttons, off for scripts",

@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
 from ..animation.translation import n_, translated
-from ..exchange.sample_limits import EXPORT_LIMIT
+from ..exchange.options import EXPORT
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status
 from .files import path_of, write_file
 from .import_3ds import FileTiming, draw_options, report_exchange
@@ -19,11 +20,6 @@ from .in_steps import InSteps, Progress
 if TYPE_CHECKING:
     from ..exchange.report import Exchanged
     from ..formats import three_ds
-
-OTHERS_ITEMS = (
-    ("SAMPLE", "Sample", "Write a key per frame of their motion"),
-    ("REFUSE", "Refuse", "Write no file if there are any"),
-)
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
@@ -38,15 +34,10 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
 
     use_selection: BoolProperty(name="Selected Only", description="Export selected objects and their targets only")
-    global_scale: FloatProperty(name="Scale", description="File units per Blender unit", default=1.0, min=1e-6, max=1e6)
-    frame_start: FloatProperty(name="Start Frame", description="Frame that becomes frame 0 of the file", default=0.0)
-    others: EnumProperty(name="Other Tracks", description="Treatment of tracks that are not TCB", items=OTHERS_ITEMS)
-    sample_limit: IntProperty(
-        name="Sample Limit",
-        description="Largest number of samples, objects times frames, that is written",
-        default=EXPORT_LIMIT,
-        min=1,
-    )
+    global_scale: property_of(EXPORT["global_scale"])
+    frame_start: property_of(EXPORT["frame_start"])
+    others: property_of(EXPORT["others"])
+    sample_limit: property_of(EXPORT["sample_limit"])
     hint = n_("Esc: cancel the export")
     cancelled = n_("Export canceled. No file was written")
 

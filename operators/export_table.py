@@ -6,34 +6,20 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..animation import AnimationError
+from ..animation.options import EXPORT_TABLE
 from ..animation.tables.export_table import TableContent, export_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.frame_ranges import RANGE_ITEMS, range_end, range_start
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish
 from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
-
-CONTENT_ITEMS = (
-    ("KEYS", "Keys", "A row per frame with keys, with their own numbers"),
-    ("MOTION", "Motion", "A row per step with the motion, baked or not"),
-)
-ROTATION_ITEMS = (
-    ("OBJECT", "As They Are", "Numbers of the channels, exact, with Euler angles in radians"),
-    ("QUATERNION", "Quaternions", "Unit quaternions w, x, y, z, each of the sign nearer to the one before"),
-    ("EULER_DEGREES", "Euler Angles in Degrees", "Euler angles in the object's order, or in XYZ"),
-    ("MATRIX", "Matrices", "Nine numbers, row by row"),
-)
-UNIT_ITEMS = (
-    ("FRAME", "Frames", "The first column counts frames"),
-    ("SECOND", "Seconds", "The first column counts seconds"),
-)
 
 
 class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
@@ -46,27 +32,15 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
 
-    content: EnumProperty(
-        name="Rows",
-        description="Contents of the rows",
-        items=CONTENT_ITEMS,
-        translation_context=contexts.id_action,
-    )
-    step: FloatProperty(name="Step", description="Frames from row to row", default=1.0, soft_min=0.05, soft_max=10)
+    content: property_of(EXPORT_TABLE["content"])
+    step: property_of(EXPORT_TABLE["step"])
     frames: EnumProperty(name="Frames", description="Range of the motion to write", items=RANGE_ITEMS)
     # Here `frame_start` is the frame that the table begins with.
     range_start: range_start()
     range_end: range_end()
-    rotation: EnumProperty(
-        name="Rotations",
-        description="Format of rotations",
-        items=ROTATION_ITEMS,
-        translation_context=contexts.id_action,
-    )
-    unit: EnumProperty(name="Time", description="Unit of the first column", items=UNIT_ITEMS)
-    frame_start: FloatProperty(
-        name="Start Frame", description="Frame that becomes frame 0, or second 0, of the table", default=0.0
-    )
+    rotation: property_of(EXPORT_TABLE["rotation"])
+    unit: property_of(EXPORT_TABLE["unit"])
+    frame_start: property_of(EXPORT_TABLE["frame_start"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

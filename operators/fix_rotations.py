@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
 
 from .. import animation
 from ..animation.errors import AnimationError
+from ..animation.options import FIX_ROTATIONS
 from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, poll_selection
 
 
@@ -22,15 +23,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
     bl_label = "Fix Rotations"
     bl_options = {"REGISTER", "UNDO"}
 
-    turns: EnumProperty(
-        name="Turns",
-        description="Turns of more than 180 degrees between two keys",
-        items=(
-            ("KEEP", "Keep", "Keep turns, and repair jumps within one frame"),
-            ("SHORTEST", "Shortest", "Turn the short way"),
-        ),
-        default="KEEP",
-    )
+    turns: property_of(FIX_ROTATIONS["turns"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

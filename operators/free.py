@@ -6,12 +6,13 @@ from __future__ import annotations
 from functools import partial
 
 import bpy
-from bpy.props import BoolProperty
 
 from .. import animation
+from ..animation.options import FREE
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.live import attempts
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
 from ..ui.reporting import Status, finish, for_each
 from .on_selection import OnSelection
@@ -23,11 +24,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.free"
     bl_label = "Free Bake"
 
-    discard_edits: BoolProperty(
-        name="Discard Edits",
-        description="Also free tracks that were edited outside TCB, and discard these edits",
-        options={"SKIP_SAVE"},
-    )
+    discard_edits: property_of(FREE["discard_edits"], options={"SKIP_SAVE"})
 
     done = n_("Freed {:s}")
     works_on = "BAKED"

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
-from ..exchange.sample_limits import IMPORT_LIMIT
+from ..exchange.options import IMPORT
+from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
 from ..ui.reporting import Status, report_notes
 from .files import path_of, read_file
@@ -30,42 +30,13 @@ TARGET_ITEMS = (
     ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
     ("MATCH", "Existing Objects", "Animate objects of the scene that have the same names"),
 )
-TIMING_ITEMS = (
-    ("FRAMES", "Keep Frames", "Keep frame numbers"),
-    ("TIME", "Keep Time", "Move keys to keep their time at the scene's frame rate"),
-)
-ROTATION_ITEMS = (
-    ("QUATERNION", "Quaternion", "Rotate objects by quaternions"),
-    ("EULER", "XYZ Euler", "Rotate objects by Euler angles"),
-)
-BETWEEN_ITEMS = (
-    ("BY_FILE", "By File", "Algorithm of the program that made the file"),
-    ("DE_CASTELJAU", "3D Studio 4", "Formulas of 3D Studio 4 (de Casteljau)"),
-    ("SQUAD", "3ds Max", "Formulas of 3D Studio R3 and 3ds Max (squad)"),
-)
-OUTPUT_ITEMS = (
-    (
-        "HANDLES",
-        "Handles",
-        "Play by handles. Rotations more than a degree off are baked as samples",
-    ),
-    ("SAMPLES", "Samples", "Bake a linear key per frame"),
-    ("CURVES", "Curves", "Bake the fewest Bezier keys within a tolerance"),
-    ("NONE", "None", "Set keys and parameters only, and bake later"),
-)
 
 
 class FileTiming:
     """How frames of the file become frames of the scene, or the other way round."""
 
-    timing: EnumProperty(name="Timing", description="Conversion between frames of file and scene", items=TIMING_ITEMS)
-    frame_rate: FloatProperty(
-        name="File Rate",
-        description="Frames per second of the file, which has no rate of its own",
-        default=30.0,
-        min=1,
-        max=1000,
-    )
+    timing: property_of(IMPORT["timing"])
+    frame_rate: property_of(IMPORT["frame_rate"])
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
@@ -82,35 +53,18 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
     target: EnumProperty(name="Animate", description="Objects that get the animation", items=TARGET_ITEMS)
-    global_scale: FloatProperty(name="Scale", description="Blender units per file unit", default=1.0, min=1e-6, max=1e6)
-    frame_start: FloatProperty(
-        name="Start Frame", description="Frame at which frame 0 of the file is placed", default=0.0
-    )
+    global_scale: property_of(IMPORT["global_scale"])
+    frame_start: property_of(IMPORT["frame_start"])
     use_scene_range: BoolProperty(
         name="Set Scene Range",
         description="Set the scene's frame range, and the frame rate if nothing else is animated",
         default=True,
     )
-    rotations: EnumProperty(
-        name="Rotations",
-        translation_context=contexts.id_action,
-        description="Rotation mode of imported objects, unless their turns need another",
-        items=ROTATION_ITEMS,
-    )
-    use_shorter_turns: BoolProperty(
-        name="Shorter Turns",
-        description="Turn by the shorter way, for files with small turns written as 357 degrees",
-    )
-    between: EnumProperty(
-        name="Rotation Algorithm", description="Formulas for rotations between keys", items=BETWEEN_ITEMS
-    )
-    output: EnumProperty(name="Bake", description="Playback of the imported motion", items=OUTPUT_ITEMS)
-    sample_limit: IntProperty(
-        name="Sample Limit",
-        description="Number of samples above which handles play instead",
-        default=IMPORT_LIMIT,
-        min=1,
-    )
+    rotations: property_of(IMPORT["rotations"])
+    use_shorter_turns: property_of(IMPORT["use_shorter_turns"])
+    between: property_of(IMPORT["between"])
+    output: property_of(IMPORT["output"])
+    sample_limit: property_of(IMPORT["sample_limit"])
     use_live: BoolProperty(
         name="Live",
         description="Update the motion after each edit. On for buttons, off for scripts",

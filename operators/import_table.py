@@ -6,24 +6,20 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import StringProperty
 from bpy_extras.io_utils import ImportHelper
 
 from ..animation import AnimationError
 from ..animation.datablocks import bone_path
+from ..animation.options import IMPORT_TABLE
 from ..animation.steps import IMPORT_STEPS
 from ..animation.tables.import_table import TableKeys, import_table
 from ..animation.translation import rpt_, translated
 from ..formats import table
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish
 from .files import path_of, read_file
 from .in_steps import Progress
-
-ROTATION_ITEMS = (
-    ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),
-    ("TABLE", "As the Table Says", "The object or bone gets the rotation mode that the table is in"),
-)
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -36,22 +32,11 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv;*.tsv;*.txt", options={"HIDDEN"})
 
-    frame_start: FloatProperty(
-        name="Start Frame", description="The frame that frame 0, or second 0, of the table comes to", default=0.0
-    )
-    rotation: EnumProperty(
-        name="Rotations",
-        description="Rotation mode of the keys",
-        items=ROTATION_ITEMS,
-        translation_context=contexts.id_action,
-    )
-    use_tcb: BoolProperty(name="Enable TCB", description="Make the tracks TCB", default=True)
-    use_replace: BoolProperty(
-        name="Replace Keys", description="Take away the keys that the table's properties have already"
-    )
-    use_known_only: BoolProperty(
-        name="Skip Unknown Columns", description="Leave out columns that name no property of the object"
-    )
+    frame_start: property_of(IMPORT_TABLE["frame_start"])
+    rotation: property_of(IMPORT_TABLE["rotation"])
+    use_tcb: property_of(IMPORT_TABLE["use_tcb"])
+    use_replace: property_of(IMPORT_TABLE["replace"])
+    use_known_only: property_of(IMPORT_TABLE["known_only"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -10,9 +10,10 @@ from bpy.props import BoolProperty, FloatVectorProperty
 
 from ..animation import AnimationError, joint_gap
 from ..animation.number_text import size_text
+from ..animation.options import CHECK
 from ..animation.translation import rpt_, translated
 from ..ui import findings
-from ..ui.bake_options import step
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 
@@ -35,7 +36,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
     parent_point: FloatVectorProperty(
         name="On Parent", description="The joint in the parent's own axes", size=3, subtype="TRANSLATION"
     )
-    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
+    step: property_of(CHECK["step"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -7,10 +7,11 @@ import bpy
 from bpy.props import StringProperty
 
 from ..animation import choose
+from ..animation.options import TRACK
 from ..animation.store.table.settings import CHOICES
 from ..animation.translation import rpt_
 from ..ui import selection
-from ..ui.properties import choice
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, for_each_track, poll_selection
 
 
@@ -24,12 +25,12 @@ class TCB_OT_track_choose(bpy.types.Operator):
     track: StringProperty(
         name="Track", description="Path of the animated property. 'rotation': that of the rotation mode"
     )
-    method: choice("method")
-    angles: choice("angles")
-    cycle: choice("cycle")
-    ends: choice("ends")
-    construction: choice("construction")
-    path: choice("path")
+    method: property_of(TRACK["method"])
+    angles: property_of(TRACK["angles"])
+    cycle: property_of(TRACK["cycle"])
+    ends: property_of(TRACK["ends"])
+    construction: property_of(TRACK["construction"])
+    path: property_of(TRACK["path"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

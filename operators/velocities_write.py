@@ -10,41 +10,27 @@ from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..animation import AnimationError
+from ..animation.options import VELOCITIES
 from ..animation.tables.velocities import Velocities, has_velocities, velocity_table, write_velocities
 from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection
-from ..ui.bake_options import step
 from ..ui.frame_ranges import RANGE_ITEMS, CustomRange, frame_range
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, for_each, poll_selection
 from .files import path_of, write_file
 from .import_table import rate_of
 from .on_selection import NOTHING_IS_TCB, OnSelection, WithData
 
-QUANTITY_ITEMS = (
-    ("VELOCITY", "Velocity", "Velocity per component, of rotations in radians about the parent's axes"),
-    ("ACCELERATION", "Acceleration", "Change of the velocity"),
-    ("SPEED", "Speed", "Length of the velocity"),
-)
-UNIT_ITEMS = (
-    ("FRAME", "Per Frame", "Units per frame, of accelerations per frame squared"),
-    ("SECOND", "Per Second", "Units per second, of accelerations per second squared"),
-)
 _OPTIONS = ("quantities", "unit", "step", "frames")
 
 
 class _Options(CustomRange):
     """Options of both operators."""
 
-    quantities: EnumProperty(
-        name="Quantities",
-        description="Quantities to write",
-        items=QUANTITY_ITEMS,
-        options={"ENUM_FLAG"},
-        default={"VELOCITY", "ACCELERATION", "SPEED"},
-    )
-    unit: EnumProperty(name="Units", description="Unit of time", items=UNIT_ITEMS)
-    step: step(soft_min=0.05)
+    quantities: property_of(VELOCITIES["quantities"])
+    unit: property_of(VELOCITIES["unit"])
+    step: property_of(VELOCITIES["step"])
     frames: EnumProperty(name="Frames", description="Quantities to write", items=RANGE_ITEMS)
 
     def draw(self, _context: bpy.types.Context) -> None:
