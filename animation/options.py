@@ -215,6 +215,58 @@ CHECK = {
     "step": _step(n_("Frames between samples"), 0.25, 1.0, low=0.01, precision=3),
 }
 
+RETIME = {
+    "shape": choice(
+        n_("Shape"),
+        n_("Initial shape of the curve"),
+        "AS_IT_IS",
+        {
+            "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
+            "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
+            "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
+            "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
+            "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
+            "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
+            "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
+            "CONSTANT_SPEED": (
+                n_("Constant Speed"),
+                n_("One speed along the track's path, from its first key to its last"),
+            ),
+            "CONSTANT_SPEED_KEYS": (
+                n_("Constant Speed Between Keys"),
+                n_("One speed between keys, with keys at their frames"),
+            ),
+        },
+    ),
+    "scale": Option(n_("Scale"), n_("Factor of the duration"), 2.0, "NUMBER", low=0.001, soft_low=0.1, soft_high=10.0),
+    "length": Option(n_("Length"), n_("Number of frames of rest"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
+}
+
+RELAX = {
+    "tolerance": Option(
+        n_("Tolerance"),
+        n_("The largest error that is accepted, in the world's units"),
+        1e-3,
+        "NUMBER",
+        low=1e-6,
+        soft_high=0.1,
+        precision=5,
+    ),
+    "least": choice(
+        n_("Minimize"),
+        n_("Quantity to minimize"),
+        "CHANGE",
+        {
+            "CHANGE": (n_("Least Change"), n_("Keys change as little as it takes")),
+            "EFFORT": (
+                n_("Least Effort"),
+                n_("Least acceleration in total, among all motions that meet the condition"),
+            ),
+        },
+    ),
+    "keep_best": flag(n_("Keep Best"), n_("Change the keys as far as it helps, even if the condition can't be met")),
+}
+
 IMPORT_TABLE = {
     "frame_start": Option(
         n_("Start Frame"), n_("The frame that frame 0, or second 0, of the table comes to"), 0.0, "FRAMES"

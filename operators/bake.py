@@ -87,7 +87,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
 
-    keep_look: property_of(ENABLE["keep_look"], default=False, options={"SKIP_SAVE"})
+    keep_look: property_of(ENABLE["keep_look"], options={"SKIP_SAVE"})
     sample_limit: property_of(BAKE["sample_limit"])
 
     @classmethod
@@ -106,11 +106,6 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         layout.prop(self, "use_data")
         if self.output != "HANDLES":
             layout.prop(self, "sample_limit")
-
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
-        if not self.properties.is_property_set("keep_look"):
-            self.keep_look = True
-        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)

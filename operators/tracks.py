@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import bpy
 from bpy.app.translations import contexts, pgettext_tip
-from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..animation import AnimationError, choose, remove_retiming, retime
-from ..animation.edit.timing import SHAPES
-from ..animation.options import TRACK
+from ..animation.options import RETIME, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
@@ -134,13 +133,9 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"
 
-    shape: EnumProperty(
-        name="Shape", description="Initial shape of the curve", items=[(name, *texts) for name, texts in SHAPES.items()]
-    )
-    scale: FloatProperty(
-        name="Scale", description="Factor of the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
-    )
-    length: FloatProperty(name="Length", description="Number of frames of rest", default=10.0, min=0.01, soft_max=100.0)
+    shape: property_of(RETIME["shape"])
+    scale: property_of(RETIME["scale"])
+    length: property_of(RETIME["length"])
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)

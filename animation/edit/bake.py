@@ -32,9 +32,8 @@ def bake(  # noqa: PLR0913
 ) -> Report:
     """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters 0 (or the `defaults`), so their look is not kept: call
-    `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
-    `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
+    Tracks that are enabled here get parameters 0 (or the `defaults`), so their motion changes: call
+    `enable(datablock)` first to preserve it.
 
     Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
     and in its own time.

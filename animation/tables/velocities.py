@@ -144,7 +144,7 @@ def write_velocities(
 
     Examples
     --------
-    >>> report = animation.enable(ball)
+    >>> report = animation.enable(ball, keep_look=False)
     >>> how = animation.Velocities(quantities={"SPEED"})
     >>> animation.write_velocities(ball, ["location"], how).samples
     40
@@ -203,7 +203,7 @@ def velocity_table(
 
     Examples
     --------
-    >>> report = animation.enable(ball)
+    >>> report = animation.enable(ball, keep_look=False)
     >>> table, report = animation.velocity_table({ball: ["location"]}, animation.Velocities(unit="SECOND"))
     >>> len(table.times), [each.path for each in table.properties]
     (40, ['location.velocity', 'location.acceleration', 'location.speed'])

@@ -85,5 +85,5 @@ def walk(plain_walk: Path, tcb_animation: ModuleType) -> Path:
 
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
     for name in ("Hips", "Head"):
-        animation.enable(bpy.data.objects[name])
+        animation.enable(bpy.data.objects[name], keep_look=False)
     return save(plain_walk)

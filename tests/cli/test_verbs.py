@@ -82,7 +82,7 @@ def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation,
     animation = tcb_animation.animation
     load(walk)
     for name, path, method in (("Hips", "location", "HERMITE"), ("Head", "rotation", "SHOEMAKE")):
-        animation.enable(bpy.data.objects[name])
+        animation.enable(bpy.data.objects[name], keep_look=False)
         animation.choose(bpy.data.objects[name], path, method=method)
     animation.key_set(bpy.data.objects["Hips"], "location", FRAMES[1], velocity=(0.5, 0, -0.25))
     save(walk)
@@ -178,7 +178,7 @@ def test_bake_enables_objects_that_are_named_and_keeps_their_look(tcb, plain_wal
 
 def test_bake_enables_the_other_tracks_of_what_is_partly_tcb_only_when_told(tcb, cli, tmp_path, tcb_animation):
     both = thing("Both", "location", "rotation_quaternion")
-    importlib.import_module(f"{tcb_animation.__name__}.animation").enable(both, ["location"])
+    importlib.import_module(f"{tcb_animation.__name__}.animation").enable(both, ["location"], keep_look=False)
     file = save(tmp_path / "both.blend")
     counts = []
     for options in (["--objects", "Both"], ["--enable"]):

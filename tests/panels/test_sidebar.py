@@ -104,7 +104,7 @@ def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, dra
         return "bpy.ops.tcb.enable()" in drawn("TCB_PT_tracks")
 
     assert offered()
-    tcb_animation.animation.enable(cube, ["location"])
+    tcb_animation.animation.enable(cube, ["location"], keep_look=False)
     assert offered()
     bpy.ops.tcb.enable()
     assert not offered()
