@@ -47,12 +47,13 @@ if TYPE_CHECKING:
     from .edit.track_settings import choose, find_track
     from .errors import AnimationError, Finding
     from .file_curves.restore_curves import restore_curves
+    from .options import SAMPLE_LIMIT
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
     from .reduction.result import Reduction
     from .relaxation.relax import Relaxation, relax
     from .relaxation.wanted_conditions import KeepsApart, StaysAbove, StaysAt, TurnsWithin
     from .report import Report
-    from .store.table.options import SAMPLE_LIMIT, Options
+    from .store.table.options import Options
     from .tables.export_table import TableContent, export_table
     from .tables.import_table import TableKeys, import_table
     from .tables.velocities import Velocities, velocity_table, write_velocities
@@ -212,10 +213,8 @@ _MODULES = {
         "TurnsWithin",
     ),
     ".report": ("Report",),
-    ".store.table.options": (
-        "SAMPLE_LIMIT",
-        "Options",
-    ),
+    ".options": ("SAMPLE_LIMIT",),
+    ".store.table.options": ("Options",),
     ".tables.export_table": (
         "TableContent",
         "export_table",

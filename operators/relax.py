@@ -20,8 +20,8 @@ from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, report_notes
+from .checks import active_part
 from .in_steps import Progress
-from .joint_check import active_part
 
 
 class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):

@@ -9,7 +9,6 @@ from typing import Any
 import bpy
 from bpy.app.translations import contexts
 from bpy.props import (
-    BoolProperty,
     BoolVectorProperty,
     EnumProperty,
     FloatProperty,
@@ -18,8 +17,9 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..animation.relaxation.wanted_conditions import TOLERANCE
+from ..animation.options import RELAX
 from ..animation.translation import iface_, n_
+from .option_properties import property_of
 
 WANTED_ITEMS = [
     (
@@ -34,14 +34,6 @@ WANTED_ITEMS = [
 KEYS_ITEMS = [
     ("SELECTED", "Selected Keys", "The keys that are selected in the Dope Sheet or the timeline may change"),
     ("ALL", "All Keys", "All keys of the selected objects or bones may change"),
-]
-LEAST_ITEMS = [
-    ("CHANGE", "Least Change", "Keys change as little as it takes"),
-    (
-        "EFFORT",
-        "Least Effort",
-        "Least acceleration in total, among all motions that meet the condition",
-    ),
 ]
 TRACK_ITEMS = [
     ("LOCATION", "Location", "Keys of locations may change"),
@@ -91,14 +83,7 @@ class Relaxation:
     high: FloatVectorProperty(
         name="High", description="The upper limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
     )
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="The largest error that is accepted, in the world's units",
-        default=TOLERANCE,
-        min=1e-6,
-        soft_max=0.1,
-        precision=5,
-    )
+    tolerance: property_of(RELAX["tolerance"])
     turn_tolerance: FloatProperty(
         name="Tolerance",
         description="The largest error that is accepted",
@@ -107,12 +92,8 @@ class Relaxation:
         soft_max=0.1,
         subtype="ANGLE",
     )
-    least: EnumProperty(name="Minimize", description="Quantity to minimize", items=LEAST_ITEMS)
-    keep_best: BoolProperty(
-        name="Keep Best",
-        description="Change the keys as far as it helps, even if the condition can't be met",
-        default=False,
-    )
+    least: property_of(RELAX["least"])
+    keep_best: property_of(RELAX["keep_best"])
 
 
 COMMON = tuple(Relaxation.__annotations__)

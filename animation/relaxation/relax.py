@@ -30,13 +30,14 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Keyframes, read_coordinates
 from ..number_text import size_text
+from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
 from .relaxed_motion import Motion, Mover, Part, to_come
-from .wanted_conditions import TOLERANCE, Wanted
+from .wanted_conditions import Wanted
 
 _FINER = 4
 """The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
@@ -118,10 +119,10 @@ def relax(  # noqa: PLR0913
     bone: str = "",
     point: Point = (0.0, 0.0, 0.0),
     tracks: Iterable[str] = ("location", "rotation"),
-    tolerance: Positive = TOLERANCE,
+    tolerance: Positive = RELAX["tolerance"].default,
     frame_range: FrameRange | None = None,
-    keep_best: bool = False,
-    least: Least = "CHANGE",
+    keep_best: bool = RELAX["keep_best"].default,
+    least: Least = RELAX["least"].default,
     weights: Mapping[str, Positive] | None = None,
     defaults: Parameters | None = None,
     scene: bpy.types.Scene | None = None,
@@ -181,7 +182,7 @@ def relax(  # noqa: PLR0913
 
     Examples
     --------
-    >>> report = animation.enable(rig)
+    >>> report = animation.enable(rig, keep_look=False)
     >>> wanted = animation.StaysAbove(height=0.5)
     >>> done = animation.relax(rig, wanted, [20, 30], bone="foot.L", tracks=["location"])
     >>> done.reached, done.keys, round(done.before, 2)

@@ -18,6 +18,7 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
+from ..options import CHECK
 from ..store.own_keys import key_frames
 from ..store.tracks import find_tracks
 from ..translation import rpt_
@@ -26,7 +27,7 @@ from .transforms import Frames, plays
 
 Values = npt.NDArray[np.float64]
 
-STEP = 0.25
+STEP: float = CHECK["step"].default
 """Frames from sample to sample: motion blur renders between frames too."""
 _MOST = 1_000_000
 """The most samples: more would take minutes and much memory."""

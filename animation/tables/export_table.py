@@ -23,10 +23,10 @@ from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
+from ..options import EXPORT_TABLE, SAMPLE_LIMIT
 from ..report import Report
 from ..sampling.properties import PropertySampler, Values
 from ..store.own_keys import read_own_keys
-from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, find_tracks, tracks_shown
 
 Content = Literal["KEYS", "MOTION"]
@@ -43,18 +43,18 @@ class TableContent:
     >>> how = animation.TableContent("MOTION", frame_range=(1, 40), unit="SECOND", rotation="QUATERNION")
     """
 
-    content: Content = "KEYS"
+    content: Content = EXPORT_TABLE["content"].default
     """KEYS: the animator's keys with their own values. MOTION: what Blender plays, of tracks baked or not."""
-    step: Positive = 1.0
+    step: Positive = EXPORT_TABLE["step"].default
     """For MOTION: frames from row to row; may be less than 1."""
     frame_range: FrameRange | None = None
     """For MOTION; None: from the first key to the last."""
-    unit: Unit = "FRAME"
+    unit: Unit = EXPORT_TABLE["unit"].default
     rate: Positive = 24.0
     """Frames per second."""
-    frame_start: float = 0.0
+    frame_start: float = EXPORT_TABLE["frame_start"].default
     """The frame that becomes frame 0, or second 0, of the table."""
-    rotation: Rotation = "OBJECT"
+    rotation: Rotation = EXPORT_TABLE["rotation"].default
     """OBJECT: rotations as the values of their channels, to the last bit; else converted to this form."""
     sample_limit: Count = SAMPLE_LIMIT
 

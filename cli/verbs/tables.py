@@ -3,116 +3,81 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...animation import AnimationError, Finding, Report
+from ...animation import AnimationError, Finding
 from ...animation.datablocks import bone_path
 from ...animation.steps import IMPORT_STEPS
-from ...animation.tables.export_table import TableContent, export_table
-from ...animation.tables.import_table import TableKeys, import_table
-from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
+from ...animation.tables import velocities
+from ...animation.tables.export_table import export_table
+from ...animation.tables.import_table import import_table
 from ...animation.translation import translated
 from ...formats import table
-from ...formats.headings import Unit
 from ...interp.messages import Text
-from ..arguments.parser import Job
-from ..blend_files import Source, check_no_library, check_target, open_file, unusable
+from ..arguments import Job
+from ..blend_files import unusable
 from ..choosing import choose, named
-from ..log import save_result, write_skipped
 from ..outcome import Outcome, Ticker
 
 
-def import_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Key an object of the file by the table, and write the file. Raises AnimationError."""
-    target, given = job.targets[number], job.exchange
-    check_target(target, job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=True)
-    check_no_library(target)
-    path = Path(given["table"])
+def import_keys(job: Job, outcome: Outcome) -> None:
+    """Key an object of the file by the table. Raises AnimationError."""
+    path = Path(job.given.table)
     try:
         read = table.read(path.read_bytes())
     except OSError as error:
         raise unusable("TABLE_NOT_READ", path, error.strerror) from error
     except table.TableError as error:
         raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
-    obj = _only_object(job, number, outcome, source)
-    if obj is None:
-        return
-    how = TableKeys(
-        given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
-    )
-    ticker = Ticker(outcome.file, IMPORT_STEPS)
-    outcome.report.add(import_table(obj, read, how, _bone(obj, given["bone"]), ticker))
-    outcome.report.notes += [source.converted] if source.converted else []
-    save_result(job, number, outcome, source)
+    obj = _only_object(job, outcome)
+    if obj is not None:
+        ticker = Ticker(outcome.file, IMPORT_STEPS)
+        outcome.report.add(import_table(obj, read, replace(job.how, rate=_rate()), _bone(obj, job.given.bone), ticker))
 
 
-def export_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the keys or the motion of an object of the file as a table. Raises AnimationError."""
-    given = job.exchange
-    check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=False)
-    obj = _only_object(job, number, outcome, source)
+def export_keys(job: Job, outcome: Outcome) -> bytes | None:
+    """Return the keys or the motion of an object of the file as a table. Raises AnimationError."""
+    obj = _only_object(job, outcome)
     if obj is None:
-        return
-    unit: Unit = "SECOND" if given["seconds"] else "FRAME"
-    frames = given["range"]
-    how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
+        return None
     try:
-        made, report = export_table(obj, how, _bone(obj, given["bone"]))
+        made, report = export_table(obj, replace(job.how, rate=_rate()), _bone(obj, job.given.bone))
     except ValueError as error:
         raise unusable("OPTIONS", translated(error)) from error
     outcome.report.add(report)
-    _save_table(job, number, outcome, source, made)
+    return table.write(made)
 
 
-def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the velocities of the file's TCB tracks as a table. Raises AnimationError."""
-    check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=False)
+def write_velocities(job: Job, outcome: Outcome) -> bytes | None:
+    """Write the velocities of the TCB tracks as custom properties, or return a table of them. Raises AnimationError."""
     datablocks = choose(job, outcome)
-    if outcome.nothing_to_do:
-        write_skipped(job, number, outcome, source)
-        return
-    made, report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
-    outcome.report.add(report)
-    _save_table(job, number, outcome, source, made)
-
-
-def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
-    """Write the velocities of each datablock as custom properties."""
-    report = Report()
+    how = replace(job.how, rate=_rate())
+    if job.given.table:
+        if outcome.nothing_to_do:
+            return None
+        made, report = velocities.velocity_table(dict.fromkeys(datablocks), how)
+        outcome.report.add(report)
+        return table.write(made)
     for datablock in datablocks:
         try:
-            report.add(write_velocities(datablock, None, _velocities(job)))
+            outcome.report.add(velocities.write_velocities(datablock, None, how))
         except AnimationError as refusal:
-            report.errors += refusal.findings
-    return report
+            outcome.report.errors += refusal.findings
+    return None
 
 
-def _save_table(job: Job, number: int, outcome: Outcome, source: Source, made: table.Table) -> None:
-    save_result(job, number, outcome, source, table.write(made))
-
-
-def _velocities(job: Job) -> Velocities:
-    given = job.exchange
-    frames = given["range"]
-    return Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate(), frames)
-
-
-def _only_object(job: Job, number: int, outcome: Outcome, source: Source) -> bpy.types.Object | None:
-    """Return the one object that is asked for, or that there is; else add an error, or skip the file."""
-    found = list(named(job.patterns, outcome) if job.patterns else bpy.data.objects)
+def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
+    """Return the one object that is asked for, or that there is; None where no name matches. Raises AnimationError."""
+    found = list(named(job.given.objects, outcome) if job.given.objects else bpy.data.objects)
     if outcome.nothing_to_do:
-        write_skipped(job, number, outcome, source)
         return None
     if len(found) != 1:
         names = tuple(obj.name for obj in found)
-        outcome.report.errors.append(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
-        return None
+        raise AnimationError(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
     return found[0]
 
 

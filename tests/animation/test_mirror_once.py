@@ -53,7 +53,7 @@ def obj(animation, path):
         key(obj, path, [(frame, (1.0, x / 9, y / 9, z / 9)) for frame, (x, y, z) in KEYS])
     else:
         key(obj, path, [(frame, (x / 5, y / 5, z / 5)) for frame, (x, y, z) in KEYS])
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     return obj
 
 
@@ -131,7 +131,7 @@ def test_a_copy_of_a_mirrored_key_has_its_parameters(animation, obj, path):
 def test_a_mirror_reverses_velocities(animation, numbers):
     ball = new_object("Ball")
     key(ball, "location", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.choose(ball, "location", method="HERMITE")
     animation.key_set(ball, "location", 25, velocity=(1.5, -2.0, 0.25))
     animation.bake(ball, output="HANDLES")
