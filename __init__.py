@@ -45,7 +45,7 @@ def _other_copy() -> str:
     import bpy
 
     operator = getattr(bpy.types, "TCB_OT_enable", None)
-    package = "" if operator is None else operator.__module__.removesuffix(".operators.enable")
+    package = "" if operator is None else operator.__module__.removesuffix(".operators.bake")
     return "" if package == __name__ else package
 
 

@@ -50,12 +50,13 @@ if TYPE_CHECKING:
     from .edit.velocities import Velocities, write_velocities
     from .errors import AnimationError, Finding
     from .file_curves.restore_curves import restore_curves
+    from .options import SAMPLE_LIMIT
     from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
     from .reduction.result import Reduction
     from .relaxation.adjust import Relaxation, relax
     from .relaxation.wanted_conditions import StaysAbove, StaysAt, TurnsWithin
     from .report import Report
-    from .store.table.options import SAMPLE_LIMIT, Options
+    from .store.table.options import Options
 
 __all__ = [
     "ROTATION_TOLERANCE",
@@ -217,10 +218,8 @@ _MODULES = {
         "TurnsWithin",
     ),
     ".report": ("Report",),
-    ".store.table.options": (
-        "SAMPLE_LIMIT",
-        "Options",
-    ),
+    ".options": ("SAMPLE_LIMIT",),
+    ".store.table.options": ("Options",),
     ".edit.bake": (
         "bake",
         "bake_many",

@@ -20,8 +20,16 @@ def main(arguments: Sequence[str], program: str = "", start: Sequence[str] = ())
     return main(arguments, program or PROGRAM, start)
 
 
+def _command(arguments: Sequence[str]) -> int:
+    """Run the command in a process of its own."""
+    from .streams import end_at_once_by_signals
+
+    end_at_once_by_signals()
+    return main(arguments)
+
+
 def register() -> None:
-    _registered.append(bpy.utils.register_cli_command("tcb", main))
+    _registered.append(bpy.utils.register_cli_command("tcb", _command))
 
 
 def unregister() -> None:

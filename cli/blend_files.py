@@ -20,7 +20,6 @@ import bpy
 from ..animation import AnimationError, Finding, Report
 from ..animation.store.table.session import session
 from ..animation.translation import rpt_
-from .streams import signals_held_back
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
 """First bytes of .blend files, and whether they are compressed: plain, by Zstandard, by gzip."""
@@ -71,8 +70,7 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
     session.forget()
     try:
         # With the file's interface: else the result would have Blender's default windows in place of the animator's.
-        with signals_held_back():
-            bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
+        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
         here, why = _release(bpy.app.version), _blender_says(error)
         raise unusable("FILE_NOT_OPENED", here, why) from error
@@ -126,11 +124,9 @@ def save(
     target: Path,
     in_place: bool,
     before_it_counts: Callable[[Version], None],
-    content: bytes | Path | None = None,
+    content: bytes | None = None,
 ) -> None:
     """Write the open file, or `content`, beside the target under another name, then rename it.
-
-    `content`: bytes, or a file of which a copy is made.
 
     Whenever this is stopped, the target is the old file or the new one. `before_it_counts` gets the version of the new
     one before it is renamed, and may prevent that by raising. Raises AnimationError.
@@ -143,10 +139,7 @@ def save(
         if content is None:
             _write(temporary, source, in_place)
         else:
-            if isinstance(content, Path):
-                shutil.copyfile(content, temporary)
-            else:
-                temporary.write_bytes(content)
+            temporary.write_bytes(content)
             _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
@@ -162,15 +155,6 @@ def save(
         for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
             with contextlib.suppress(OSError):
                 leftover.unlink()
-
-
-def can_be_copied(file: Path, source: Source, target: Path) -> bool:
-    """Return whether a copy of the bytes of the open file, as it was read, means the same at the target."""
-    if version_of(file) != source.version:
-        return False
-    beside = os.path.realpath(target.parent) == os.path.realpath(file.parent)
-    # Paths relative to the file would name others there.
-    return beside or not any(path.startswith("//") for path in bpy.utils.blend_paths())
 
 
 def remove_leftovers(target: Path) -> None:
@@ -233,15 +217,14 @@ def _blender_says(error: RuntimeError) -> str:
 
 def _write(temporary: Path, source: Source, in_place: bool) -> None:
     try:
-        with signals_held_back():
-            bpy.ops.wm.save_as_mainfile(
-                filepath=str(temporary),
-                check_existing=False,
-                copy=True,
-                compress=source.compressed,
-                # A file that stays in its place keeps its relative paths, also where it was opened through a link.
-                relative_remap=not in_place,
-            )
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(temporary),
+            check_existing=False,
+            copy=True,
+            compress=source.compressed,
+            # A file that stays in its place keeps its relative paths, also where it was opened through a link.
+            relative_remap=not in_place,
+        )
     except RuntimeError as error:
         folder = temporary.parent
         free, why = _free_space(folder), _blender_says(error)

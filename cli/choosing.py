@@ -20,18 +20,11 @@ from ..animation.fcurves.refused_actions import layered_reason
 from ..animation.store.editable_sets import editable_sets
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, find_tracks, looks_baked
-from .arguments.parser import Job
+from .arguments import Job
 from .outcome import Outcome
 
 _PROPOSED = 3
 """Names of objects that a message proposes."""
-
-
-def nothing_to_do(job: Job, found: bool) -> Finding:
-    """Return the note on a file in which there is nothing to do; `found`: it has tracks to do it with."""
-    if found and job.verb == "reduce" and job.reduction["frame_range"]:
-        return Finding("NOTHING_TO_REDUCE_IN_RANGE")
-    return Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
@@ -56,9 +49,9 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
                 not_read[datablock] = reasons_without_channels(datablock)
         return something
 
-    if not job.patterns:
+    if not job.given.objects:
         consider(datablock for datablock in animation.of_file() if datablock not in overridden)
-    for obj, pattern in named(job.patterns, outcome).items():
+    for obj, pattern in named(job.given.objects, outcome).items():
         something = consider(animation.of_object(obj))
         if obj.name == pattern and (obj.library is not None or not something):
             local[obj] = None

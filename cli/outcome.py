@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Outcome of one file, and its form on standard output and standard error."""
+"""Outcome of one file, and its form on standard output and standard error.
+
+Results go to standard output: a line a file, and tables of info; or with --json one JSON object a line and nothing
+else. Progress, notes and errors go to standard error.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,10 @@ import json
 import math
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TextIO, get_args
+from typing import Any, Literal
 
 from ..animation import Finding, Report
 from ..animation.checks.track_state import STATES
@@ -19,7 +22,7 @@ from ..animation.number_text import size_text
 from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
-from .arguments.parser import Job
+from .arguments import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
@@ -45,8 +48,6 @@ _DONE = {
     "no-velocities": n_("Removed velocities of {:s}"),
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
-_DONE_WITH_FAULTS = 3
-"""Exit status."""
 Status = Literal["done", "faults", "failed", "skipped", "before"]
 """done; done with faults: something was refused, or lost as the file is damaged; failed; skipped: nothing to do in it;
 done by a run before."""
@@ -69,27 +70,22 @@ class Outcome:
     nothing_to_do: Finding | None = None
     """Why nothing was done, which is no error."""
     done_before: bool = False
-    is_dry: bool = False
-    """Nothing is written: what would be is as if it were."""
-    logged: list[Finding] | None = None
-    """The errors as they were logged; None: nothing was."""
+    is_written: bool = False
+    """A result is written; in a dry run it would be."""
 
     @property
     def status(self) -> Status:
         """The status; with errors and a result it is "faults": what was refused is in the result as it was."""
         if self.report.errors:
-            return "faults" if self.output is not None or self.is_dry else "failed"
+            return "faults" if self.is_written else "failed"
         if self.done_before:
             return "before"
         return "skipped" if self.nothing_to_do else "done"
 
-    def withhold(self, is_strict: bool) -> bool:
-        """Return whether no result is written: nothing was done but errors, or with --strict there is any error."""
-        if not self.report.errors or (self.report.tracks and not is_strict):
-            return False
-        if self.report.tracks:
-            self.report.notes.append(Finding("NOT_WRITTEN_STRICT"))
-        return True
+    def fail(self, *errors: Finding) -> None:
+        """Add errors that left no result."""
+        self.report.errors += errors
+        self.is_written = False
 
     def to_dict(self, verb: str) -> dict[str, Any]:
         """Return the outcome as JSON has it: docs/automate/json.md describes each field."""
@@ -106,42 +102,6 @@ class Outcome:
             **report,
             **self.results,
         }
-
-
-class Total:
-    """Totals over all files."""
-
-    def __init__(self) -> None:
-        self.files: Counter[Status] = Counter()
-        self.report = Report()
-        self.start = time.perf_counter()
-
-    @property
-    def exit_status(self) -> int:
-        return 1 if self.files["failed"] else _DONE_WITH_FAULTS if self.files["faults"] else 0
-
-    def add(self, outcome: Outcome) -> None:
-        self.files[outcome.status] += 1
-        self.report.add(outcome.report)
-
-    def line(self, files: int) -> str:
-        return rpt_("{:d} of {:d} files, {:d} failed", self.files.total(), files, self.files["failed"])
-
-    def table(self) -> str:
-        counts = {
-            "files": self.files.total(),
-            **{status: self.files[status] for status in get_args(Status)},
-            "tracks": self.report.tracks,
-            "keys": self.report.keys,
-            "generated": self.report.samples + self.report.curve_keys,
-        }
-        cells = {name: f"{count:,}" for name, count in counts.items()}
-        cells["seconds"] = f"{time.perf_counter() - self.start:.1f}"
-        widths = [max(len(name), len(cell)) for name, cell in cells.items()]
-        rows = (cells.keys(), cells.values())
-        return "".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) + "\n" for row in rows
-        )
 
 
 class Ticker:
@@ -163,46 +123,49 @@ def announce_for(file: Path, text: str) -> None:
     announce(f"{file}: {text}")
 
 
-def print_note(file: Path, note: str) -> None:
-    announce_for(file, rpt_("note: {:s}", note))
-
-
 def announce(text: str) -> None:
     """Print to standard error in one write: other processes may write there too."""
     sys.stderr.write(f"tcb: {text}\n")
     sys.stderr.flush()
 
 
-def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
-    """Print notes and errors to standard error, and the result to `results`."""
+def print_findings(outcome: Outcome) -> None:
+    """Print notes and errors to standard error."""
     for note in one_of_each(outcome.report.notes):
-        print_note(outcome.file, note)
+        announce_for(outcome.file, rpt_("note: {:s}", note))
     for error in one_of_each(outcome.report.errors):
         announce_for(outcome.file, rpt_("error: {:s}", error))
     if outcome.nothing_to_do:
         announce_for(outcome.file, str(outcome.nothing_to_do))
-    if job.as_json:
-        results.write(json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n")
-    elif job.verb == "info" and outcome.results:
-        results.write(_table(outcome))
-    elif job.verb == "check" and outcome.summary:
-        results.write(f"{outcome.file}: {outcome.summary} ({outcome.seconds:.1f} s)\n")
-    elif job.verb == "rotations" and not job.targets and "faults" in outcome.results:
-        found = outcome.results["faults"]
-        lines = [f"    {_place_and_message(fault['finding'])}\n" for fault in found]
-        faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
-        counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
-        results.write(f"{outcome.file}: {counts} ({outcome.seconds:.1f} s)\n" + "".join(lines))
-    elif (outcome.output is not None or outcome.is_dry) and outcome.status in ("done", "faults"):
-        done = rpt_(_DONE[job.work], outcome.report.counts)
-        if reduced := outcome.results.get("reduced"):
-            done += rpt_(", off by up to {:s}", size_text(max(each["error"] for each in reduced)))
-            angle = max(each["angle"] for each in reduced)
-            done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
-        where = rpt_("(dry run)") if outcome.is_dry else f"-> {outcome.output}"
-        results.write(f"{outcome.file}: {done} {where} ({outcome.seconds:.1f} s)\n")
-        results.writelines(f"    {_change(change)}\n" for change in outcome.results.get("changes", ()))
-    results.flush()
+
+
+def result_text(outcome: Outcome, job: Job) -> str:
+    """Return what standard output gets of the outcome, in whole lines."""
+    if job.given.json:
+        return json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n"
+    seconds = f"({outcome.seconds:.1f} s)"
+    if job.verb == "info" and outcome.results:
+        return _table(outcome)
+    if outcome.summary:
+        return f"{outcome.file}: {outcome.summary} {seconds}\n"
+    if not outcome.is_written:
+        return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
+    done = rpt_(_DONE[job.work], outcome.report.counts)
+    if reduced := outcome.results.get("reduced"):
+        done += rpt_(", off by up to {:s}", size_text(max(each["error"] for each in reduced)))
+        angle = max(each["angle"] for each in reduced)
+        done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
+    where = rpt_("(dry run)") if outcome.output is None else f"-> {outcome.output}"
+    changes = [f"    {_change(change)}\n" for change in outcome.results.get("changes", ())]
+    return "".join((f"{outcome.file}: {done} {where} {seconds}\n", *changes))
+
+
+def _list_of_faults(outcome: Outcome, seconds: str) -> str:
+    found = outcome.results["faults"]
+    faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
+    counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
+    lines = [f"    {_place_and_message(fault['finding'])}\n" for fault in found]
+    return "".join((f"{outcome.file}: {counts} {seconds}\n", *lines))
 
 
 def _place_and_message(fault: dict[str, Any]) -> str:

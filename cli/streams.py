@@ -8,12 +8,8 @@ import ctypes
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TextIO
-
-_TERMINATED = 143
-"""Exit status by the custom of shells: 128 and the number of the signal."""
 
 
 @contextlib.contextmanager
@@ -41,67 +37,11 @@ def _flush() -> None:
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
 
 
-class Stop:
-    """Flag that the user wants no more files begun."""
+def end_at_once_by_signals() -> None:
+    """Let Ctrl-C and termination end the process, whatever it does: each result is complete or as it was.
 
-    def __init__(self) -> None:
-        self.asked = False
-
-
-@contextlib.contextmanager
-def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
-    """Take the first Ctrl-C for the wish to end after the file at work, and call `say`; the second interrupts."""
-    stop = Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop  # only the main thread hears signals
-        return
-
-    def ask(_number: int, _frame: object) -> None:
-        if stop.asked:
-            raise KeyboardInterrupt
-        stop.asked = True
-        say()
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield stop
-    finally:
-        # None: Blender's own, which Python can't put back.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-@contextlib.contextmanager
-def signals_held_back() -> Iterator[None]:
-    """Defer stop signals: Blender lets no handler raise, which would lose the signal or end the process at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears signals
-        return
-    heard: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    ours = [number for number, handler in before.items() if callable(handler)]
-    for number in ours:
-        signal.signal(number, lambda number, _frame: heard.append(number))
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, before[number])
-        for heard_signal in heard:
-            signal.raise_signal(heard_signal)
-
-
-@contextlib.contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """Let a terminated process clean up as an interrupted one does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears signals
-        return
-
-    def stop(_number: int, _frame: object) -> None:
-        raise SystemExit(_TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    Python's own handlers wait until Blender's functions return, and an exception in a handler of Blender is lost.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)

@@ -120,7 +120,7 @@ def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[flo
 def set_parameters(animation: ModuleType) -> None:
     """Make the tracks TCB and set their keys' parameters."""
     for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path])
+        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
         for key in track.keys:
             if key.parameters:
                 animation.key_set(track.datablock, track.path, key.frame, **key.parameters)

@@ -57,11 +57,8 @@ function compileJob(job) {
     if (!(chunkSize >= 1)) {
         throw new Error(`chunk_size is ${settings.chunk_size}: a task needs a file`);
     }
-    for (const [subfolder, group] of bySubfolder(names)) {
-        for (let first = 0; first < group.length; first += chunkSize) {
-            const chunk = group.slice(first, first + chunkSize);
-            job.addTask(bakeTask(chunk, folder, join(output, subfolder), settings));
-        }
+    for (let first = 0; first < names.length; first += chunkSize) {
+        job.addTask(bakeTask(names.slice(first, first + chunkSize), folder, output, settings));
     }
 }
 
@@ -69,8 +66,7 @@ function bakeTask(names, folder, output, settings) {
     const last = names.length > 1 ? ` to ${names[names.length - 1]}` : "";
     const task = author.Task(`bake ${names[0]}${last}`, "blender");
     const files = names.map((name) => join(folder, name));
-    // Flamenco takes the last slash off a path that begins with a variable, and with it what says that this is a folder.
-    const options = ["--output", output, "--make-folder", "--step", `${settings.step}`];
+    const options = ["--output", output, "--relative-to", folder, "--step", `${settings.step}`];
     if (settings.objects) {
         options.push(`--objects=${settings.objects}`);
     }
@@ -131,15 +127,6 @@ function refuseReplacing(names, folder, output) {
             throw new Error(`output "${output}" would replace ${replaced}, which is read: choose another folder`);
         }
     }
-}
-
-function bySubfolder(names) {
-    const groups = new Map();
-    for (const name of names) {
-        const subfolder = name.slice(0, Math.max(name.lastIndexOf("/"), 0));
-        groups.set(subfolder, [...(groups.get(subfolder) || []), name]);
-    }
-    return groups;
 }
 
 // Unlike path.join this keeps the two slashes that a network path begins with.

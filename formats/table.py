@@ -70,7 +70,7 @@ class Property:
     values: npt.NDArray[np.floating]
     """Shape (n, components), NaN where a cell is empty. Angles are radians. float32 values are written as such."""
     order: str = ""
-    """Order of Euler angles: XYZ, …; empty: the object's."""
+    """Order of Euler angles, such as XYZ. Empty: the object's."""
     is_single: bool = False
     """The property has one component, which its heading does not name."""
 

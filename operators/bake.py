@@ -1,22 +1,82 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake the motion of the selected objects or bones."""
+"""Enable, bake, free, restore, apply and remove what is selected."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_tip
-from bpy.props import BoolProperty, IntProperty
+from bpy.props import BoolProperty
 
-from ..animation.translation import n_, rpt_, translated
+from .. import animation
+from ..animation import AnimationError, Options, Report, bake_in_world, bake_many
+from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.frames import union
+from ..animation.options import BAKE, ENABLE, FREE
+from ..animation.store.actions.live_switch import is_live
+from ..animation.store.own_keys import read_own_keys
+from ..animation.store.parameters import read_parameters
+from ..animation.store.tracks import Track, find_tracks
+from ..animation.translation import counted, n_, rpt_, translated
 from ..ui import bake_options, selection
-from ..ui.bake_options import BakeOptions, declared
+from ..ui.bake_options import BakeOptions
+from ..ui.live import attempts, handlers
+from ..ui.live.editing import is_editing
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
-from ..ui.reporting import Status, finish
-from .enable import warn_of_changes
+from ..ui.reporting import Status, finish, for_each, poll_selection
 from .in_steps import Progress
-from .on_selection import OnSelection
+from .on_selection import NOTHING_IS_TCB, OnSelection
+
+
+class TCB_OT_enable(OnSelection, bpy.types.Operator):
+    """Give keys of selected objects, in Pose mode of bones, TCB parameters"""
+
+    bl_idname = "tcb.enable"
+    bl_label = "Enable TCB"
+
+    keep_look: property_of(ENABLE["keep_look"])
+    live: BoolProperty(
+        name="Live",
+        description="Play by handles and update after each edit. On for buttons, off for scripts",
+        options={"SKIP_SAVE"},
+    )
+
+    done = n_("Enabled {:s}")
+    otherwise = n_("All selected tracks are TCB already")
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if not self.properties.is_property_set("live"):
+            self.live = True
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        selected = selection.selected_datablocks(context, self.use_data)
+        first = handlers.without_tcb(selected) if self.live else []
+        defaults = selection.default_parameters(context)
+        report = animation.enable_many(selected, None, self.keep_look, defaults)
+        played = handlers.go_live(first)
+        # A track that handles can't play is TCB all the same, and its note says what to do.
+        report.notes += [*played.notes, *played.refused]
+        status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
+        warn_of_changes(self, report)
+        return status
+
+
+def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
+    """Report the largest change of the motion, as a warning where it can be seen."""
+    for place in report.farthest_off:
+        operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
+    if report.looks_changed:
+        warning = counted(
+            report.looks_changed,
+            n_("The motion of {:d} track changes visibly. Undo, or adjust the track named in the Info editor"),
+            n_("The motion of {:d} tracks changes visibly. Undo, or adjust those named in the Info editor"),
+        )
+        operator.report({"WARNING"}, warning)
+
 
 _BY_HANDLES = n_("Play the motion by handles of your own keys, after freeing a bake")
 
@@ -27,12 +87,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
 
-    keep_look: BoolProperty(
-        name="Keep Look",
-        description="Fit parameters to the present motion where nothing is TCB yet",
-        options={"SKIP_SAVE"},
-    )
-    sample_limit: declared("sample_limit", IntProperty, min=1)
+    keep_look: property_of(ENABLE["keep_look"], options={"SKIP_SAVE"})
+    sample_limit: property_of(BAKE["sample_limit"])
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -50,11 +106,6 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         layout.prop(self, "use_data")
         if self.output != "HANDLES":
             layout.prop(self, "sample_limit")
-
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
-        if not self.properties.is_property_set("keep_look"):
-            self.keep_look = True
-        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
@@ -77,3 +128,168 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_changes(self, report)
         return status
+
+
+class TCB_OT_bake_in_world(bpy.types.Operator):
+    """Bake with interpolation in world space instead of the parents' axes"""
+
+    bl_idname = "tcb.bake_in_world"
+    bl_label = "Bake in World Space"
+    bl_options = {"REGISTER", "UNDO"}
+
+    step: property_of(BAKE["step"])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = Report()
+        defaults = selection.default_parameters(context)
+        for obj, bones in _selected(context).items():
+            try:
+                report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
+            except AnimationError as refusal:
+                report.errors += refusal.findings
+            except ValueError as error:
+                # Of an argument, which is the same for all: the first refuses it, and none is changed.
+                self.report({"ERROR"}, translated(error))
+                return {"CANCELLED"}
+        return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
+
+
+def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
+    """Return the objects, parents first because children follow them, with their selected bones in Pose mode."""
+    if context.mode == "POSE":
+        bones: dict[Any, list[str]] = {}
+        for bone in context.selected_pose_bones or ():
+            bones.setdefault(bone.id_data, []).append(bone.name)
+        return bones
+    return {obj: [] for obj in sorted(context.selected_objects, key=_depth)}
+
+
+def _depth(obj: bpy.types.Object) -> int:
+    return 0 if obj.parent is None else 1 + _depth(obj.parent)
+
+
+def wrong_in_gltf(scene: Any) -> dict[bpy.types.ID, list[str]]:
+    """Return the objects of the scene with tracks that glTF's exporter gets wrong without samples, and their paths.
+
+    It takes the handles of a key for a third of their segment. Those of rotations and eases have other lengths.
+    """
+    found: dict[bpy.types.ID, list[str]] = {}
+    for item in scene.objects:
+        try:
+            tracks = [t for t in find_tracks(item, channels_of(item)) if t.in_use and t.is_played_by_handles]
+            paths = [track.path for track in tracks if track.is_rotation or _is_eased(track, scene)]
+        except AnimationError:
+            continue
+        if paths:
+            found[item] = paths
+    return found
+
+
+def _is_eased(track: Track, scene: Any) -> bool:
+    own = read_own_keys(track)
+    frames = union([each.keys.frames for each in own.values()])
+    parameters = read_parameters(track, own, frames, selection.defaults_of(scene))
+    return bool(parameters["ease_to"].any() or parameters["ease_from"].any())
+
+
+class TCB_OT_bake_for_gltf(bpy.types.Operator):
+    """Bake rotations and eased tracks played by handles, for export without sampling"""
+
+    bl_idname = "tcb.bake_for_gltf"
+    bl_label = "Bake Rotations and Eases as Curves"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        options = Options(output="CURVES", defaults=selection.default_parameters(context))
+        tracks = wrong_in_gltf(context.scene)
+        report = bake_many(tracks, options)
+        return finish(self, report, rpt_("Baked {:s}", report.counts), rpt_("Handles play no rotation and no ease"))
+
+
+class TCB_OT_free(OnSelection, bpy.types.Operator):
+    """Replace baked curves of the selection by your own keys, unlocked"""
+
+    bl_idname = "tcb.free"
+    bl_label = "Free Bake"
+
+    discard_edits: property_of(FREE["discard_edits"], options={"SKIP_SAVE"})
+
+    done = n_("Freed {:s}")
+    works_on = "BAKED"
+    nothing = n_("Nothing selected is baked")
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.use_property_split = True
+        layout.prop(self, "discard_edits")
+        layout.prop(self, "use_data")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        work = partial(animation.free, discard_edits=self.discard_edits)
+        selected = selection.selected_datablocks(context, self.use_data)
+        report = for_each(selected, work)
+        if report.tracks:
+            attempts.answer(selected)
+        return finish(self, report, rpt_(self.done, report.counts))
+
+
+class TCB_OT_restore(OnSelection, bpy.types.Operator):
+    """Switch TCB motion off, so that your own curves play, and keep parameters"""
+
+    bl_idname = "tcb.restore"
+    bl_label = "Restore"
+
+    work = staticmethod(animation.restore)
+    done = n_("Restored {:s}")
+    works_on = "PLAYED"
+    nothing = n_("Nothing selected plays TCB motion")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        live = [action for action in bpy.data.actions if is_live(action)]
+        report = for_each(selection.selected_datablocks(context, self.use_data), self.work)
+        done = self.done if all(map(is_live, live)) else n_("Restored {:s}. Live is off now")
+        return finish(self, report, rpt_(done, report.counts))
+
+
+class TCB_OT_apply(OnSelection, bpy.types.Operator):
+    """Keep the motion as plain animation and delete all TCB data"""
+
+    bl_idname = "tcb.apply"
+    bl_label = "Apply TCB"
+
+    work = staticmethod(animation.apply)
+    done = n_("Applied {:s}")
+    works_on = "TCB"
+    nothing = NOTHING_IS_TCB
+
+
+class TCB_OT_remove(OnSelection, bpy.types.Operator):
+    """Restore your own curves and delete all TCB data"""
+
+    bl_idname = "tcb.remove"
+    bl_label = "Remove TCB"
+
+    work = staticmethod(animation.remove)
+    done = n_("Removed TCB from {:s}")
+    works_on = "TCB"
+    nothing = NOTHING_IS_TCB
+
+
+class TCB_OT_sync(bpy.types.Operator):
+    """Update live actions now, for scripts that have edited keys"""
+
+    bl_idname = "tcb.sync"
+    bl_label = "Sync TCB"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, _context: bpy.types.Context) -> Status:
+        if is_editing():
+            self.report({"ERROR"}, "Keys are being moved. Finish the move first")
+            return {"CANCELLED"}
+        report = handlers.flush_all()
+        finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))
+        return {"FINISHED"} if report.tracks else {"CANCELLED"}

@@ -22,8 +22,8 @@ from ..ui import findings, selection
 from ..ui.frame_ranges import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, report_notes
+from .checks import active_part
 from .in_steps import Progress
-from .joint_check import active_part
 
 CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
 from ..animation import AnimationError, restore_curves
+from ..animation.options import RESTORE_CURVES
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import rpt_
-from ..interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish
 from .files import path_of
 from .in_steps import Progress
@@ -22,7 +22,6 @@ OBJECT_ITEMS = (
     ("ALL", "All Objects", "All objects of the scene whose names are in the file"),
     ("SELECTED", "Selected Objects", "Importers select the objects that they make"),
 )
-_SOFT_PART = 0.1
 
 
 class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -35,27 +34,10 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
     filter_glob: StringProperty(default="*.fbx;*.glb;*.gltf", options={"HIDDEN"})
 
     objects: EnumProperty(name="Objects", description="Objects that get the curves", items=OBJECT_ITEMS)
-    use_exact: BoolProperty(name="Exact", description="Add keys where handles alone do not reach the tolerances")
-    value_tolerance: FloatProperty(
-        name="Value Tolerance",
-        description="Maximum deviation of locations and scales, as a part of the range of each",
-        default=VALUE_TOLERANCE,
-        min=1e-7,
-        soft_max=_SOFT_PART,
-        precision=6,
-    )
-    rotation_tolerance: FloatProperty(
-        name="Rotation Tolerance",
-        description="Maximum deviation of rotations",
-        default=ROTATION_TOLERANCE,
-        min=1e-6,
-        soft_max=math.radians(1.0),
-        subtype="ANGLE",
-        precision=4,
-    )
-    use_tcb: BoolProperty(
-        name="Enable TCB", description="Make tracks TCB where parameters play the same motion", default=False
-    )
+    use_exact: property_of(RESTORE_CURVES["exact"])
+    value_tolerance: property_of(RESTORE_CURVES["value_tolerance"])
+    rotation_tolerance: property_of(RESTORE_CURVES["rotation_tolerance"])
+    use_tcb: property_of(RESTORE_CURVES["use_tcb"])
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..operators.bake_for_gltf import wrong_in_gltf
+from ..operators.bake import wrong_in_gltf
 from ..ui.redraw import layout_of
 
 

@@ -24,10 +24,10 @@ from ..ui.sliders.shared_number import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by, parameters_text, settings_error
 from .pictures.diagram import draw_diagram
-from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, sidebar_settings
+from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
 
-_TEXT = 0.64
-"""Part of a row that a text takes beside its button."""
+_TEXT = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
+"""Part of a row that the reason why sliders are gray takes beside its button."""
 _MOST_CURVES = 12
 """Curves that the diagram draws over each other."""
 
@@ -102,7 +102,7 @@ def _draw_reason(
     """Draw one line with the reason why sliders are gray, and the way out; it is there always."""
     causes = [] if refusal else [obstacle.cause for obstacle in played.obstacles]
     cause = causes[0] if causes else ""
-    row = layout.split(factor=_TEXT) if cause in {"HANDLES", "INTERPOLATION", "METHOD"} else layout.row()
+    row = layout.split(factor=_TEXT[cause]) if cause in _TEXT else layout.row()
     text = refusal or parameters_text(played, [keys.track for keys in chosen])
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
     row.label(text=text, icon=icon, translate=False)
@@ -124,7 +124,8 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
         layout.label(text="Velocity: select values or rotations only", icon="INFO")
         return False
     components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
-    ranges = {component: _mixed(numbers) for component, numbers in enumerate(components) if _mixed(numbers)}
+    texts = {component: _mixed(context, numbers) for component, numbers in enumerate(components)}
+    ranges = {component: text for component, text in texts.items() if text}
     draw_velocity(layout, sidebar_settings(context), tracks, ranges)
     return bool(ranges)
 
@@ -148,7 +149,7 @@ def _draw_place(
     name = "key_angles" if first.track.kind == "EULER" else "key_value"
     for component in range(min(SLIDERS_OF_VALUE, len(first.track.rest))):
         numbers = value_component(context, component)[1]
-        beside = _mixed(numbers) or (number_text(now[component]) if component in now else "")
+        beside = _mixed(context, numbers) or (number_text(now[component]) if component in now else "")
         row = layout.split(factor=SLIDER, align=True) if beside else layout.row()
         field = row.row()
         field.enabled = len(numbers) > 0
@@ -158,18 +159,16 @@ def _draw_place(
             row.label(text=beside, translate=False)
 
 
-def _mixed(numbers: Numbers) -> str:
+def _mixed(context: bpy.types.Context, numbers: Numbers) -> str:
     """Return the range of numbers that differ; empty where they do not."""
-    return (
-        f"{number_text(numbers.min(), 3)} … {number_text(numbers.max(), 3)}"
-        if len(numbers) and is_mixed(numbers)
-        else ""
-    )
+    if not len(numbers) or not is_mixed(numbers):
+        return ""
+    return range_text(context, numbers.min(), numbers.max(), 3)
 
 
 def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
     """Return the range of mixed parameters."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.shows_numbers_of_50(context):
-        return f"{number_text(of_50(name, low), 1)} … {number_text(of_50(name, high), 1)}"
-    return f"{number_text(low, 3)} … {number_text(high, 3)}"
+        return range_text(context, of_50(name, low), of_50(name, high), 1)
+    return range_text(context, low, high, 3)

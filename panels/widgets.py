@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import bpy
 
 from ..animation.bake.plans.splines import setting_names
+from ..animation.number_text import number_text
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.table.settings import Settings
@@ -25,6 +27,8 @@ _LETTER = 6.4
 """Mean width of a letter, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
 """Width of what stands beside a text, in the same pixels: an icon, margins and the tabs."""
+_BESIDE_SLIDER = 60.0
+"""Width of all but a slider and the range beside it, in the same pixels: margins, gaps and the tabs."""
 _UNIT = 20.0
 """Height of a button, in the same pixels."""
 _SHORTEST = 20
@@ -57,10 +61,7 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
 
 def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
     """Return the lines that a sentence takes beside an icon in the region, or in a popover of that width."""
-    region, user = context.region, context.preferences
-    # Without a window there is no scale, and may be no region.
-    width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
-    width = units * _UNIT if units else width
+    width = units * _UNIT if units else _width(context)
     return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
@@ -73,6 +74,23 @@ def lines(text: str, letters: int) -> list[str]:
         broken[number - 1] += broken[number].removesuffix(rest)
         broken[number] = rest
     return [line for line in broken if line]
+
+
+def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
+    """Return the range of mixed numbers, with so many of these decimals as have room beside a slider; at least 1."""
+    width = _width(context) - _BESIDE_SLIDER
+    # A hidden region has no width.
+    room = (1.0 - SLIDER) * width / _LETTER if width > 0.0 else math.inf
+    texts = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
+    *longer, shortest = texts
+    return next((text for text in longer if len(text) <= room), shortest)
+
+
+def _width(context: bpy.types.Context) -> float:
+    """Return the width of the region, in pixels at a resolution scale of 1."""
+    region, user = context.region, context.preferences
+    # Without a window there is no scale, and may be no region.
+    return region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
 
 
 def draw_parameters(

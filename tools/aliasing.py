@@ -69,7 +69,7 @@ def rendered(folder: Path, blurred: bool) -> Picture:
 def baked(animation: Any, options: dict[str, Any]) -> Any:
     """Make the scene anew, with the spin baked with these options."""
     baton = make_scene()
-    animation.enable(baton)
+    animation.enable(baton, keep_look=False)
     animation.choose(baton, "rotation", path="AS_KEYED")
     animation.bake(baton, **options)
     return baton

@@ -430,7 +430,7 @@ def _fields(cls: type) -> Iterator[str]:
             text = ""
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 text = " ".join(str(after.value.value).split())
-            default = "" if field.value is None else f", default {_value(ast.unparse(field.value))}"
+            default = "" if field.value is None else f", default {_value(cls, field)}"
             kind = _plain(ast.unparse(field.annotation))
             yield f"- **{field.target.id}**: {kind}{default}" + (f". {text}" if text else "")
 
@@ -442,8 +442,14 @@ def _plain(annotation: str) -> str:
     return annotation
 
 
-def _value(source: str) -> str:
-    """Return what a field's default is, of one that is made for each instance what makes it."""
+def _value(cls: type, field: ast.AnnAssign) -> str:
+    """Return a field's default, or what makes it for each instance."""
+    assert isinstance(field.target, ast.Name)
+    assert field.value is not None
+    default = getattr(cls, field.target.id, dataclasses.MISSING)
+    if isinstance(default, str | int | float | None):
+        return repr(default)
+    source = ast.unparse(field.value)
     made = re.fullmatch(r"field\(default_factory=(\w+)\)", source)
     return f"{made[1]}()" if made else source
 

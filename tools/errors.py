@@ -147,7 +147,7 @@ def example() -> list[Track]:
     make_scene()
     result = []
     for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path])
+        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
         keys = []
         for key in track.keys:
             if key.parameters:
@@ -200,7 +200,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
         else:
             setattr(item, path, value)
         item.keyframe_insert(path, frame=key.frame)
-    animation.enable(item, prefixes=[path])
+    animation.enable(item, prefixes=[path], keep_look=False)
     if track.cycle != "SINGLE":
         animation.choose(item, path, cycle=track.cycle)
     for key in keys:

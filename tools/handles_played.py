@@ -113,7 +113,7 @@ def compare(path: Path, every: int) -> tuple[tuple[str, ...], list[Compared]]:
         each for each in datablocks if each.animation_data is not None and each.animation_data.action is not None
     ]
     if not any(track.enabled for each in animated for track in tracks_of(each)):
-        animation.enable_many(dict.fromkeys(animated))
+        animation.enable_many(dict.fromkeys(animated), keep_look=False)
     report = animation.bake_many(animated, animation.Options(output="HANDLES"))
     names = {(each["datablock"], each["track"]) for each in report.handles}
 

@@ -69,7 +69,7 @@ def steps():
     make_scene()
     yield 1.0
     for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path])
+        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
         for key in track.keys:
             if key.parameters:
                 animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
@@ -108,7 +108,7 @@ def steps():
         fcurves = animation.action.fcurves
     else:
         fcurves = animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves
-    bpy.ops.tcb.bake(output={output!r})
+    bpy.ops.tcb.bake(output={output!r}, keep_look=False)
     for fcurve in fcurves:
         shown = fcurve.data_path == 'location' and fcurve.array_index in {components}
         fcurve.hide, fcurve.select = not shown, shown
@@ -165,7 +165,7 @@ def steps():
     lamp = bpy.data.objects[LAMP]
     for each in bpy.data.objects:
         each.hide_set(lamp not in (each, each.parent))
-    animation.enable(lamp)
+    animation.enable(lamp, keep_look=False)
     animation.bake(lamp, output='HANDLES')
     lamp.animation_data.action.tcb_live = True
     win().view_layer.objects.active = lamp

@@ -118,7 +118,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for axes, (name, options) in zip(views, WAYS.items(), strict=True):
             baton = make_scene()
-            animation.enable(baton)
+            animation.enable(baton, keep_look=False)
             animation.choose(baton, "rotation", path="AS_KEYED")
             animation.bake(baton, **options)
             turned[name] = seen(baton)

@@ -70,6 +70,8 @@ def end_process(status: int) -> NoReturn:
 def main() -> int:
     # Blender has bpy loaded when it runs a script, and leaves its own arguments before the two dashes.
     inside_blender = "bpy" in sys.modules
+    streams = load("streams", "cli/streams.py")
+    streams.end_at_once_by_signals()
     if inside_blender:
         arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
         program = "blender --background --python tools/tcb.py --"
@@ -82,7 +84,7 @@ def main() -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         try:
             # Blender may print something while it starts, too.
-            with load("streams", "cli/streams.py").only_results_on_standard_output():
+            with streams.only_results_on_standard_output():
                 import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()

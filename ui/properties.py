@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.app.translations import contexts
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -25,12 +24,13 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.reduction.choices import ANGLE, ERROR, KEY_METHODS, TOGETHER
+from ..animation.options import BAKE, REDUCE, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import preferences, selection
-from .bake_options import BakeOptions, step
+from .bake_options import BakeOptions
 from .frame_ranges import CustomRange, frame_range
+from .option_properties import property_of
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 from .track_text import settings_error
@@ -38,35 +38,6 @@ from .track_text import settings_error
 if TYPE_CHECKING:
     from ..animation.reduction.wanted import Wanted
 
-CHOICE_ITEMS = {
-    "cycle": [
-        ("SINGLE", "Single", "Play once, and hold the first and the last value"),
-        ("REPEAT", "Repeat", "Repeat from the start as far as the baked frames extend"),
-        ("LOOP", "Loop", "Repeat smoothly. The first and last key must have the same pose"),
-    ],
-    "ends": [
-        ("3DS", "3D Studio", "First and last segment as in 3D Studio 4"),
-        ("TANGENT", "As for Location", "First and last segment as those of values"),
-    ],
-    "construction": [
-        (
-            "DE_CASTELJAU",
-            "3D Studio 4",
-            "Formulas of 3D Studio 4 (de Casteljau)",
-        ),
-        ("SQUAD", "3ds Max", "Formulas of 3D Studio R3 and 3ds Max (squad)"),
-    ],
-    "path": [
-        ("SHORTEST", "Shortest", "Turn by the shorter way"),
-        (
-            "AS_KEYED",
-            "As Keyed",
-            "Turn as far as the keys, with whole turns (3ds Max: windup)",
-        ),
-    ],
-    "method": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["method"]],
-    "angles": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["angles"]],
-}
 _COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
 """Methods for comparison, which the preference Advanced shows."""
 
@@ -78,26 +49,10 @@ def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str
     They are kept here: Blender keeps no reference to items that it gets while drawing.
     """
     return [
-        (*item, number)
-        for number, item in enumerate(CHOICE_ITEMS["method"])
-        if all(getattr(METHODS[item[0]], kind) for kind in kinds) and (item[0] not in _COMPARED or item[0] in shown)
+        (name, *texts, number)
+        for number, (name, texts) in enumerate(TRACK["method"].choices.items())
+        if all(getattr(METHODS[name], kind) for kind in kinds) and (name not in _COMPARED or name in shown)
     ]
-
-
-CHOICE_DESCRIPTIONS = {
-    "cycle": ("Cycle", "Motion before the first and after the last key"),
-    "ends": ("End Segments", "First and last segment of a rotation"),
-    "construction": ("Rotation Algorithm", "Formulas for rotations between keys"),
-    "path": ("Turns", "Direction of turns between keys"),
-    "method": ("Method", "Interpolation between keys"),
-    "angles": ("Angles", "Interpolation of each angle"),
-}
-
-
-def choice(name: str, **options: Any) -> Any:
-    """Return the property of one choice of a track."""
-    label, description = CHOICE_DESCRIPTIONS[name]
-    return EnumProperty(name=label, description=description, **{"items": CHOICE_ITEMS[name], **options})
 
 
 def _track_choice(name: str) -> Any:
@@ -113,7 +68,12 @@ def _track_choice(name: str) -> Any:
             with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
-    return choice(name, get=get, set=set_, options=set(), **({"items": _methods} if name == "method" else {}))
+    option = TRACK[name]
+    if name == "method":
+        return EnumProperty(
+            name=option.name, description=option.description, items=_methods, get=get, set=set_, options=set()
+        )
+    return property_of(option, get=get, set=set_, options=set())
 
 
 def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
@@ -164,70 +124,14 @@ REDUCE_FRAMES = [
 class ReduceOptions(CustomRange):
     """What Reduce is asked for, in its panel and of its operator."""
 
-    error: FloatProperty(
-        name="Largest Error",
-        description="Maximum error of bones' heads and tails, or of locations and other values",
-        subtype="DISTANCE",
-        default=ERROR,
-        min=1e-6,
-        soft_max=1.0,
-        precision=4,
-        options=set(),
-    )
-    angle: FloatProperty(
-        name="Largest Angle",
-        description="Maximum error of rotations of objects",
-        subtype="ANGLE",
-        default=ANGLE,
-        min=1e-6,
-        soft_max=1.0,
-        options=set(),
-    )
-    key_count: IntProperty(
-        name="Keys",
-        translation_context=contexts.id_action,
-        description="Maximum number of keys of each object or armature. 0: unlimited",
-        default=0,
-        min=0,
-        soft_max=10000,
-        options=set(),
-    )
-    still: FloatProperty(
-        name="Error at Rest",
-        description="Maximum error of points that stand still, such as feet. 0: Largest Error",
-        subtype="DISTANCE",
-        default=0.0,
-        min=0.0,
-        soft_max=1.0,
-        precision=4,
-        options=set(),
-    )
-    period: FloatProperty(
-        name="Smoothing Period",
-        description="Longest period, in frames, of swings to filter before. 0: off",
-        default=0.0,
-        min=0.0,
-        soft_max=30.0,
-        precision=1,
-        options=set(),
-    )
-
-    together: EnumProperty(
-        name="Group Keys By",
-        description="Channels that have keys at common frames",
-        items=[(name, *texts) for name, texts in TOGETHER.items()],
-        default="BONE",
-        options=set(),
-    )
+    error: property_of(REDUCE["error"], options=set())
+    angle: property_of(REDUCE["angle"], options=set())
+    key_count: property_of(REDUCE["key_count"], options=set())
+    still: property_of(REDUCE["still"], options=set())
+    period: property_of(REDUCE["period"], options=set())
+    together: property_of(REDUCE["together"], options=set())
     frames: EnumProperty(name="Frames", description="Keys to reduce", items=REDUCE_FRAMES, options=set())
-
-    method: EnumProperty(
-        name="Method",
-        description="Method that plays the keys",
-        items=[(name, *texts) for name, texts in KEY_METHODS.items()],
-        default="TCB",
-        options=set(),
-    )
+    method: property_of(REDUCE["method"], default="TCB", options=set())
 
     def used(self, context: bpy.types.Context) -> list[str]:
         """Return the options that matter in this mode and to these frames, in the order in which they are drawn."""
@@ -240,16 +144,9 @@ class ReduceOptions(CustomRange):
         """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
         from ..animation.reduction.wanted import Wanted
 
-        return Wanted(
-            self.error,
-            self.angle,
-            self.key_count or None,
-            self.still or None,
-            self.period or None,
-            self.together,
-            frame_range(self, scene),
-            self.method,
-        )
+        names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
+        asked = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
+        return Wanted(**asked, frame_range=frame_range(self, scene))
 
     def hand_to(self, operator: object) -> None:
         """Set all of it for an operator."""
@@ -302,7 +199,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     construction: _track_choice("construction")
     path: _track_choice("path")
 
-    step: step(min=0.01)
+    step: property_of(BAKE["step"], min=0.01)
 
 
 _CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBSidebar)

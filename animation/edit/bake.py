@@ -7,34 +7,33 @@ from collections.abc import Iterable
 
 import bpy
 
-from ...interp.fitting.curves import ROTATION_TOLERANCE
 from ..arguments import Count, Datablocks, FrameRange, Parameters, Positive, by_datablock, checked
 from ..bake.pipeline import bake as bake_selected
 from ..errors import AnimationError
+from ..options import BAKE
 from ..report import Report
 from ..steps import Progress
-from ..store.table.options import SAMPLE_LIMIT, Options, Output
+from ..store.table.options import Options, Output
 
 
 @checked
 def bake(  # noqa: PLR0913
     datablock: bpy.types.ID,
     *,
-    output: Output = "SAMPLES",
-    step: Positive = 1.0,
+    output: Output = BAKE["output"].default,
+    step: Positive = BAKE["step"].default,
     extend: FrameRange | None = None,
-    sample_limit: Count = SAMPLE_LIMIT,
+    sample_limit: Count = BAKE["sample_limit"].default,
     defaults: Parameters | None = None,
     prefixes: Iterable[str] | None = None,
     value_tolerance: Positive | None = None,
-    rotation_tolerance: Positive = ROTATION_TOLERANCE,
+    rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
     """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters 0 (or the `defaults`), so their look is not kept: call
-    `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
-    `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
+    Tracks that are enabled here get parameters 0 (or the `defaults`), so their motion changes: call
+    `enable(datablock)` first to preserve it.
 
     Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
     and in its own time.

@@ -16,6 +16,7 @@ from ..datablocks import bone_path
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import editable_channels
+from ..options import BAKE
 from ..report import Report
 from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import read_own_keys
@@ -28,7 +29,7 @@ def bake_in_world(
     item: bpy.types.Object,
     bones: Sequence[str] = (),
     *,
-    step: Positive = 1.0,
+    step: Positive = BAKE["step"].default,
     defaults: Parameters | None = None,
 ) -> Report:
     """Bake an object with a parent, or bones, as samples, interpolating locations and rotations in world space.

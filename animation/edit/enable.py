@@ -22,6 +22,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.editable import editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..options import ENABLE
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
@@ -49,11 +50,11 @@ _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 def enable(
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = False,
+    keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
-    """Make the datablock's tracks TCB; their motion changes at the next bake.
+    """Make the datablock's tracks TCB, off until a bake, with parameters that preserve their motion.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ def enable(
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     keep_look : bool
-        Give keys the parameters that fit their present motion best, as in `enable_many`. Otherwise parameters are 0,
-        and linear and easing keys are keys of the spline.
+        Give keys the parameters that fit their present motion best, as in `enable_many`. False: parameters are 0, and
+        linear and easing keys are keys of the spline.
     defaults : mapping, optional
         Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -82,7 +83,7 @@ def enable(
 
     Examples
     --------
-    >>> report = animation.enable(ball, keep_look=True)
+    >>> report = animation.enable(ball)
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
@@ -96,7 +97,7 @@ def enable(
 def enable_many(
     datablocks: Datablocks,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = False,
+    keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,

@@ -25,6 +25,7 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
 from ..fcurves.refused_actions import layered_reason
+from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report
 from ..store.fingerprints import blocking_reasons
@@ -67,7 +68,7 @@ class RotationFault:
 
 @checked
 def find_rotation_faults(
-    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP"
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> list[RotationFault]:
     """Find the keys whose numbers make rotations flip, jump or turn by more than 180 degrees, or near gimbal lock.
 
@@ -104,7 +105,9 @@ def find_rotation_faults(
 
 
 @checked
-def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP") -> Report:
+def fix_rotations(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
+) -> Report:
     """Give keys whose rotation flips or jumps equivalent numbers, so that the motion between keys is the short one.
 
     The pose at every key stays, to the rounding of Blender's numbers. Handles move with their keys. F-curves without a
@@ -169,7 +172,9 @@ def fix_rotations(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None
 
 
 @checked
-def fix_rotations_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = "KEEP") -> Report:
+def fix_rotations_many(
+    datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
+) -> Report:
     """Fix the rotations of several datablocks or actions; one that refuses does not keep the others from it.
 
     Parameters

@@ -11,6 +11,7 @@ import bpy
 
 from ..arguments import Datablocks, by_datablock, checked
 from ..errors import AnimationError
+from ..options import FREE
 from ..report import Report
 from .key_whole import key_whole
 from .parameters.key_set import key_set
@@ -47,7 +48,9 @@ def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID]
 
 
 @checked
-def free_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = False) -> Report:
+def free_many(
+    datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
+) -> Report:
     """Free the bakes of several datablocks, as `free` does.
 
     Parameters

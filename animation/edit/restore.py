@@ -36,6 +36,7 @@ from ..fcurves.keyframes import (
     write,
 )
 from ..fcurves.refused_actions import layered_reason
+from ..options import FREE
 from ..records import record
 from ..report import Report
 from ..store.actions.live_switch import switch_off
@@ -66,7 +67,9 @@ _Strip = Callable[[Channels, Track], None]
 
 
 @checked
-def free(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = False) -> Report:
+def free(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
+) -> Report:
     """Free the bake of the datablock's tracks: put the own keys back and unlock the channels.
 
     Each track gets the state from which it was baked: its handles play it, or it is off.

@@ -31,6 +31,7 @@ from ..fcurves.keyframes import (
     read,
 )
 from ..fcurves.keying import key_curve
+from ..options import IMPORT_TABLE
 from ..records import record
 from ..report import Report
 from ..sampling.properties import driven_components
@@ -58,16 +59,16 @@ class TableKeys:
     >>> how = animation.TableKeys(frame_start=100, use_tcb=False, replace=True)
     """
 
-    frame_start: float = 0.0
+    frame_start: float = IMPORT_TABLE["frame_start"].default
     """The frame for frame 0, or second 0, of the table."""
     rate: Positive = 24.0
     """Frames per second."""
-    use_tcb: bool = True
+    use_tcb: bool = IMPORT_TABLE["use_tcb"].default
     """Make the tracks TCB."""
-    replace: bool = False
+    replace: bool = IMPORT_TABLE["replace"].default
     """Replace keys that the properties already have, but not their interpolation where rows are at their frames;
     otherwise the import is refused."""
-    known_only: bool = False
+    known_only: bool = IMPORT_TABLE["known_only"].default
     """Leave out columns that name no float property; otherwise the import is refused."""
 
     def __post_init__(self) -> None:

@@ -26,26 +26,15 @@ from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import read_coordinates
 from ..fcurves.keying import key_curve
+from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
 from ..store.tracks import Track, find_tracks
-from ..translation import n_, rpt_
+from ..translation import rpt_
 from .track_settings import find_track
 
-SHAPES = {
-    "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
-    "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
-    "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
-    "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
-    "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
-    "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
-    "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
-    "CONSTANT_SPEED": (n_("Constant Speed"), n_("One speed along the track's path, from its first key to its last")),
-    "CONSTANT_SPEED_KEYS": (n_("Constant Speed Between Keys"), n_("One speed between keys, with keys at their frames")),
-}
-"""Names and descriptions."""
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _MEASURED = 50
 """Frames between two keys of a frame function at which its speed is measured."""
@@ -72,14 +61,14 @@ class Timing:
 @checked
 def retime(  # noqa: PLR0913
     datablock: bpy.types.ID,
-    shape: str = "AS_IT_IS",
+    shape: str = RETIME["shape"].default,
     *,
     track: str = "",
     by: str = "",
     of: bpy.types.ID | None = None,
-    scale: Positive = 2.0,
+    scale: Positive = RETIME["scale"].default,
     frame: float | None = None,
-    length: Positive = 10.0,
+    length: Positive = RETIME["length"].default,
     defaults: Parameters | None = None,
 ) -> Timing:
     """Give a track, a datablock or a scene a frame function, in place of one that it has; bake to play it.
@@ -88,7 +77,7 @@ def retime(  # noqa: PLR0913
     ----------
     datablock
         An object, a camera, a scene: any datablock that can be animated.
-    shape : one of SHAPES
+    shape : str
         AS_IT_IS: F(t) = t. SCALE: `scale` times the duration, from the first key on. REVERSE: backwards. HOLD: `length`
         frames of rest at `frame`. LOOP, PING_PONG: from the first key to the last, repeated forwards, or alternating in
         direction. FRACTION: keys of 0 and 1, which an Envelope modifier maps to the first and the last key.
@@ -124,8 +113,9 @@ def retime(  # noqa: PLR0913
     40.0
     >>> report = animation.bake(ball)
     """
-    if shape not in SHAPES:
-        raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
+    shapes = RETIME["shape"].choices
+    if shape not in shapes:
+        raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(shapes)))
     if shape in _BETWEEN:
         if not (by or track):
             raise AnimationError(Finding("TIMING_WHICH_TRACK", name_of(datablock)))

@@ -27,12 +27,12 @@ from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.keying import key_curve
+from ..options import SAMPLE_LIMIT, VELOCITIES
 from ..records import record
 from ..report import Report
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.paths import split
-from ..store.table.options import SAMPLE_LIMIT
 from ..store.tracks import Track, blocking_reason, find_tracks
 from ..store.velocity_properties import is_bones, is_derived, property_name
 from ..translation import n_
@@ -72,9 +72,9 @@ class Velocities:
     >>> how = animation.Velocities(quantities={"SPEED"}, unit="SECOND", rate=30)
     """
 
-    quantities: frozenset[Quantity] = frozenset(QUANTITIES)
-    step: Positive = 1.0
-    unit: Unit = "FRAME"
+    quantities: frozenset[Quantity] = VELOCITIES["quantities"].default
+    step: Positive = VELOCITIES["step"].default
+    unit: Unit = VELOCITIES["unit"].default
     rate: Positive = 24.0
     defaults: Parameters = field(default_factory=dict)
 
@@ -134,7 +134,7 @@ def write_velocities(
 
     Examples
     --------
-    >>> report = animation.enable(ball)
+    >>> report = animation.enable(ball, keep_look=False)
     >>> how = animation.Velocities(quantities={"SPEED"})
     >>> animation.write_velocities(ball, ["location"], how).samples
     40

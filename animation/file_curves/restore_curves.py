@@ -25,6 +25,7 @@ from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import read_coordinates, write
+from ..options import RESTORE_CURVES
 from ..report import Report
 from ..steps import Progress
 from ..store.tracks import blocking_reason, find_tracks
@@ -51,10 +52,10 @@ def restore_curves(
     path: str | Path,
     objects: Iterable[bpy.types.Object],
     *,
-    exact: bool = False,
-    value_tolerance: Positive = VALUE_TOLERANCE,
-    rotation_tolerance: Positive = ROTATION_TOLERANCE,
-    use_tcb: bool = False,
+    exact: bool = RESTORE_CURVES["exact"].default,
+    value_tolerance: Positive = RESTORE_CURVES["value_tolerance"].default,
+    rotation_tolerance: Positive = RESTORE_CURVES["rotation_tolerance"].default,
+    use_tcb: bool = RESTORE_CURVES["use_tcb"].default,
     progress: Progress | None = None,
 ) -> Report:
     """Replace imported keys by the file's own, with its tangents.
@@ -337,7 +338,7 @@ def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolera
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:
                 continue
-            made = enable_many({each.item.owner: [each.path]}, keep_look=True)
+            made = enable_many({each.item.owner: [each.path]})
         except AnimationError:
             continue
         if not made.tracks:

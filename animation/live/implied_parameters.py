@@ -195,39 +195,75 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
 
 
 def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
-    """Return the rows of keys that were mirrored in time since they were written."""
+    """Return the rows of keys that were mirrored in time since they were written, and of copies of such keys."""
     none = np.empty(0, dtype=np.intp)
     written = _written(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
         return none
-    rows, places = _same(own.identities, written["identity"])
+    rows, places = _known(own.identities, written["identity"])
     before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
+    moved = np.abs(now - before) > ONE_KEY
+    # Of a key and its copies, those that have not moved were not mirrored.
+    kept = moved | (_counts(places) == 1)
+    rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
+    is_single, rank = _counts(places) == 1, _ranks(places, now)
+    # Without copies this is one group: all keys.
+    groups = [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
+    for group in groups if not is_single.all() else groups[:1]:
+        expected = _expected_frames(before[group], now[group], before)
+        if expected is not None:
+            break
+    else:
+        return none
+    off = np.abs(expected - now)
+    # The key about which the others were mirrored has not moved.
+    mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
+    # A copy that is elsewhere was made after the mirror, of a key that is where the mirror left it.
+    mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
+    result: IndexArray = rows[mirrored]
+    return result
+
+
+def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
+    """Return where the mirror that moved keys from `before` to `now` moves those at `every`; None if it was none."""
     moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[moved], kind="stable")
     old, new = before[moved][order], now[moved][order]
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
-        return none
+        return None
     if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
         # Of two each of which was moved by itself some factor tells the frames.
-        return none
+        return None
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
-    expected = new[0] + factor * (before - old[0])
-    if (np.abs(expected - now)[moved] > _SNAPPED).any():
-        return none
-    # The key about which the others were mirrored has not moved.
-    mirrored: IndexArray = rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
-    return mirrored
+    if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
+        return None
+    expected: Float64Array = new[0] + factor * (every - old[0])
+    return expected
 
 
-def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows in both arrays of each identity that each has exactly once."""
-    (ours, at, counts), (theirs, theirs_at, their_counts) = (
-        np.unique(each, return_index=True, return_counts=True) for each in (names, others)
-    )
-    _, one, other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-    single = (counts[one] == 1) & (their_counts[other] == 1) & (ours[one] != identity.NONE)
-    return at[one[single]], theirs_at[other[single]]
+def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of all names that the others have exactly once, and their rows there."""
+    theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
+    theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
+    rows = np.flatnonzero(np.isin(names, theirs))
+    return rows, theirs_at[np.searchsorted(theirs, names[rows])]
+
+
+def _counts(places: IndexArray) -> IndexArray:
+    """Return for each element how many are equal to it."""
+    _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
+    result: IndexArray = counts[inverse]
+    return result
+
+
+def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
+    """Return for each element how many equal to it have an earlier frame."""
+    order = np.lexsort((frames, places))
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    ranks = np.empty(len(places), dtype=np.intp)
+    ranks[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    return ranks
 
 
 def _written(track: Track, index: int) -> Written | None:

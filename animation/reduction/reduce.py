@@ -11,13 +11,12 @@ import bpy
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, Datablocks, FrameRange, MoreThanTwo, Positive, by_datablock, checked
 from ..errors import AnimationError, Finding, as_dict
+from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
-from ..store.table.options import SAMPLE_LIMIT
-from .choices import ANGLE, ERROR, Together
 from .reduce_datablock import AlreadyMinimalError, Search
 from .result import Reduction
-from .wanted import Wanted
+from .wanted import Together, Wanted
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, Wanted]]
 """Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
@@ -52,15 +51,15 @@ class KeyCount:
 def reduce(  # noqa: PLR0913  each is a choice of its own
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
-    error: Positive = ERROR,
-    angle: Positive = ANGLE,
+    error: Positive = REDUCE["error"].default,
+    angle: Positive = REDUCE["angle"].default,
     key_count: Count | None = None,
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
-    together: Together = "BONE",
+    together: Together = REDUCE["together"].default,
     frame_range: FrameRange | None = None,
-    method: Method = "HERMITE",
-    sample_limit: Count = SAMPLE_LIMIT,
+    method: Method = REDUCE["method"].default,
+    sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
     """Reduce dense curves to the fewest keys whose handles play the motion within an error.
@@ -134,15 +133,15 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
 def reduce_many(  # noqa: PLR0913  as `reduce`
     datablocks: Datablocks,
     prefixes: Iterable[str] | None = None,
-    error: Positive = ERROR,
-    angle: Positive = ANGLE,
+    error: Positive = REDUCE["error"].default,
+    angle: Positive = REDUCE["angle"].default,
     key_count: Count | None = None,
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
-    together: Together = "BONE",
+    together: Together = REDUCE["together"].default,
     frame_range: FrameRange | None = None,
-    method: Method = "HERMITE",
-    sample_limit: Count = SAMPLE_LIMIT,
+    method: Method = REDUCE["method"].default,
+    sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Reduction], list[Finding]]:
     """Reduce dense curves of several datablocks, as `reduce` does.
@@ -177,10 +176,10 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     prefixes: Iterable[str] | None = None,
     still: Positive | None = None,
     period: MoreThanTwo | None = None,
-    together: Together = "BONE",
+    together: Together = REDUCE["together"].default,
     frame_range: FrameRange | None = None,
-    method: Method = "HERMITE",
-    sample_limit: Count = SAMPLE_LIMIT,
+    method: Method = REDUCE["method"].default,
+    sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
     """Return how many keys `reduce` would leave for each of some errors; nothing is changed.

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import IN_RADIANS, Finding, as_dict
 from ..number_text import size_text
+from ..options import REDUCE
 from ..translation import rpt_
-from .choices import ANGLE
 
 _ROOM = 1.0 + 1e-6
 """For rounding."""
@@ -29,7 +29,7 @@ class Reduction:
     name: str
     wanted: float
     """The error that was asked for; the one that was found for a number of keys."""
-    wanted_angle: float = field(default=ANGLE, metadata=IN_RADIANS)
+    wanted_angle: float = field(default=REDUCE["angle"].default, metadata=IN_RADIANS)
     """The angle, radians, likewise."""
     wanted_still: float | None = None
     """How far points may be off while they stand still, if that was asked for."""

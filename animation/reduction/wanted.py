@@ -4,26 +4,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
-from ..store.table.options import SAMPLE_LIMIT
-from .choices import ANGLE, ERROR, Together
+from ..options import REDUCE
+
+Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
+"""Group of channels that have keys at common frames."""
 
 
 @dataclass(frozen=True)
 class Wanted:
     """An error, or a number of keys, and what else `reduce` takes."""
 
-    error: Positive = ERROR
-    angle: Positive = ANGLE
+    error: Positive = REDUCE["error"].default
+    angle: Positive = REDUCE["angle"].default
     key_count: Count | None = None
     still: Positive | None = None
     period: MoreThanTwo | None = None
-    together: Together = "BONE"
+    together: Together = REDUCE["together"].default
     frame_range: FrameRange | None = None
-    method: Method = "HERMITE"
-    sample_limit: Count = SAMPLE_LIMIT
+    method: Method = REDUCE["method"].default
+    sample_limit: Count = REDUCE["sample_limit"].default
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -25,13 +25,14 @@ from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import Keyframes, read_coordinates
 from ..number_text import size_text
+from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, sampled_frames
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
 from .relaxed_motion import Follower, Motion, Mover, to_come
-from .wanted_conditions import TOLERANCE, Condition
+from .wanted_conditions import Condition
 
 _FINER = 4
 """The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
@@ -83,7 +84,7 @@ def relax(  # noqa: PLR0913
     *,
     bone: str = "",
     point: Point = (0.0, 0.0, 0.0),
-    tolerance: Positive = TOLERANCE,
+    tolerance: Positive = RELAX["tolerance"].default,
     frame_range: FrameRange | None = None,
     defaults: Parameters | None = None,
     scene: bpy.types.Scene | None = None,
@@ -128,7 +129,7 @@ def relax(  # noqa: PLR0913
 
     Examples
     --------
-    >>> report = animation.enable(rig)
+    >>> report = animation.enable(rig, keep_look=False)
     >>> keys = animation.track_keys(rig, 'pose.bones["foot.L"].location')
     >>> condition = animation.StaysAbove(height=0.5)
     >>> done = animation.relax(rig, condition, [keys.take((keys.frames > 1) & (keys.frames < 40))], bone="foot.L")

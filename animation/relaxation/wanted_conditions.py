@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import bpy
 
 from ..arguments import Point, check_fields
+from ..options import RELAX
 from ..translation import rpt_
 
-TOLERANCE = 1e-3
+TOLERANCE: float = RELAX["tolerance"].default
 """World units, or for rotation limits radians."""
 
 Targets = tuple[tuple[bpy.types.Object, str], ...]

@@ -10,16 +10,16 @@ import bpy
 from ... import animation
 from ...animation import Finding
 from ...animation.translation import rpt_
-from ..arguments.parser import Job
+from ..arguments import Job
 from ..choosing import named
 from ..outcome import Outcome
 
 
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, each joint that comes apart, and each check that failed."""
-    options = job.check
-    chosen: dict[str, Any] = {"frame_range": options["range"]}
-    objects = list(named(job.patterns, outcome) if job.patterns else bpy.data.objects)
+    given = job.given
+    chosen: dict[str, Any] = {"frame_range": given.range}
+    objects = list(named(given.objects, outcome) if given.objects else bpy.data.objects)
     checks = animation.Checks()
     for scene in bpy.data.scenes:
         shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]
@@ -31,9 +31,9 @@ def check_motion(job: Job, outcome: Outcome) -> None:
         checks.errors += found.errors
         checks.notes += found.notes
     left = [Finding("NOT_IN_A_SCENE", obj.name) for obj in objects]
-    (checks.errors if job.patterns else checks.notes).extend(left)
-    gaps = [gap for name in options["joint"] if (gap := _measure_joint(name, chosen, checks)) is not None]
-    apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
+    (checks.errors if given.objects else checks.notes).extend(left)
+    gaps = [gap for name in given.joint if (gap := _measure_joint(name, chosen, checks)) is not None]
+    apart = [gap for gap in gaps if gap.distance > given.joint_tolerance]
     report = outcome.report
     report.errors += [*checks.errors, *(each.finding for each in checks.violations), *(gap.finding for gap in apart)]
     report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in apart)]

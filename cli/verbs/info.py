@@ -22,7 +22,7 @@ from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.tracks import Track, find_tracks
-from ..arguments.parser import Job
+from ..arguments import Job
 from ..blend_files import missing_libraries
 from ..choosing import named, only_in_strips, reasons_without_channels, sets_of, tracks_of
 from ..outcome import Outcome
@@ -103,9 +103,9 @@ def changes_since(before: _Seen) -> list[dict[str, Any]]:
 
 
 def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
-    if not job.patterns:
+    if not job.given.objects:
         return dict.fromkeys(animation.of_file())
-    return dict.fromkeys(part for obj in named(job.patterns, outcome) for part in animation.of_object(obj))
+    return dict.fromkeys(part for obj in named(job.given.objects, outcome) for part in animation.of_object(obj))
 
 
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:

@@ -3,91 +3,67 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...animation import (
-    AnimationError,
-    Finding,
-    Report,
-    TableKeys,
-    Velocities,
-    export_table,
-    import_table,
-    write_velocities,
-)
+from ...animation import AnimationError, Finding, export_table, import_table
 from ...animation.datablocks import bone_path
+from ...animation.edit import velocities
 from ...animation.steps import IMPORT_STEPS
 from ...formats import table
 from ...interp.messages import Text
-from ..arguments.parser import Job
-from ..blend_files import Source, check_no_library, check_target, open_file, unusable
-from ..choosing import named
-from ..log import save_result, write_skipped
+from ..arguments import Job
+from ..blend_files import unusable
+from ..choosing import choose, named
 from ..outcome import Outcome, Ticker
 
 
-def import_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Key an object of the file by the table, and write the file. Raises AnimationError."""
-    target, given = job.targets[number], job.exchange
-    check_target(target, job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=True)
-    check_no_library(target)
-    path = Path(given["table"])
+def import_keys(job: Job, outcome: Outcome) -> None:
+    """Key an object of the file by the table. Raises AnimationError."""
+    path = Path(job.given.table)
     try:
         read = table.read(path.read_bytes())
     except OSError as error:
         raise unusable("TABLE_NOT_READ", path, error.strerror) from error
     except table.TableError as error:
         raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
-    obj = _only_object(job, number, outcome, source)
-    if obj is None:
-        return
-    how = TableKeys(given["start"], _rate(), not given["plain"], given["replace"], given["known_only"])
-    ticker = Ticker(outcome.file, IMPORT_STEPS)
-    outcome.report.add(import_table(obj, read, how, _bone(obj, given["bone"]), ticker))
-    outcome.report.notes += [source.converted] if source.converted else []
-    save_result(job, number, outcome, source)
+    obj = _only_object(job, outcome)
+    if obj is not None:
+        ticker = Ticker(outcome.file, IMPORT_STEPS)
+        outcome.report.add(import_table(obj, read, replace(job.how, rate=_rate()), _bone(obj, job.given.bone), ticker))
 
 
-def export_keys(job: Job, number: int, outcome: Outcome) -> None:
-    """Write the keys of an object of the file as a table. Raises AnimationError."""
-    given = job.exchange
-    check_target(job.targets[number], job.makes_folder)
-    source = open_file(outcome.file, outcome.report, writes=False)
-    obj = _only_object(job, number, outcome, source)
+def export_keys(job: Job, outcome: Outcome) -> bytes | None:
+    """Return the keys of an object of the file as a table. Raises AnimationError."""
+    obj = _only_object(job, outcome)
     if obj is None:
-        return
-    made, report = export_table(obj, _bone(obj, given["bone"]))
+        return None
+    made, report = export_table(obj, _bone(obj, job.given.bone))
     outcome.report.add(report)
-    save_result(job, number, outcome, source, table.write(made))
+    return table.write(made)
 
 
-def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
-    """Write the velocities of each datablock as custom properties."""
-    given = job.exchange
-    how = Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate())
-    report = Report()
-    for datablock in datablocks:
+def write_velocities(job: Job, outcome: Outcome) -> None:
+    """Write the velocities of the TCB tracks as custom properties."""
+    how = replace(job.how, rate=_rate())
+    for datablock in choose(job, outcome):
         try:
-            report.add(write_velocities(datablock, None, how))
+            outcome.report.add(velocities.write_velocities(datablock, None, how))
         except AnimationError as refusal:
-            report.errors += refusal.findings
-    return report
+            outcome.report.errors += refusal.findings
 
 
-def _only_object(job: Job, number: int, outcome: Outcome, source: Source) -> bpy.types.Object | None:
-    """Return the one object that is asked for, or that there is; else add an error, or skip the file."""
-    found = list(named(job.patterns, outcome) if job.patterns else bpy.data.objects)
+def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
+    """Return the one object that is asked for, or that there is; None where no name matches. Raises AnimationError."""
+    found = list(named(job.given.objects, outcome) if job.given.objects else bpy.data.objects)
     if outcome.nothing_to_do:
-        write_skipped(job, number, outcome, source)
         return None
     if len(found) != 1:
         names = tuple(obj.name for obj in found)
-        outcome.report.errors.append(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
-        return None
+        raise AnimationError(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
     return found[0]
 
 

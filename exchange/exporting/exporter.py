@@ -26,9 +26,9 @@ from ..importing.new_objects import WATTS
 from ..importing.plan_objects import DEGREES_MM, DUMMY, note
 from ..left_out import count_in_file, count_in_scene, left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
+from ..options import EXPORT
 from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
-from ..sample_limits import EXPORT_LIMIT
 from .instances import Instances
 from .matrices import Matrices, looked_at, reason_to_sample
 from .names import Names
@@ -69,7 +69,7 @@ class ExportOptions:
 
     conversion: Conversion = field(default_factory=Conversion)
     samples_others: bool = True
-    sample_limit: int = EXPORT_LIMIT
+    sample_limit: int = EXPORT["sample_limit"].default
 
 
 _Written = tuple[three_ds.Scene, Exchanged]

@@ -26,9 +26,9 @@ from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
 from ..left_out import count_in_file, count_in_scene, left_of_file
+from ..options import IMPORT
 from ..report import Exchanged, count_found
 from ..rotation_keys import Choices
-from ..sample_limits import IMPORT_LIMIT
 from .apply_plan import Applied, apply
 from .match_objects import match_objects, note_differences, reason_left
 from .new_objects import Made, make_axes, make_objects
@@ -61,8 +61,8 @@ class ImportOptions:
     conversion: Conversion = field(default_factory=Conversion)
     choices: Choices = field(default_factory=Choices)
     matches: bool = False
-    output: str = "HANDLES"
-    sample_limit: int = IMPORT_LIMIT
+    output: str = IMPORT["output"].default
+    sample_limit: int = IMPORT["sample_limit"].default
 
 
 def import_files(

@@ -12,7 +12,7 @@ def baked_ball(animation, output: str = "SAMPLES", state: str = "HANDLES") -> bp
     """An object that moves and turns, baked, with groups all of whose channels are baked."""
     item = keyed(group="Places")
     key(item, "rotation_euler", [(frame, (0.1 * x, 0.2, 0.3 * z)) for frame, (x, _, z) in KEYS], group="Turns")
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "location", 10, tension=0.5, bias=-0.25)
     if state == "HANDLES":
         animation.bake(item, output="HANDLES")

@@ -288,7 +288,7 @@ class EditSequence(Edits):
                     key(obj, path, list(zip(FRAMES, values[path], strict=True)), "Transform" if self.grouped else "")
             obj = bpy.data.objects[pair.live]
             self.pair = pair
-            self.animation.enable(obj)
+            self.animation.enable(obj, keep_look=False)
             for path in self.paths:
                 self._set_all_known(path, (0.0,) * 5)
                 for _ in range(2):

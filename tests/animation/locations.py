@@ -15,7 +15,7 @@ FRAMES = [1.0, 6.0, 18.5, 21.25, 40.0]
 def keyed(thing, animation, frames=FRAMES, values=VALUES, path: str = "location", **parameters) -> list[tuple]:
     """Keys with parameters; returns the keys of each component, as `reference` takes them."""
     key(thing, path, list(zip(frames, values, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     rows = []
     for n, frame in enumerate(frames):
         row = {name: float(np.float32(numbers[n])) for name, numbers in parameters.items()}

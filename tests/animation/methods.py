@@ -38,7 +38,7 @@ def keyed(values: Any, turns: Any) -> bpy.types.Object:
 
 def chosen(animation, thing: bpy.types.Object, name: str, method: str, **choices: str) -> None:
     """Let a track go by the method; by velocities where it has any."""
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, name, method=method, **choices)
     if "velocities" in options_of(name, method):
         for frame, velocity in zip(FRAMES, VELOCITIES[name], strict=True):

@@ -25,7 +25,7 @@ def mixed(mode: str, seed: int = 0) -> bpy.types.Object:
 
 
 def parametrised(animation, thing: bpy.types.Object) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for fcurve in fcurves(thing):
         animation.key_set(thing, fcurve.data_path, co(fcurve)[1, 0], tension=0.5, bias=-0.25, ease_to=0.3)
 

@@ -54,7 +54,7 @@ def rotations_near_each_other(dice: random.Random, count: int, most: float) -> l
 def keyed(animation, thing, mode: str, frames, rows, path: str = "", prefix: str = "", **parameters):
     path = prefix + (path or rotation_path(mode))
     key(thing, path, list(zip(frames, rows, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     keys = []
     for n, (frame, row) in enumerate(zip(frames, rows, strict=True)):
         numbers = {name: float(np.float32(values[n])) for name, values in parameters.items()}

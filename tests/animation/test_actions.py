@@ -320,7 +320,7 @@ def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
     item.animation_data.action = grouped("Other").animation_data.action
     if HAS_SLOTS:
         item.animation_data.action_slot = item.animation_data.action.slots[0]
-    report = animation.enable(item)
+    report = animation.enable(item, keep_look=False)
     assert report.tracks == 1
     name = strip.action.name
     assert report.notes[0] == animation.Finding("STRIPS_STAY_PLAIN", "Ball", arguments=((name,),))
@@ -330,7 +330,7 @@ def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
 
 def test_strips_extend_to_the_frames_of_the_action_that_they_play(animation) -> None:
     item = grouped()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle="REPEAT")
     first, last = co(curve(item, "location"))[[0, -1], 0]
     strip = push_down(item)

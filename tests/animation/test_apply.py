@@ -125,7 +125,7 @@ def test_it_can_be_enabled_and_baked_anew(animation) -> None:
 def test_a_key_is_where_the_motion_showed_it(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2)), (40, (2, 2, 2))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="B_SPLINE")
     animation.bake(thing)
     before = snapshot(thing)
@@ -173,7 +173,7 @@ def test_a_channel_that_the_bake_made_stays(animation) -> None:
 def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output=output)
     damaged(animation, thing, damage)
     before = snapshot(thing)
@@ -196,7 +196,7 @@ def test_others_than_the_chosen_tracks_stay_tcb(animation) -> None:
 def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.retime(thing, "REVERSE", track="location")
     animation.bake(thing)
     before = [
@@ -205,7 +205,7 @@ def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) 
     animation.apply(thing)
     check_is_kept(before, thing)
     function(thing, [(0, 0), (30, 20)])
-    report = animation.enable(thing)
+    report = animation.enable(thing, keep_look=False)
     report = animation.apply(thing)
     assert any("its frame function stays" in str(note) for note in report.notes)
 
@@ -220,7 +220,7 @@ def test_live_is_off_then(animation) -> None:
 
 def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(animation) -> None:
     thing = mixed("XYZ")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     curve(thing, "location").lock = True
     animation.bake(thing)
     before = snapshot(thing)

@@ -218,7 +218,7 @@ def thing(animation):
     bpy.data.cameras.new("Camera")
     for each in (item, child):
         key(each, "location", [(1, (0, 0, 0)), (10, (1, 2, 3)), (20, (0, 1, 0))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item)
     return item
 
@@ -259,7 +259,7 @@ def test_the_error_says_what_it_takes_and_what_it_got(animation, thing):
     with pytest.raises(TypeError, match=r"^datablock must be bpy.types.ID, not \[bpy.data.objects\['Thing'\]\]$"):
         animation.bake([thing])
     with pytest.raises(TypeError, match=r"^prefixes must be a list of str, not 'location'$"):
-        animation.enable(thing, prefixes="location")
+        animation.enable(thing, prefixes="location", keep_look=False)
     with pytest.raises(TypeError, match=r"^extend must be 2 numbers, not 5$"):
         animation.bake(thing, extend=5)
     with pytest.raises(ValueError, match=r"^extend must have 2 numbers, not 1$"):

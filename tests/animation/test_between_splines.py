@@ -36,7 +36,7 @@ def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Obje
     thing, plain = new_object(), new_object("Plain")
     for item in (thing, plain):
         key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for item in (thing, plain):
         choose(item, kind)
     animation.bake(thing, output=output)
@@ -49,7 +49,7 @@ def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Obje
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
     for item in (thing, plain):
         key(item, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for item in (thing, plain):
         for fcurve, kind in zip(fcurves(item), kinds, strict=False):
             fcurve.keyframe_points[1].interpolation = kind
@@ -137,7 +137,7 @@ def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, sm
     """A line that a quarter of a sine follows leaves its key at rest; the splines beside both are lines, too."""
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (3, 0, 0)), (30, (4, 0, 0))], channels=[0])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     points = curve(thing, "location", 0).keyframe_points
     points[1].interpolation, points[2].interpolation = "LINEAR", "SINE"
     found = smoothness(animation.find_track(thing, "location"), {})
@@ -151,7 +151,7 @@ def test_a_frame_function_plays_what_blender_does_there(animation, mode: str, ki
     thing, plain = turned_twins(animation, mode, [kind] * 4)
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     key(plain, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for item in (thing, plain):
         choose(item, kind)
     key(thing, "tcb_frame", [(0, 0.0), (72, 36.0)])
@@ -171,7 +171,7 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
     """What ends them is at the same keys."""
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for fcurve, kind in zip(fcurves(thing), ("CONSTANT", "LINEAR", "BACK"), strict=True):
         fcurve.keyframe_points[1].interpolation = kind
     plain = {index: [fcurve.evaluate(frame) for frame in BETWEEN] for index, fcurve in enumerate(fcurves(thing))}

@@ -63,7 +63,7 @@ def test_remove_leaves_nothing_of_a_track_that_was_keyed_anew(animation, ball) -
 
 def test_tracks_that_are_not_tcb_are_left_and_named(animation, ball) -> None:
     key(ball, "scale", [(0, (1, 1, 1)), (10, (2, 2, 2))])
-    animation.enable(ball, ["location"])
+    animation.enable(ball, ["location"], keep_look=False)
     report = animation.bake(ball)
     assert any(", scale: not TCB" in str(note) for note in report.notes)
     assert len(co(curve(ball, "scale"))) == 2

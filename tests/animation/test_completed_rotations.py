@@ -36,7 +36,7 @@ def poses_of(mode: str) -> np.ndarray:
 def live(animation, mode: str = "XYZ") -> bpy.types.Object:
     thing = new_object("Thing", mode)
     key(thing, rotation_path(mode), list(zip(FRAMES, poses_of(mode), strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, rotation_path(mode), 20, tension=0.4)
     animation.bake(thing, output="HANDLES")
     thing.animation_data.action.tcb_live = True
@@ -114,7 +114,7 @@ def test_a_rotation_keyed_angle_by_angle_is_played(animation, scene) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (20, (0, 0, 1))], channels=[2])
     thing.rotation_euler[1] = 0.25
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     report = animation.bake(thing, output="HANDLES")
     assert [(note.code, note.track) for note in report.notes] == [("COMPLETED", "rotation_euler")]
     thing.animation_data.action.tcb_live = True
@@ -152,7 +152,7 @@ def test_a_key_in_a_constant_segment_is_constant_in_all_channels(animation, scen
     key(thing, "rotation_euler", [(1, (0, 1, 2)), (20, (1, 0, 0)), (40, (0, 0, 0))])
     for fcurve in fcurves(thing):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     thing.animation_data.action.tcb_live = True
     insert(animation, thing, 2, 10, 1.5)
@@ -165,7 +165,7 @@ def test_samples_need_no_keys_in_all_channels(animation, scene) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (20, (1, 0.5, 0.2))])
     key(thing, "rotation_euler", [(10, (0.3, 0, 0))], channels=[0])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     own = timing(thing)
     animation.bake(thing)
     animation.restore(thing)
@@ -177,7 +177,7 @@ def test_keys_nearer_than_blender_keeps_apart_are_refused_and_nothing_changes(an
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (20, (1, 0.5, 0.2))])
     key(thing, "rotation_euler", [(10, (0.3, 0, 0))], channels=[0])
     key(thing, "rotation_euler", [(10.006, (0.3, 0.1, 0))], channels=[1])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match="frame 10: keys of its channels are less than"):
         animation.bake(thing, output="HANDLES")

@@ -30,7 +30,7 @@ def test_a_track_that_stands_still_gets_none_and_the_others_theirs(animation, ou
     still = (2.5, 1234.567, -0.1)
     key(thing, "location", [(frame, (n % 2, 3 - n, -n)) for n, frame in enumerate(FRAMES)])
     key(thing, "delta_location", [(frame, still) for frame in FRAMES])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for path in ("location", "delta_location"):
         animation.choose(thing, path, method=method, cycle=cycle)
         animation.key_set(thing, path, 20, ease_to=1.0, tension=-0.5)
@@ -77,7 +77,7 @@ def test_a_rotation_that_stays_has_only_the_frames_of_its_own_keys(animation, ou
         frames = [frame + apart * index * (0 < frame < 30) for frame in FRAMES]
         key(thing, path, [(frame, row) for frame in frames], channels=[index])
         every.update(frames)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, path, cycle=cycle)
     animation.bake(thing, output=output, extend=extend)
     for fcurve in fcurves(thing):
@@ -139,7 +139,7 @@ def test_what_a_frame_function_holds_still_gets_none(animation, output):
 def test_a_cycle_of_what_stands_still_does_not_go_on_in_a_line(animation, output):
     thing = new_object()
     key(thing, "location", [(0, (1, 1, 1)), (10, (1, 1, 1)), (20, (1, 1, 1))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="LOOP")
     for each in fcurves(thing):
         each.extrapolation = "LINEAR"

@@ -107,7 +107,7 @@ def test_components_get_keys_at_the_frames_of_each_other_s_keys(animation) -> No
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 3)), (20, (5, 0.01, 3)), (45, (-2, 0, 3))])
     key(thing, "location", [(33.5, (0, 1, 0))], channels=[1])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 20, ease_to=0.5, ease_from=1.0)
     animation.bake(thing, output="CURVES")
     frames = [co(curve(thing, "location", component))[:, 0].tolist() for component in range(3)]
@@ -139,7 +139,7 @@ def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode
     for component in range(3):
         frames = [0, *(16 * index + 5 * component for index in range(1, 8)), 144]
         key(thing, "location", [(frame, [dice.gauss(0, 1)] * 3) for frame in frames], channels=[component])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for each in fcurves(thing):
         for frame, _ in co(each).tolist()[::2]:
             # A frame function can show an end of an ease near to a key: there the motion bends.
@@ -221,7 +221,7 @@ def test_the_bits_of_random_actions_come_back(animation, part: int) -> None:
         dice = random.Random(SEED + number)
         thing = random_action(dice, number // 2)
         before = snapshot(thing)
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
         for fcurve in fcurves(thing):
             for frame, _ in co(fcurve):
                 if dice.random() < 0.3:
@@ -330,7 +330,7 @@ def test_what_float32_can_not_hold_is_no_miss(animation, size: float, tolerance:
     dice = np.random.default_rng(5)
     rows = size * (1.0 + np.array([1e-7, 1e-3, 1.0]) * dice.normal(size=(6, 3)))
     key(thing, "location", [(12 * frame, row) for frame, row in enumerate(rows)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 24, ease_to=0.7, ease_from=0.4)
     assert animation.bake(thing, output="CURVES", value_tolerance=tolerance).notes == []
 
@@ -377,7 +377,7 @@ def test_options_that_make_no_sense_are_named(animation, options: dict, fault: s
 def test_a_cycle_without_end_is_refused(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     with pytest.raises(animation.AnimationError, match="limit"):
         animation.bake(thing, output="CURVES", extend=(0, 1e9))
@@ -400,7 +400,7 @@ def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animatio
     start = sign * 600_000
     thing = new_object()
     key(thing, "location", [(start, (0, 0, 0)), (start + 10, (1, 2, 3)), (start + 20, (5, 5, 1))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     animation.bake(thing, output="CURVES", extend=(start - 30, start + 70))
     for index in range(3):
@@ -426,7 +426,7 @@ def test_the_error_just_before_a_key_with_several_numbers_is_told(animation, mod
     thing = new_object("Thing", mode)
     path, width = rotation_path(mode), len(rows[0])
     key(thing, path, list(zip(map(float, frames), rows, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     every = np.arange(frames[0] * 32, frames[-1] * 32 + 1) / 32
     played = []
     reports = [animation.bake(thing, output="SAMPLES", step=1 / 32)]

@@ -212,7 +212,7 @@ def item(animation) -> bpy.types.Object:
     key(rig, LOCATION, KEYS, group="Arm")
     key(rig, ROTATION, TURNS, group="Arm")
     key(rig, GRIP, [(frame, values[0]) for frame, values in KEYS])
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.key_set(rig, LOCATION, 10, tension=0.5, bias=-0.25)
     return rig
 
@@ -418,7 +418,7 @@ def test_after_discarding_a_bake_gives_the_same_bits_again(animation, item) -> N
 def test_the_only_track_of_an_object_comes_back_without_its_channels(animation) -> None:
     ball = new_object("Ball")
     key(ball, "location", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     plain = snapshot(ball)
     animation.bake(ball)
     for fcurve in fcurves(ball):
@@ -437,7 +437,7 @@ def test_a_deleted_group_that_is_baked_in_part(animation) -> None:
     key(ball, "location", KEYS, group="Both")
     key(ball, "scale", KEYS, group="Both")
     key(ball, "rotation_euler", KEYS)
-    animation.enable(ball, prefixes=["location"])
+    animation.enable(ball, prefixes=["location"], keep_look=False)
     plain = [state for state in snapshot(ball) if state["path"][0] == "location"]
     animation.bake(ball)
     choose_alone(ball)
@@ -463,7 +463,7 @@ def test_deltas_take_a_bake_along(animation) -> None:
     ball = new_object("Ball")
     key(ball, "location", KEYS)
     key(ball, "rotation_euler", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     plain = snapshot(ball)
     animation.bake(ball)
     choose_alone(ball)
@@ -655,3 +655,10 @@ def test_other_eases_of_segments_that_blender_plays_are_edits(animation, item, n
     assert states(animation, item)[GRIP] == "EDITED_OUTSIDE"
     animation.free(item, discard_edits=True)
     assert curve(item, GRIP).keyframe_points[1].interpolation == "BACK"
+
+
+def test_a_handle_of_a_baked_curve_that_is_moved_is_an_edit(animation, item):
+    animation.bake(item, output="CURVES")
+    point = points(item)[1]
+    point.handle_right = (point.handle_right.x, point.handle_right.y + 0.5)
+    assert states(animation, item)[LOCATION] == "EDITED_OUTSIDE"

@@ -68,7 +68,7 @@ def twins(animation, files: Path, mode: str) -> tuple[bpy.types.Object, bpy.type
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         things = keyed("Played", mode), keyed("Plain", mode)
         for thing in things:
-            animation.enable(thing)
+            animation.enable(thing, keep_look=False)
             for path in ("location", "rotation"):
                 animation.key_set(thing, path, 10, tension=0.5, bias=0.25)
                 animation.key_set(thing, path, 25, continuity=-0.5, ease_to=0.4)

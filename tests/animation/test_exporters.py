@@ -43,7 +43,7 @@ def things(animation) -> list[bpy.types.Object]:
 
 def enable(animation, things: list[bpy.types.Object]) -> None:
     for thing in things:
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
     animation.key_set(things[0], "location", 10, tension=0.5, bias=-0.3)
 
 
@@ -206,7 +206,7 @@ def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, outp
     turns = rotations_near_each_other(random.Random(5), 6, 1.5)
     key(item, "rotation_quaternion", list(zip((1, 9, 22, 30, 47, 60), turns, strict=True)))
     scene.frame_end = 60
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "rotation_quaternion", 22, tension=0.4, ease_to=0.3)
     animation.bake(item, output=output)
     file = gltf(tmp_path / "scene", export_force_sampling=False, export_frame_range=False)
@@ -230,7 +230,7 @@ def test_an_eased_location_in_gltf_that_is_not_sampled(animation, scene, tmp_pat
     item, span = ball(), 5.0
     key(item, "location", [(1, (0, 0, 0)), (20, (span, 1, 0)), (40, (1, 0, 2)), (60, (0, 2, 0))])
     scene.frame_end = 60
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "location", 20, ease_to=0.8, ease_from=0.5)
     animation.bake(item, output=output)
     file = gltf(tmp_path / "scene", export_force_sampling=False, export_frame_range=False)
@@ -378,7 +378,7 @@ def test_a_key_that_was_moved_without_the_extension_keeps_its_parameters(animati
     for index in range(3):
         point = curve(twin, "location", index).keyframe_points[1]
         point.co.x += 0.5
-    animation.enable(twin)
+    animation.enable(twin, keep_look=False)
     animation.key_set(twin, "location", 10.5, tension=0.5, bias=-0.3)
     animation.bake(twin)
     for index in range(3):

@@ -64,7 +64,7 @@ def test_a_line_at_the_end_of_a_spline_has_its_slope(animation) -> None:
     """Without parameters the first and last tangents of three keys in a line, at equal distances, are the line's."""
     thing = new_object()
     key(thing, "location", [(frame, (frame * 0.5, -frame, 3.0)) for frame in (0.0, 10.0, 20.0)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     extrapolate(thing, "LINEAR")
     animation.bake(thing, output="HANDLES")
     for index, slope in enumerate((0.5, -1.0, 0.0)):
@@ -84,7 +84,7 @@ def test_free_and_aligned_handles_at_the_ends_stay(animation, kind: str) -> None
             point.handle_left_type = point.handle_right_type = kind
             setattr(point, side, (point.co.x + (5.0, -5.0)[row == 0], point.co.y + 2.5))
             places.append(tuple(getattr(point, side)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     points = [fcurve.keyframe_points[row] for fcurve in fcurves(thing) for row in (0, -1)]
     sides = [side for _ in fcurves(thing) for _, _, side, _ in SIDES]
@@ -107,7 +107,7 @@ def test_bits_come_back_where_it_was_linear_before(animation, undone: str, keeps
 @pytest.mark.parametrize("baked_again", [True, False])
 def test_what_is_chosen_where_handles_play_plays_as_on_a_plain_curve(animation, baked_again: bool, undone: str) -> None:
     thing, twin = plain(), plain("Twin", "LINEAR")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     for fcurve in fcurves(thing):
         fcurve.extrapolation = "LINEAR"
@@ -146,7 +146,7 @@ def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
 
 def test_constant_after_linear_is_as_on_a_plain_curve(animation) -> None:
     thing, twin = plain(extrapolation="LINEAR"), plain("Twin")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     for fcurve in fcurves(thing):
         fcurve.extrapolation = "CONSTANT"
@@ -159,7 +159,7 @@ def test_constant_after_linear_is_as_on_a_plain_curve(animation) -> None:
 
 def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_date(animation) -> None:
     thing = plain()
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     action = thing.animation_data.action
     looks = [animation.live.update.refresh({}, action, by_handles(animation))]
@@ -171,7 +171,7 @@ def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_
 
 def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) -> None:
     thing = plain(extrapolation="LINEAR")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     fcurve = curve(thing, "location")
     inside = [fcurve.evaluate(frame) for frame in np.arange(0.0, 36.0, 0.5)]
@@ -194,7 +194,7 @@ def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) 
 def test_a_mirror_in_time_swaps_the_handles_at_the_ends(animation, output: str) -> None:
     """About frame 0, as the Dope Sheet mirrors keys: handles, and their types, change sides, too."""
     things = plain(extrapolation="LINEAR"), plain("Twin", "LINEAR")
-    animation.enable(things[0])
+    animation.enable(things[0], keep_look=False)
     animation.bake(things[0], output="HANDLES")
     for thing in things:
         for fcurve in fcurves(thing):
@@ -217,7 +217,7 @@ def test_a_handle_type_that_is_chosen_though_it_was_the_keys_own_is_placed_anew(
     animation, extrapolation: str, undone: str
 ) -> None:
     thing, twin = plain(extrapolation=extrapolation), plain("Twin", extrapolation)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     for fcurve in fcurves(thing):
         fcurve.keyframe_points[-1].handle_left_type = fcurve.keyframe_points[-1].handle_right_type = "AUTO_CLAMPED"
@@ -265,7 +265,7 @@ def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animat
 
 def test_where_an_ease_ends_the_motion_it_stays(animation) -> None:
     thing = plain(extrapolation="LINEAR")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", FRAMES[0], ease_from=1.0)
     animation.bake(thing, output="HANDLES")
     for index, fcurve in enumerate(fcurves(thing)):

@@ -61,7 +61,7 @@ def test_the_limit_of_reduce_can_be_lowered_and_raised(animation) -> None:
 
 @pytest.mark.parametrize("shape", ["CONSTANT_SPEED", "CONSTANT_SPEED_KEYS"])
 def test_constant_speed_is_measured_in_little_memory(animation, far: bpy.types.Object, shape: str) -> None:
-    animation.enable(far)
+    animation.enable(far, keep_look=False)
     with in_little_memory():
         timing = animation.retime(far, shape, track="location")
     assert timing.curve.evaluate(FAR) == pytest.approx(FAR)
@@ -89,7 +89,7 @@ def test_export_refuses_to_sample_up_to_a_far_key(
 ) -> None:
     prepare(far)
     if enables:
-        animation.enable(far)
+        animation.enable(far, keep_look=False)
     path = tmp_path / "far.3ds"
     with in_little_memory(), pytest.raises(RuntimeError, match=f'"Ball", location: {reason}'):
         bpy.ops.export_anim.tcb_3ds(filepath=str(path))
@@ -97,7 +97,7 @@ def test_export_refuses_to_sample_up_to_a_far_key(
 
 
 def test_a_spline_up_to_a_far_key_is_exported(animation, far: bpy.types.Object, tmp_path: Path) -> None:
-    animation.enable(far)
+    animation.enable(far, keep_look=False)
     with in_little_memory():
         assert bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "far.3ds")) == {"FINISHED"}
 

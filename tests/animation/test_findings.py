@@ -42,7 +42,7 @@ def _enabled(animation: Any) -> bpy.types.Object:
     item = faulty()
     for index in range(3):
         curve(item, "scale", index).lock = False
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     for index in range(3):
         curve(item, "scale", index).lock = True
     return item

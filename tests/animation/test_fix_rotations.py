@@ -210,7 +210,7 @@ def test_what_cannot_be_edited_is_refused_with_the_reason(animation, prepare, re
 def test_handles_of_tcb_play_the_repaired_keys_and_restore_gives_them_back(animation, mode: str) -> None:
     plain, item = twins(mode, free=True)
     for each in (plain, item):
-        animation.enable(each)
+        animation.enable(each, keep_look=False)
         animation.key_set(each, rotation_path(mode), 21, tension=0.5, bias=0.3)
         animation.bake(each, output="HANDLES")
     before = orientations(item, FRAMES)
@@ -307,7 +307,7 @@ def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animati
 
 def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
     _, item = twins("XYZ")
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item, output="HANDLES")
     item.animation_data.action.tcb_live = True
     let_time_pass(animation)

@@ -79,7 +79,7 @@ def animated(mode: str = "QUATERNION", name: str = "Ball") -> bpy.types.Object:
 
 def prepare(animation, item: bpy.types.Object, state: str) -> None:
     """Make all tracks TCB, with parameters and a cycle, in one of the states that a bake starts from."""
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "location", FRAMES[1], tension=0.5, bias=-0.25, ease_to=0.3)
     animation.choose(item, "scale", cycle="REPEAT")
     if state == "HANDLES":
@@ -87,7 +87,7 @@ def prepare(animation, item: bpy.types.Object, state: str) -> None:
 
 
 def enable(animation, item: bpy.types.Object, state: str) -> None:
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     if state == "HANDLES":
         animation.bake(item, output="HANDLES")
 
@@ -149,7 +149,7 @@ def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, m
     held = list(getattr(item, path))
     turns = values_of(mode, rotations_near_each_other(random.Random(9), len(FRAMES), 1.0))
     key(item, path, list(zip(FRAMES, turns, strict=True)), channels=[0, 1])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     before = everything(item)
     animation.bake(item, output=output)
     assert len(fcurves(item)) == len(values)
@@ -176,7 +176,7 @@ def test_only_the_tracks_that_were_asked_for_are_freed(animation) -> None:
 def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
     """A track that the animator has locked is not baked, and nothing unlocks it."""
     item = animated()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     curve(item, "scale", 1).lock = True
     before = everything(item)
     report = animation.bake(item)

@@ -37,7 +37,7 @@ def location(_animation) -> bpy.types.Object:
 
 def eased(animation) -> bpy.types.Object:
     made = thing("location", PLACES)
-    animation.enable(made)
+    animation.enable(made, keep_look=False)
     animation.key_set(made, "location", 10, ease_to=0.7, ease_from=0.5, tension=0.3)
     return made
 
@@ -60,7 +60,7 @@ def quaternions(signs: tuple[int, ...], **parameters: float) -> Callable[[Any], 
         rows = [tuple(sign * number for number in turn) for sign, turn in zip(signs, TURNS, strict=True)]
         made = thing("rotation_quaternion", rows, "QUATERNION")
         if parameters:
-            animation.enable(made)
+            animation.enable(made, keep_look=False)
             animation.key_set(made, "rotation_quaternion", 10, **parameters)
         return made
 
@@ -107,14 +107,14 @@ def still(_animation) -> bpy.types.Object:
 
 def loop(animation) -> bpy.types.Object:
     made = thing("location", (*PLACES[:3], PLACES[0]))
-    animation.enable(made)
+    animation.enable(made, keep_look=False)
     animation.choose(made, "location", cycle="LOOP")
     return made
 
 
 def retimed(animation) -> bpy.types.Object:
     made = thing("location", PLACES)
-    animation.enable(made)
+    animation.enable(made, keep_look=False)
     animation.retime(made, "SCALE", scale=1.5)
     return made
 
@@ -225,7 +225,7 @@ def test_the_last_key_has_the_interpolation_of_the_bake_until_restore(
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_last_key_whose_interpolation_was_chosen_has_it_again(animation, scene, output: str, chosen: str) -> None:
     made = location(animation)
-    animation.enable(made)
+    animation.enable(made, keep_look=False)
     last = [fcurve.keyframe_points[3] for fcurve in fcurves(made)]
     for point in last:
         point.interpolation = chosen

@@ -150,7 +150,7 @@ def test_what_float32_leaves_hides_no_error_of_another_segment(animation) -> Non
     thing = new_object()
     rows = [(1e8, 0, 0), (1e8 + 8, 1, 0), (1e8, 3, 0), (1e8 + 16, -1, 0)]
     key(thing, "location", [(10 * number, row) for number, row in enumerate(rows)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 10, ease_to=1.0, ease_from=1.0)
     report = animation.bake(thing, output="HANDLES", value_tolerance=1e-3)
     (note,) = [note for note in report.notes if "approximate" in str(note)]
@@ -254,7 +254,7 @@ def test_bits_come_back(animation, mode: str) -> None:
         fcurve.extrapolation = "LINEAR"
         fcurve.update()
     before = snapshot(thing)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 7, tension=0.5, ease_to=0.3)
     animation.key_set(thing, rotation_path(mode), 30, bias=0.5, ease_from=0.3)
     enabled = snapshot(thing)
@@ -324,7 +324,7 @@ def test_shape_keys_and_custom_properties_are_played(animation) -> None:
     numbers = [(0, 0.0), (10, 0.9), (25, 0.2), (40, 0.6)]
     for datablock, path in ((mesh.shape_keys, 'key_blocks["Smile"].value'), (thing, '["grip"]')):
         key(datablock, path, numbers)
-        animation.enable(datablock)
+        animation.enable(datablock, keep_look=False)
         animation.key_set(datablock, path, 10, tension=-0.5, bias=0.4)
         animation.bake(datablock, output="HANDLES")
         keys = [
@@ -393,7 +393,7 @@ def test_both_handles_of_a_key_whose_values_were_scaled_come_back_scaled(animati
     middle = fcurve.keyframe_points[1]
     middle.handle_left_type = middle.handle_right_type = "FREE"
     middle.handle_left, middle.handle_right = (7.0, 0.5), (13.0, 1.5)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, '["grip"]', 10, continuity=-1.0)
     animation.bake(thing, output="HANDLES")
     assert 1.0 < middle.handle_left.y < 1.0015
@@ -407,7 +407,7 @@ def test_both_handles_of_a_key_whose_values_were_scaled_come_back_scaled(animati
 
 
 def b_spline(animation, thing) -> str:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="B_SPLINE")
     return "a method that does not pass through the keys"
 
@@ -445,7 +445,7 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
     rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
     key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
     before = snapshot(thing, identities=False)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, path, cycle=cycle)
     report = animation.bake(thing, output="HANDLES")
     assert not any("cycle" in str(note) for note in report.notes)
@@ -486,7 +486,7 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
 def test_a_bake_makes_a_modifier_of_ours_right_again(animation, edit: dict) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     animation.bake(thing, output="HANDLES")
     places = np.arange(-100.0, 150.0, 0.5).tolist()
@@ -517,7 +517,7 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
     path = "location" if what == "location" else rotation_path(what)
     rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
     key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, path, cycle=cycle)
     animation.key_set(thing, path, 7, interpolation=kind)
     report = animation.bake(thing, output="HANDLES")
@@ -544,7 +544,7 @@ def test_a_switch_that_cycles_is_repeated(animation) -> None:
     key(thing, '["grip"]', [(0, 0.0), (10, 1.0), (20, 0.0)])
     for point in curve(thing, '["grip"]').keyframe_points:
         point.interpolation = "CONSTANT"
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, '["grip"]', cycle="REPEAT")
     report = animation.bake(thing, output="HANDLES")
     assert report.notes == []
@@ -554,7 +554,7 @@ def test_a_switch_that_cycles_is_repeated(animation) -> None:
 def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     animation.bake(thing, output="HANDLES")
     played = [curve(thing, "location").evaluate(frame) for frame in range(-50, 90)]
@@ -563,7 +563,7 @@ def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     names = [modifier.name for fcurve in fcurves(thing) for modifier in fcurve.modifiers]
     assert names == ["Cycles"] * 3
     # From now on it is the animator's: TCB takes it for a cycle, and leaves it.
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing)
     animation.remove(thing)
     assert [modifier.name for fcurve in fcurves(thing) for modifier in fcurve.modifiers] == names
@@ -573,7 +573,7 @@ def test_beside_other_modifiers_there_is_no_cycle_and_a_note_says_so(animation) 
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     curve(thing, "location").modifiers.new("STEPPED")
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     report = animation.bake(thing, output="HANDLES")
     assert any("handles do not repeat its cycle" in str(note) for note in report.notes)

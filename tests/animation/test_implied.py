@@ -23,7 +23,7 @@ def ball(animation) -> bpy.types.Object:
     """Played by handles, live, with parameters of 0."""
     obj = new_object("Ball")
     key(obj, "location", KEYS)
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     obj.animation_data.action.tcb_live = True
     let_time_pass(animation)
     return obj
@@ -229,7 +229,7 @@ def test_restore_gives_the_curves_back_as_they_were(animation) -> None:
     obj = new_object("Ball")
     key(obj, "location", KEYS)
     before = snapshot(obj, identities=False)
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     obj.animation_data.action.tcb_live = True
     let_time_pass(animation)
     drag(obj, 1, "right", (14, 7))
@@ -280,7 +280,7 @@ def turning(animation, request) -> bpy.types.Object:
     elif request.param == "AXIS_ANGLE":
         path, numbers = "rotation_axis_angle", [(np.linalg.norm(each), *each) for _, each in POSES]
     key(obj, path, [(frame, tuple(each)) for (frame, _), each in zip(POSES, numbers, strict=True)])
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     obj.animation_data.action.tcb_live = True
     let_time_pass(animation)
     return obj
@@ -436,7 +436,7 @@ def mirror(obj: bpy.types.Object, path: str, about: float) -> None:
 def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None:
     obj = new_object("Ball")
     key(obj, "location", KEYS)
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     animation.key_set(obj, "location", 10, tension=0.2, continuity=-0.3, bias=0.6)
     animation.key_set(obj, "location", 25, bias=-0.5)
     animation.bake(obj, output="HANDLES")
@@ -463,7 +463,7 @@ def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None
 def test_a_mirror_in_time_swaps_eases(animation) -> None:
     obj = new_object("Ball")
     key(obj, "location", KEYS)
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     animation.key_set(obj, "location", 10, ease_to=0.3, ease_from=0.7)
     animation.bake(obj, output="HANDLES")
     mirror(obj, "location", 20.0)
@@ -525,7 +525,7 @@ def test_aligned_handles_stay_where_the_animator_puts_them(animation, sign: floa
     turns = np.roll(Rotation.from_rotvec([(0, 0, 0), (0.6, 0.2, 0), (0.9, -0.3, 0.4), (0.2, 0.1, 0.9)]).as_quat(), 1, 1)
     turns[1] *= sign
     key(obj, path, list(zip((0, 10, 25, 40), turns, strict=True)))
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     obj.animation_data.action.tcb_live = True
     let_time_pass(animation)
     for index in range(4):
@@ -556,7 +556,7 @@ def test_a_component_of_0_of_a_quaternion_that_handles_play_negated_is_edited_as
     obj, path = new_object("Turned", "QUATERNION"), "rotation_quaternion"
     turns = np.array([(1, 0, 0, 0), (-0.96, -0.28, zero, zero), (0.8, 0.6, 0, 0)])
     key(obj, path, list(zip((0, 10, 25), turns, strict=True)))
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     obj.animation_data.action.tcb_live = live
     animation.bake(obj, output="HANDLES")
     point: Any = curve(obj, path, 2).keyframe_points[1]

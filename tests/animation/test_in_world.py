@@ -43,7 +43,7 @@ def test_a_hand_with_the_same_pose_in_the_world_at_its_keys_stays_there_while_it
     body, hand = pair
     turn = Quaternion((0.8, 0.6, 0, 0))
     pin(body, hand, (4, 1, 1), turn, (1, 13, 41))
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     slid = max((each.translation - placed(hand, [1])[0].translation).length for each in placed(hand))
     assert slid > 0.5
     animation.bake_in_world(hand)
@@ -56,7 +56,7 @@ def test_quaternions_of_other_signs_go_the_shorter_way_where_blender_interpolate
     body, hand = pair
     turn = Quaternion((0.8, 0.6, 0, 0))
     pin(body, hand, (4, 1, 1), turn, (1, 13, 41))
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     for fcurve in fcurves(hand):
         if fcurve.data_path == "rotation_quaternion":
             point = fcurve.keyframe_points[1]
@@ -70,7 +70,7 @@ def test_quaternions_of_other_signs_go_the_shorter_way_where_blender_interpolate
 def test_a_step_that_no_bake_has_is_refused_before_anything_is_sampled(animation, pair):
     _, hand = pair
     key(hand, "location", [(1, (0, 0, 0)), (41, (2, 0, 0))])
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     # A billion samples would not end.
     with pytest.raises(animation.AnimationError, match='"Hand": a step of 4e-08 is below'):
         animation.bake_in_world(hand, step=4e-8)
@@ -84,7 +84,7 @@ def key_on_the_body(animation, hand):
     key(hand, "location", [(1, (0, 0, 0)), (13, (1, 2, 0)), (25, (0, 1, 1)), (41, (2, 0, 0))])
     turns = [(1, (1, 0, 0, 0)), (13, (0.8, 0.6, 0, 0)), (25, (0.6, 0, 0.8, 0)), (41, (1, 0, 0, 0))]
     key(hand, "rotation_quaternion", turns)
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     set_parameters(animation, hand)
 
 
@@ -99,7 +99,7 @@ def free_of_parents(animation, hand):
     for frame, matrix in zip((1, 13, 25, 41), placed(hand, (1, 13, 25, 41)), strict=True):
         key(free, "location", [(frame, tuple(matrix.translation))])
         key(free, "rotation_quaternion", [(frame, tuple(matrix.to_quaternion()))])
-    animation.enable(free)
+    animation.enable(free, keep_look=False)
     set_parameters(animation, free)
     animation.bake(free)
     return free
@@ -154,7 +154,7 @@ def test_it_is_a_locked_bake_in_place_and_free_gives_the_own_keys_back(animation
     body, hand = pair
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
     key(hand, "scale", [(1, (1, 1, 1)), (41, (2, 2, 2))])
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     action, before = hand.animation_data.action, snapshot(hand)
     assert animation.bake_in_world(hand).tracks == 3
     assert hand.animation_data.action == action
@@ -166,7 +166,7 @@ def test_it_is_a_locked_bake_in_place_and_free_gives_the_own_keys_back(animation
 def test_all_channels_have_keys_at_the_same_frames_the_own_ones_among_them(animation, pair):
     body, hand = pair
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20.5, 41))
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     animation.bake_in_world(hand, step=2.0)
     for fcurve in fcurves(hand):
         assert co(fcurve)[:, 0].tolist() == sorted([*range(1, 42, 2), 20.5])
@@ -177,7 +177,7 @@ def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
     key(arm, "location", [(1, (0, 0, 0)), (41, (3, 0, 0))])
     path = 'pose.bones["loose"].location'
     key(arm, path, [(1, (0, 0, 0)), (41, (0, 0, 0))])
-    animation.enable(arm, prefixes=[path])
+    animation.enable(arm, prefixes=[path], keep_look=False)
 
     def heads():
         result = []
@@ -205,7 +205,7 @@ def test_euler_angles_are_those_of_the_way_in_the_world(animation, pair):
         play(frame)
         local = (body.matrix_world @ hand.matrix_parent_inverse).to_quaternion().inverted() @ first
         key(hand, "rotation_euler", [(frame, tuple(local.to_euler("XYZ")))])
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     animation.bake_in_world(hand)
     assert max(each.to_quaternion().rotation_difference(first).angle for each in placed(hand)) < 1e-3
 
@@ -215,7 +215,7 @@ def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(anima
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
     with pytest.raises(animation.AnimationError, match="it has no TCB location or rotation"):
         animation.bake_in_world(hand)
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     action = hand.animation_data.action
     before = action_bits(action)
     body.scale = (1, 2, 1)
@@ -225,7 +225,7 @@ def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(anima
     body.constraints.new("LIMIT_LOCATION")
     with pytest.raises(animation.AnimationError, match="Body has constraints"):
         animation.bake_in_world(hand)
-    animation.enable(body)
+    animation.enable(body, keep_look=False)
     with pytest.raises(animation.AnimationError, match="no parent"):
         animation.bake_in_world(body)
     assert hand.animation_data.action == action
@@ -238,7 +238,7 @@ def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animatio
     key(arm, "rotation_euler", [(1, (0, 0, 0)), (41, (0, 0, 2))])
     key(arm, path("upper"), [(11, (0, 1, 0))])
     key(arm, path("lower"), [(11, (0.5, -1, 0.3))])
-    animation.enable(arm, prefixes=["pose.bones"])
+    animation.enable(arm, prefixes=["pose.bones"], keep_look=False)
     key_frames = (1, 11, 21, 41)
 
     def turns(name, frames):
@@ -262,7 +262,7 @@ def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animatio
 def test_given_velocities_are_of_the_parents_axes_and_refused(animation, pair):
     body, hand = pair
     pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     animation.choose(hand, "location", method="HERMITE")
     with pytest.raises(animation.AnimationError, match="velocities are given in its parent's axes"):
         animation.bake_in_world(hand)
@@ -272,6 +272,6 @@ def test_a_parent_that_vanishes_is_refused_with_the_frame(animation, pair):
     body, hand = pair
     key(hand, "location", [(1, (0, 0, 0)), (41, (1, 0, 0))])
     key(body, "scale", [(1, (1, 1, 1)), (20, (0, 0, 0)), (41, (1, 1, 1))])
-    animation.enable(hand)
+    animation.enable(hand, keep_look=False)
     with pytest.raises(animation.AnimationError, match="frame 20: its parent's scale is zero there"):
         animation.bake_in_world(hand)

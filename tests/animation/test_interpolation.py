@@ -61,7 +61,7 @@ def test_a_switch_never_turns_into_a_fade(animation, output: str) -> None:
     key(thing, path, [(0, 0.0), (20, 1.0), (40, 0.0)])
     hold(thing, path, [0, 1, 2])
     before = snapshot(thing)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output=output)
     assert len(curve(thing, path).keyframe_points) == 3
     for frame, influence in ((0, 0), (10, 0), (19.75, 0), (20, 1), (30, 1), (39.75, 1), (40, 0), (50, 0)):
@@ -112,7 +112,7 @@ def test_bits_come_back(animation, output: str) -> None:
         key(thing, path, list(zip(FRAMES, values, strict=True)))
         hold(thing, path, [1, 3])
     before = snapshot(thing)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     enabled = snapshot(thing)
     animation.bake(thing, output=output)
     animation.bake(thing, output=output)
@@ -128,7 +128,7 @@ def test_a_key_that_is_held_after_a_bake_was_freed_is_baked_as_one_held_before(a
     thing, other = new_object(), new_object("Other")
     for item in (thing, other):
         key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         animation.key_set(item, "location", 7, tension=0.3, ease_from=0.5)
     hold(other, "location", [HELD])
     animation.bake(other, output=output)
@@ -182,7 +182,7 @@ def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(anima
 def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     hold(thing, "location", [HELD])
     report = animation.bake(thing, extend=(0, 90))
@@ -332,7 +332,7 @@ BETWEEN = [7.5, 8.0, 9.0, 11.0, 12.25]
 
 def in_state(animation, state: str, first: str = "BEZIER", name: str = "Thing") -> bpy.types.Object:
     thing = plain(first, name)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     if state != "TCB":
         animation.bake(thing, output=state)
     return thing
@@ -483,7 +483,7 @@ def test_a_key_inserted_in_a_segment_that_blender_plays_has_its_interpolation(
     for each in (twin, thing):
         key(each, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3)), (40, (0, 1, 2))])
         if each is thing:
-            animation.enable(thing)
+            animation.enable(thing, keep_look=False)
             animation.bake(thing, output="HANDLES")
         for fcurve in fcurves(each):
             next(point for point in fcurve.keyframe_points if point.co.x == 10).interpolation = kind
@@ -509,7 +509,7 @@ def test_a_key_after_one_that_only_shows_what_it_was_before_tcb_is_bezier(animat
     for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
             point.interpolation = "LINEAR"
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     animation.key_set(thing, "location", 10, interpolation="CONSTANT")
     animation.bake(thing, output="HANDLES")
@@ -526,7 +526,7 @@ def test_a_key_after_one_that_only_shows_what_it_was_before_tcb_is_bezier(animat
 def test_what_is_chosen_for_a_key_inserted_under_handles_is_restored(animation, kind: str, every: bool) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     thing.keyframe_insert("location", frame=20)
     for fcurve in fcurves(thing):
@@ -542,7 +542,7 @@ def test_what_is_chosen_for_a_key_inserted_under_handles_is_restored(animation, 
 def test_new_keys_before_the_first_take_over_what_was_chosen_for_it(animation) -> None:
     thing = new_object()
     key(thing, "location", [(10, (1, 2, 3)), (30, (7, 5, 3))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     for fcurve in fcurves(thing):
         fcurve.keyframe_points[0].interpolation = "LINEAR"
@@ -556,7 +556,7 @@ def test_new_keys_before_the_first_take_over_what_was_chosen_for_it(animation) -
 def test_an_interpolation_that_is_set_on_a_new_key_stays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     thing.location = (5, 5, 5)
     thing.keyframe_insert("location", frame=20)

@@ -52,7 +52,7 @@ def motion(thing, path, components, frames):
 
 def as_plain_curves(animation, thing, path, output="CURVES"):
     """Bake the parameters of SET into Bezier keys that have none, without generated keys where they need none."""
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for frame, numbers in SET.items():
         animation.key_set(thing, path, frame, **numbers)
     animation.bake(thing, output=output)
@@ -296,7 +296,7 @@ def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
 
 def test_without_keeping_the_look_there_are_no_parameters(animation) -> None:
     thing = keyed()
-    assert animation.enable(thing).looks_kept == 0
+    assert animation.enable(thing, keep_look=False).looks_kept == 0
     assert not parameters(animation, thing, "location")
 
 
@@ -349,7 +349,7 @@ def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) ->
     assert str(note).startswith('"Thing", location, frame')
     assert "all its keys were linear" in str(note)
     assert (report.looks_kept, report.looks_changed) == (0, 1)
-    animation.enable(other, ["location"])
+    animation.enable(other, ["location"], keep_look=False)
     before = motion(thing, "location", 3, EVERY)
     for item in (thing, other):
         animation.bake(item)
@@ -380,7 +380,7 @@ def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
     """Also where they were baked before, and are so again after Restore."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
     animation.enable(thing, ["location"], keep_look=True)
-    animation.enable(other, ["location"])
+    animation.enable(other, ["location"], keep_look=False)
     for item in (thing, other):
         animation.bake(item)
     animation.free(thing)
@@ -490,22 +490,13 @@ def test_an_action_that_two_objects_share_is_fitted_once(animation) -> None:
     assert (report.tracks, report.looks_kept, report.datablocks) == (2, 2, 1)
 
 
-def test_the_docstring_of_bake_has_the_defaults_of_keep_look(animation) -> None:
-    """And what they say of the defaults is so."""
-    docstring = " ".join(animation.bake.__doc__.split())
-    assert "their look is not kept" in docstring
-    assert "parameters 0" in docstring
-    assert (
-        "`keep_look` is False in `enable`, `enable_many` and `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()`"
-        in docstring
-    )
+def test_functions_and_operators_keep_the_look_by_default_and_bake_has_parameters_of_0(animation) -> None:
     defaults = {
-        name: inspect.signature(getattr(animation, name)).parameters["keep_look"].default
+        inspect.signature(getattr(animation, name)).parameters["keep_look"].default
         for name in ("enable", "enable_many", "enable_and_bake")
     }
-    assert defaults == {"enable": False, "enable_many": False, "enable_and_bake": inspect.Parameter.empty}
-    options = {name: getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"] for name in ("bake", "enable")}
-    assert {name: option.default for name, option in options.items()} == {"bake": False, "enable": True}
+    options = {getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"].default for name in ("bake", "enable")}
+    assert defaults == options == {True}
     one, two = keyed(), keyed()
     animation.bake(one)
     animation.bake_many([two], animation.Options())

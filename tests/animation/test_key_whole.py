@@ -55,7 +55,7 @@ def frames(thing: bpy.types.Object) -> set[tuple[float, ...]]:
 def test_a_bake_of_whole_rotations_plays_the_same_motion(animation, mode: str, output: str) -> None:
     thing = ragged(mode)
     path = rotation_path(mode)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, path, 15, tension=0.4, bias=0.5)
     animation.key_set(thing, path, 20, ease_to=0.5)
     animation.bake(thing, output=output)
@@ -78,7 +78,7 @@ def test_restored_keys_are_inserted_on_the_curves(animation, mode: str) -> None:
     for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
             point.handle_left_type = point.handle_right_type = "FREE"
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     before = orientations(thing)
     values = {index: curve(thing, rotation_path(mode), index).evaluate(15.0) for index in range(3)}
     animation.key_whole(thing)
@@ -91,7 +91,7 @@ def test_restored_keys_are_inserted_on_the_curves(animation, mode: str) -> None:
 def test_a_channel_without_keys_gets_them(animation) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))], channels=[0, 1])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing)
     before = orientations(thing)
     animation.key_whole(thing)

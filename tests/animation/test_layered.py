@@ -40,7 +40,7 @@ def is_said(text: str) -> bool:
 
 
 WORKS = {
-    "enable": lambda animation, item: animation.enable(item),
+    "enable": lambda animation, item: animation.enable(item, keep_look=False),
     "bake": lambda animation, item: animation.bake(item),
     "free": lambda animation, item: animation.free(item),
     "restore": lambda animation, item: animation.restore(item),
@@ -68,7 +68,7 @@ def table(animation) -> Any:
 def test_all_that_works_on_keys_refuses_it_and_leaves_every_bit(animation, layer, is_tcb: bool, work) -> None:
     item = ball()
     if is_tcb:
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         animation.bake(item)
     action = item.animation_data.action
     layer(action)
@@ -129,7 +129,7 @@ def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
 def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation, animation, layer) -> None:
     item = ball()
     action = item.animation_data.action
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     action.tcb_live = True
     tcb_animation.ui.live.handlers.flush_all()
     layer(action)
@@ -142,7 +142,7 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
 
 def test_saving_keeps_its_table(tcb_animation, animation, layer, tmp_path) -> None:
     item = ball()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item, output="HANDLES")
     # Rows of keys that are gone go at the next saving, where there is one layer.
     curve(item, "location").keyframe_points.remove(curve(item, "location").keyframe_points[0])
@@ -172,7 +172,7 @@ def test_bake_in_world_space_says_it_of_a_parent(animation, layer) -> None:
     key(child, "location", KEYS)
     layer(item.animation_data.action)
     before = action_bits(item.animation_data.action)
-    animation.enable(child)
+    animation.enable(child, keep_look=False)
     with pytest.raises(animation.AnimationError) as refused:
         animation.bake_in_world(child)
     assert is_said(str(refused.value))

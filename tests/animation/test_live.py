@@ -68,7 +68,7 @@ def test_its_own_writing_is_no_edit(animation, thing, bakes) -> None:
 
 def test_only_what_was_edited_is_baked(animation, thing, bakes) -> None:
     key(thing, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     bpy.ops.tcb.sync()
     bakes.clear()
     set_value(thing, 3.0)
@@ -260,7 +260,7 @@ def test_each_slot_is_baked_for_its_own_object(animation, thing, bakes) -> None:
     other.animation_data_create().action = action
     other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
     key(other, "scale", [(0, (1, 1, 1)), (20, (3, 2, 2)), (40, (2, 2, 2))])
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     bpy.ops.tcb.sync()
     assert bakes == ["scale"]
     set_value(thing, 3.0)
@@ -444,7 +444,7 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     key(thing, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2))])
     key(thing, "scale", [(0, (1, 1, 2)), (10, (2, 1, 2)), (25, (1, 3, 2))])
     plain = snapshot(thing, identities=False)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     thing.animation_data.action.tcb_live = True
     let_time_pass(animation)
     report = animation.restore(thing, ["scale"])
@@ -521,7 +521,7 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (40, (3, -1, 0))])
     key(thing, "scale", [(1, (1, 1, 1)), (20, (1, 2, 1)), (40, (2, 2, 2))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     watches: dict[Any, Any] = {}
 
@@ -562,7 +562,7 @@ class Looked:
         self.thing = new_object()
         for path in ("location", "scale"):
             key(self.thing, path, [(1, (0, 0, 0)), (20, (1, 2, 3)), (30, (2, 0, 1)), (40, (3, -1, 0))])
-        animation.enable(self.thing)
+        animation.enable(self.thing, keep_look=False)
         animation.bake(self.thing, output="HANDLES")
         self.watches: dict[Any, Any] = {}
         self.move(0.5)

@@ -67,7 +67,7 @@ def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
 def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(animation) -> None:
     item, owner, path = turned(animation, False, "HANDLES")
     key(item, "location", TURNS)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.restore(item, [path])
     owner.rotation_mode = "QUATERNION"
     let_time_pass(animation)
@@ -163,7 +163,7 @@ def ball(animation, scene) -> bpy.types.Object:
     item = live_object(animation, "Ball")
     animation.choose(item, "location", method="CATMULL_ROM")
     key(item, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     let_time_pass(animation)
     return item
 

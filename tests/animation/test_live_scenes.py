@@ -47,7 +47,7 @@ def balls(animation, scenes) -> dict[str, bpy.types.Object]:
         item = put(new_object(f"Ball {name}"), scene)
         key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))])
         key(item, "scale", [(5, (1, 1, 1)), (35, (2, 3, 1))])
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         item.animation_data.action.tcb_live = True
         found[name] = item
     return found
@@ -122,7 +122,7 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
     other.animation_data_create().action = action
     other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
     key(other, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     let_time_pass(animation)
     alone = put(new_object("Alone"), scenes["There"])
     key(alone, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])

@@ -237,7 +237,7 @@ def baked_ball(animation, output: str, again: bool = False, segments: bool = Fal
         curve(item, "location", 0).keyframe_points[0].interpolation = "LINEAR"
         curve(item, "location", 2).extrapolation = "LINEAR"
     tracks = ("location", "rotation_quaternion")
-    animation.enable(item, prefixes=tracks)
+    animation.enable(item, prefixes=tracks, keep_look=False)
     animation.bake(item, prefixes=tracks, output=output)
     if again:
         for path in tracks:
@@ -353,7 +353,7 @@ def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
     item = two_groups()
     animation.bake(item, prefixes=["location", "rotation_euler"])
     assert locks(item) == {"Places": True, "Mixed": False}
-    animation.enable(item, prefixes=["scale"])
+    animation.enable(item, prefixes=["scale"], keep_look=False)
     animation.bake(item, prefixes=["scale"])
     assert locks(item) == {"Places": True, "Mixed": True}
     animation.free(item, ["rotation_euler"])
@@ -391,7 +391,7 @@ def lock_group(item: bpy.types.ID) -> None:
 @pytest.mark.parametrize("lock", [lock_channel, lock_group])
 def test_a_lock_of_the_animator_refuses_a_bake(animation, lock) -> None:
     item = two_groups()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     lock(item)
     before = contents(item, "rotation_euler")
     report = animation.bake(item, prefixes=["location", "rotation_euler"])
@@ -449,7 +449,7 @@ def baked_bone(animation) -> bpy.types.Object:
     rig = new_rig("Bone")
     key(rig, 'pose.bones["Bone"].location', PLACES, group="Bone")
     key(rig, 'pose.bones["Bone"].rotation_quaternion', TURNS, group="Bone")
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.bake(rig)
     assert locks(rig) == {"Bone": True}
     return rig
@@ -489,7 +489,7 @@ def test_channels_that_a_script_adds_to_a_locked_group_hinder_nothing(animation,
     report = getattr(animation, way)(rig)
     assert (report.tracks, report.errors) == (2, [])
     assert locks(rig) == {"Bone": False}
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     assert animation.bake(rig).errors == []
     assert locks(rig) == {"Bone": True}
 
@@ -615,7 +615,7 @@ def test_our_own_tools_leave_all_baked_channels_locked(animation, edit) -> None:
 def test_live_updates_handles_beside_a_baked_track_and_leaves_that(animation, bakes) -> None:
     item = live_object(animation, "Ball")
     key(item, "scale", SIZES, group="Transform")
-    animation.enable(item, prefixes=["scale"])
+    animation.enable(item, prefixes=["scale"], keep_look=False)
     animation.bake(item, prefixes=["scale"])
     bpy.ops.tcb.sync()
     assert states(animation, item) == {"location": "HANDLES", "scale": "BAKED"}

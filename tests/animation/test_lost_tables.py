@@ -251,7 +251,7 @@ def test_all_but_remove_and_apply_are_refused_with_both_ways_on(animation, how: 
         lambda: animation.free(item),
         lambda: animation.free(item, discard_edits=True),
         lambda: animation.restore(item),
-        lambda: animation.enable(item),
+        lambda: animation.enable(item, keep_look=False),
     ):
         assert words in refusal_of(animation, change)
     assert differences(before, snapshot(item)) == []
@@ -318,7 +318,7 @@ def test_tracks_without_generated_keys_are_unlocked_too(animation, interpolation
     """One that stands still, or that Blender plays."""
     still = [(frame, (1.0, 1.0, 1.0)) for frame in FRAMES]
     item = keyed(keys=still if interpolation == "BEZIER" else KEYS, group="Places")
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
             point.interpolation = interpolation

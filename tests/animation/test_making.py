@@ -22,7 +22,7 @@ def thing(animation, options) -> bpy.types.Object:
     item = new_object("Ball", "QUATERNION")
     key(item, "location", [(frame, row[:3]) for frame, row in KEYS], group="Transform")
     key(item, rotation_path("QUATERNION"), [(frame, (1, *row[:3])) for frame, row in KEYS], group="Transform")
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "location", 10, ease_from=0.5, bias=0.3)
     item.select_set(True)
     bpy.context.view_layer.objects.active = item

@@ -49,7 +49,7 @@ def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:
     one, two = keyed_ones()
     for item in (one, two):
         key(item, "scale", KEYS)
-    assert animation.enable_many({one: ["location"], two: None}).tracks == 3
+    assert animation.enable_many({one: ["location"], two: None}, keep_look=False).tracks == 3
     assert animation.bake_many({one: ["scale"], two: ["location"]}).tracks == 1
     assert animation.remove_many([one, two], ["location"]).tracks == 2
 

@@ -39,7 +39,7 @@ def thing(scene) -> bpy.types.Object:
 
 
 def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     assert {animation.find_track(thing, name).settings.method for name in ("location", "rotation")} == {"TCB"}
 
 
@@ -114,7 +114,7 @@ def test_live_bakes_a_baked_track_again_when_another_method_is_chosen(
 
 
 def test_what_a_method_is_not_for_is_refused(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for name, there in (("location", "values"), ("rotation", "rotations")):
         for method in (method for method, made in METHODS.items() if getattr(made, there) is None):
             with pytest.raises(animation.AnimationError, match="only"):
@@ -123,7 +123,7 @@ def test_what_a_method_is_not_for_is_refused(animation, thing) -> None:
 
 
 def test_values_that_have_no_logarithm_are_named(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="LOGARITHMIC")
     curve(thing, "location", 1).keyframe_points[2].co_ui.y = -1.0
     before = snapshot(thing)
@@ -133,7 +133,7 @@ def test_values_that_have_no_logarithm_are_named(animation, thing) -> None:
 
 
 def test_a_component_that_is_keyed_by_itself_is_named_as_the_tracks(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="LOGARITHMIC")
     curve(thing, "location", 2).keyframe_points.insert(25, -2.0)
     with pytest.raises(animation.AnimationError, match=r'"Thing", location, frame 25: component 2'):
@@ -143,7 +143,7 @@ def test_a_component_that_is_keyed_by_itself_is_named_as_the_tracks(animation, t
 def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
     camera = bpy.data.cameras.new("Camera")
     key(camera, "lens", [(1, (20.0,)), (11, (50.0,))])
-    animation.enable(camera)
+    animation.enable(camera, keep_look=False)
     animation.choose(camera, "lens", method="HERMITE")
     animation.key_set(camera, "lens", 1, velocity=2.5)
     animation.bake(camera)
@@ -154,7 +154,7 @@ def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
 def test_a_velocity_of_more_components_than_the_track_has_is_refused_with_the_track(animation, scene) -> None:
     camera = bpy.data.cameras.new("Camera")
     key(camera, "lens", [(1, (20.0,)), (11, (50.0,))])
-    animation.enable(camera)
+    animation.enable(camera, keep_look=False)
     before = snapshot(camera)
     with pytest.raises(animation.AnimationError, match=r"lens.*1 numbers here, not 2"):
         animation.key_set(camera, "lens", 1, velocity=(1.0, 2.0))
@@ -162,7 +162,7 @@ def test_a_velocity_of_more_components_than_the_track_has_is_refused_with_the_tr
 
 
 def test_an_angular_velocity_that_nobody_can_see_is_refused(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", method="HERMITE")
     animation.key_set(thing, "rotation", 20, velocity=(0, 0, 1e6))
     before = snapshot(thing)
@@ -185,7 +185,7 @@ def test_keys_through_which_no_smooth_rotation_goes_are_named_and_others_are_bak
     )
     key(steep, "rotation_quaternion", list(zip((2.0, 4.0, 54.0), turns, strict=True)))
     for item in (thing, steep):
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         animation.choose(item, "rotation", method="CUBIC_NATURAL")
         if retimed:
             animation.retime(item, "REVERSE")
@@ -200,14 +200,14 @@ def test_keys_through_which_no_smooth_rotation_goes_are_named_and_others_are_bak
 def test_what_a_method_has_to_say_of_the_keys_is_said(animation, scene) -> None:
     item = new_object("Thing")
     key(item, "location", [(frame, (frame % 3, 0.0, 0.0)) for frame in range(1, 13)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", method="LAGRANGE")
     assert any("Lagrange through 12 keys swings" in str(note) for note in animation.bake(item).notes)
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_motion_that_leaves_float32_is_refused(animation, thing, output: str) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="HERMITE")
     animation.key_set(thing, "location", 20, velocity=(0, 3e38, 0))
     before = snapshot(thing)
@@ -221,7 +221,7 @@ def test_whole_turns_are_kept_or_the_key_is_named(animation, scene, method: str)
     item = new_object("Wheel", "XYZ")
     turns = [(1, 0.0), (11, 1.0), (21, 8.0), (31, 9.0)]
     key(item, "rotation_euler", [(frame, (0.0, 0.0, angle)) for frame, angle in turns])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation", method=method)
     before = snapshot(item)
     if not any(hasattr(METHODS[method].rotations, maker) for maker in ("from_turns", "from_angles")):

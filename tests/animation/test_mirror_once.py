@@ -18,8 +18,10 @@ OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
 
 
 def mirror(obj: bpy.types.Object, about: float) -> None:
-    """What Blender's mirror in time leaves: keys and handles reversed, and sorted."""
+    """What Blender's mirror in time leaves: keys and handles of unlocked curves reversed, and sorted."""
     for fcurve in fcurves(obj):
+        if fcurve.lock:
+            continue
         points = fcurve.keyframe_points
         for point in points:
             left, right = tuple(point.handle_left), tuple(point.handle_right)
@@ -51,7 +53,7 @@ def obj(animation, path):
         key(obj, path, [(frame, (1.0, x / 9, y / 9, z / 9)) for frame, (x, y, z) in KEYS])
     else:
         key(obj, path, [(frame, (x / 5, y / 5, z / 5)) for frame, (x, y, z) in KEYS])
-    animation.enable(obj)
+    animation.enable(obj, keep_look=False)
     return obj
 
 
@@ -129,7 +131,7 @@ def test_a_copy_of_a_mirrored_key_has_its_parameters(animation, obj, path):
 def test_a_mirror_reverses_velocities(animation, numbers):
     ball = new_object("Ball")
     key(ball, "location", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.choose(ball, "location", method="HERMITE")
     animation.key_set(ball, "location", 25, velocity=(1.5, -2.0, 0.25))
     animation.bake(ball, output="HANDLES")
@@ -137,3 +139,128 @@ def test_a_mirror_reverses_velocities(animation, numbers):
     animation.bake(ball, output="HANDLES")
     for component, velocity in enumerate((-1.5, 2.0, -0.25)):
         assert numbers(ball, "location", "velocity", component) == {15.0: velocity}
+
+
+LATER = {
+    "nothing": lambda animation, obj: None,
+    "samples": lambda animation, obj: animation.bake(obj),
+    "curves": lambda animation, obj: animation.bake(obj, output="CURVES"),
+    "freed": lambda animation, obj: animation.free(obj),
+    "all by handles": lambda animation, obj: animation.bake(obj, output="HANDLES"),
+    "restored": lambda animation, obj: animation.restore(obj),
+}
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("then", LATER)
+def test_beside_a_baked_track_that_of_handles_is_mirrored_alone_and_once(animation, scene, output, live, then):
+    """Live on or off; the bake of one track is locked, so that Blender mirrors only the other."""
+    obj = new_object("Ball")
+    for path in ("location", "scale"):
+        key(obj, path, KEYS)
+        animation.key_set(obj, path, 25, **BEFORE)
+    animation.bake(obj, output="HANDLES")
+    animation.bake(obj, prefixes=["location"], output=output)
+    obj.animation_data.action.tcb_live = live
+    mirror(obj, 20.0)
+    if live:
+        let_time_pass(animation)
+    LATER[then](animation, obj)
+    animation.key_set(obj, "scale", 30, **AFTER)
+    animation.key_set(obj, "location", 10, **AFTER)
+    for each in (*OUTPUTS, "HANDLES"):
+        animation.bake(obj, output=each)
+        let_time_pass(animation)
+        assert numbers(animation, obj, "scale", 30) == numbers(animation, obj, "location", 10) == AFTER
+        assert numbers(animation, obj, "scale", 15) == MIRRORED
+        assert numbers(animation, obj, "location", 25) == BEFORE
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_under_live_each_mirror_is_applied_once_through_all_outputs(animation, scene, output, count):
+    """Two mirrors leave the parameters as they were, three as one does."""
+    obj = new_object("Ball")
+    key(obj, "location", KEYS)
+    animation.key_set(obj, "location", 25, **BEFORE)
+    animation.bake(obj, output="HANDLES")
+    obj.animation_data.action.tcb_live = True
+    for _ in range(count):
+        mirror(obj, 20.0)
+        let_time_pass(animation)
+    frame, expected = (15, MIRRORED) if count % 2 else (25, BEFORE)
+    for then in ("HANDLES", output, "HANDLES"):
+        animation.bake(obj, output=then)
+        let_time_pass(animation)
+        assert numbers(animation, obj, "location", frame) == expected
+    animation.key_set(obj, "location", frame, **AFTER)
+    animation.bake(obj, output=output)
+    if output != "HANDLES":
+        animation.free(obj)
+    let_time_pass(animation)
+    assert numbers(animation, obj, "location", frame) == AFTER
+
+
+def copy_keys(obj: bpy.types.Object, frames: list[float], by: float) -> None:
+    """What Blender's duplicate leaves: other keys with all attributes of these."""
+    for fcurve in fcurves(obj):
+        for frame in frames:
+            original = next(point for point in fcurve.keyframe_points if point.co.x == frame)
+            given = {name: getattr(original, name) for name in ("back", "amplitude", "period")}
+            sides = {name: tuple(getattr(original, name)) for name in ("handle_left", "handle_right")}
+            copied = fcurve.keyframe_points.insert(frame + by, original.co.y)
+            copied.handle_left_type = copied.handle_right_type = "FREE"
+            for name, number in given.items():
+                setattr(copied, name, number)
+            for name, (x, y) in sides.items():
+                setattr(copied, name, (x + by, y))
+        fcurve.update()
+
+
+def mirror_copies(obj: bpy.types.Object, frames: list[float], about: float) -> None:
+    """Mirror those keys alone."""
+    for fcurve in fcurves(obj):
+        for point in fcurve.keyframe_points:
+            if point.co.x in frames:
+                left, right = tuple(point.handle_left), tuple(point.handle_right)
+                point.co.x = 2 * about - point.co.x
+                point.handle_left = (2 * about - right[0], right[1])
+                point.handle_right = (2 * about - left[0], left[1])
+        fcurve.update()
+
+
+@pytest.mark.parametrize("copied", [[15.0], [15.0, 30.0], [0.0, 15.0, 30.0, 40.0]])
+@pytest.mark.parametrize("by", [50.0, -60.0])
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+def test_mirrored_keys_that_are_copied_before_anything_looks_are_reversed_with_their_copies(
+    animation, obj, path, copied, by, output
+):
+    animation.key_set(obj, path, 25, **BEFORE)
+    animation.bake(obj, output="HANDLES")
+    mirror(obj, 20.0)
+    copy_keys(obj, copied, by)
+    for each in (output, "HANDLES"):
+        animation.bake(obj, output=each)
+        assert numbers(animation, obj, path, 15) == numbers(animation, obj, path, 15 + by) == MIRRORED
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_copies_that_are_mirrored_before_anything_looks_are_reversed_alone(animation, obj, path, output):
+    """A motion that goes there and back: its copy is mirrored behind it."""
+    animation.key_set(obj, path, 25, **BEFORE)
+    animation.bake(obj, output="HANDLES")
+    copy_keys(obj, [10.0, 25.0, 40.0], 40.0)
+    mirror_copies(obj, [50.0, 65.0, 80.0], 65.0)
+    for each in (output, "HANDLES"):
+        animation.bake(obj, output=each)
+        assert numbers(animation, obj, path, 25) == BEFORE
+        assert numbers(animation, obj, path, 65) == MIRRORED
+
+
+def test_copies_that_are_only_moved_keep_their_parameters(animation, obj, path):
+    animation.key_set(obj, path, 25, **BEFORE)
+    animation.bake(obj, output="HANDLES")
+    copy_keys(obj, [10.0, 25.0, 40.0], 50.0)
+    animation.bake(obj, output="HANDLES")
+    assert numbers(animation, obj, path, 25) == numbers(animation, obj, path, 75) == BEFORE

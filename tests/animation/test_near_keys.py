@@ -114,7 +114,7 @@ def fastest(spline) -> float:
 @pytest.mark.parametrize(("apart", "mode", "output"), all_pairs(APART, MODES[:3], OUTPUTS))
 def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode: str, apart: float) -> None:
     item = ragged(mode, apart)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     before = keys(item)
     (spline,) = splines_of(animation, item, rotation_path(mode))
     report = animation.bake(item, output=output)
@@ -142,7 +142,7 @@ def test_vectors_keyed_nearly_together(animation, output: str) -> None:
     item = new_object("Thing")
     for index in range(3):
         put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     before = keys(item)
     splines = splines_of(animation, item, "location")
     animation.bake(item, output=output)
@@ -162,7 +162,7 @@ def test_vectors_keyed_nearly_together(animation, output: str) -> None:
 @pytest.mark.parametrize("mode", MODES[:3])
 def test_small_steps(animation, mode: str, step: float) -> None:
     item = ragged(mode, 0.006)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item, step=step)
     assert nearest(item) > ONE_KEY
 
@@ -170,7 +170,7 @@ def test_small_steps(animation, mode: str, step: float) -> None:
 @pytest.mark.parametrize(("output", "mode", "step"), all_pairs(OUTPUTS, MODES[:3], [0.3, 1.0]))
 def test_what_is_retimed(animation, output: str, mode: str, step: float) -> None:
     item = ragged(mode, 0.002)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     key(item, "tcb_frame", [(0, 0), (13.004, 26), (14.1, 5), (30, 40)])
     for point in curve(item, "tcb_frame").keyframe_points:
         point.interpolation = "LINEAR"
@@ -185,7 +185,7 @@ def test_what_is_retimed(animation, output: str, mode: str, step: float) -> None
 def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: str) -> None:
     item = new_object("Thing")
     put(item, "location", 0, [0.0, 7.0, 10.004], [0.0, 3.0, 1.0])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle=cycle)
     animation.bake(item, output=output, extend=(-31.0, 61.0))
     assert nearest(item) > ONE_KEY
@@ -200,7 +200,7 @@ def test_a_cycled_range_is_baked_to_its_ends(animation, cycle: str) -> None:
     """A cycle that starts close beyond an end of the range takes no sample from it."""
     item = new_object("Thing")
     put(item, "location", 0, [1.0, 6.0, 11.004], [0.0, 3.0, 9.0])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle=cycle)
     animation.bake(item, extend=(-9.0, 21.0))
     frames = co(curve(item, "location"))[:, 0]
@@ -218,7 +218,7 @@ def test_guards_of_a_turn_that_jumps(animation) -> None:
             [0.0, 10.017, 20.0],
             [(0.0, 3.0, 6.0), (1.5, 1.6, 1.5), (0.0, 3.1, 0.2)][index],
         )
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation_euler", path="SHORTEST")
     animation.bake(item)
     assert nearest(item) > ONE_KEY
@@ -227,7 +227,7 @@ def test_guards_of_a_turn_that_jumps(animation) -> None:
 def test_velocities_to_the_end_of_their_range(animation) -> None:
     item = new_object("Thing")
     put(item, "location", 0, [0.0, 7.0, 10.004], [0.0, 3.0, 1.0])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.write_velocities(item)
     assert nearest(item) > ONE_KEY
     written = next(each for each in fcurves(item) if "velocity" in each.data_path)
@@ -276,7 +276,7 @@ def test_a_constant_speed_between_keys_that_are_near(animation) -> None:
     item = new_object("Thing")
     for index in range(3):
         put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "CONSTANT_SPEED_KEYS", track="location")
     (timing,) = [each for each in fcurves(item) if "tcb_tracks" in each.data_path]
     assert float(np.diff(co(timing)[:, 0]).min()) > ONE_KEY

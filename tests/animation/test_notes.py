@@ -57,7 +57,7 @@ def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_co
     for thing in things:
         # Handles can't play ease at both ends exactly.
         key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
         animation.key_set(thing, "location", 10, tension=-1.0, ease_to=1.0, ease_from=1.0)
         thing.select_set(True)
     bpy.context.view_layer.objects.active = things[0]
@@ -73,7 +73,7 @@ def test_many_tracks_refused_alike_are_one_line_and_all_of_them_in_the_console(a
     for number in range(6):
         thing = new_object(f"Box {number}")
         key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
         for fcurve in fcurves(thing):
             fcurve.lock = True
         thing.select_set(True)
@@ -89,7 +89,7 @@ def test_many_tracks_refused_alike_are_one_line_and_all_of_them_in_the_console(a
 def test_an_error_by_rounding_is_not_told(animation, scene, output: str) -> None:
     thing = new_object("Line")
     key(thing, "location", [(frame, (frame / 3, 2000.0 * frame, -frame)) for frame in (0, 10, 30, 37)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     report = animation.bake(thing, output=output)
     assert 0.0 <= report.value_error < 0.1
     assert "within" not in report.counts

@@ -56,7 +56,7 @@ def everything(item):
 
 
 def go_live(animation, item, **options):
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item, **options or {"output": "HANDLES"})
     item.animation_data.action.tcb_live = True
 
@@ -387,7 +387,7 @@ def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, anim
 def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, spot, output):
     item = moving()
     if output:
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         animation.bake(item, output=output)
         item.animation_data.action.tcb_live = True
     before = seen(item, 20)
@@ -404,7 +404,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         # The same as of keys that were there from the start.
         twin = new_object("Twin")
         key(twin, "location", [(1, (0, 0, 0)), (35, (4, 1, 2)), (50, (0, 3, 0))])
-        animation.enable(twin)
+        animation.enable(twin, keep_look=False)
         animation.bake(twin, output=output)
         for frame in range(1, 51, 3):
             assert np.abs(seen(item, frame) - seen(twin, frame)).max() < NEAR

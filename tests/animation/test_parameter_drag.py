@@ -42,7 +42,7 @@ def rig_of(animation, mode: str, ease: float = 0.0) -> Any:
     held = curve(rig, 'pose.bones["b"].location', 1)
     held.keyframe_points[1].interpolation = "CONSTANT"
     chosen = curve(rig, 'pose.bones["c"].location', 2)
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.choose(rig, 'pose.bones["c"].rotation', cycle="LOOP")
     for fcurve in fcurves(rig):
         if fcurve.data_path.endswith('"a"].location'):
@@ -151,7 +151,7 @@ def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_e
         rows[2:4] += np.pi
         rows[2:4, middle] = np.pi - angles[2:4, middle]
     key(rig, path, list(zip(FRAMES, map(tuple, rows), strict=True)))
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.choose(rig, path, path="SHORTEST")
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True

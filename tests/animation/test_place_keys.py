@@ -116,7 +116,7 @@ def test_keys_that_are_moved_together_pass_another(animation, places, thing):
     [(31.0, "another key is in the way"), (31.005, "in the way"), (2e6, "no such"), (np.nan, "no such")],
 )
 def test_a_key_in_the_way_and_a_frame_that_blender_has_not_are_refused(animation, places, thing, to, reason):
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match=reason):
         places.move_keys(chosen(animation, thing, 11), [to])

@@ -141,7 +141,7 @@ def test_shape_keys_and_a_lens_are_reduced_by_their_values(animation, scene):
 
 
 def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_changed(animation, ball):
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     action, before = ball.animation_data.action, state(ball.animation_data.action)
     with pytest.raises(animation.AnimationError, match=r"location: it is TCB already.*rotation_euler: it is TCB"):
         animation.reduce(ball)
@@ -182,7 +182,7 @@ def test_what_was_reduced_can_be_reduced_otherwise_from_the_kept_action(animatio
 
 
 def test_each_track_that_stays_is_named(animation, rig):
-    animation.enable(rig, ['pose.bones["Bone0"]', 'pose.bones["Bone1"]'])
+    animation.enable(rig, ['pose.bones["Bone0"]', 'pose.bones["Bone1"]'], keep_look=False)
     result = animation.reduce(rig, error=0.01)
     assert {note.code for note in result.notes[:-1]} == {"REDUCE_TCB"}
     assert all(any(f'"Bone{number}"' in note.track for note in result.notes) for number in (0, 1))

@@ -119,7 +119,7 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
     for fcurve in fcurves(thing):
         fcurve.lock = True
     with pytest.raises(animation.AnimationError) as error:
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
     reason = "locked; unlock its channels first"
     assert str(error.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
 
@@ -228,7 +228,7 @@ def test_the_sample_limit_can_be_raised_and_lowered(animation, thing) -> None:
 def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
     item = new_object("Ball")
     key(item, "location", [(0, (0, 0, 0)), (0.05, (1, 1, 1))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle="REPEAT")
     refused(animation, item, "samples", extend=(0, 1_000_000), step=1000)
 
@@ -292,7 +292,7 @@ def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
 @pytest.mark.parametrize("verb", ["bake", "enable", "restore", "remove"])
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_a_table_of_a_newer_schema_is_left_alone(animation, thing, bake_first: bool, verb: str) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     if bake_first:
         animation.bake(thing)
     thing.animation_data.action["tcb_animation"]["schema"] = 99
@@ -304,7 +304,7 @@ def test_a_table_of_a_newer_schema_is_left_alone(animation, thing, bake_first: b
 
 
 def test_no_key_is_set_in_a_table_of_a_newer_schema(animation, thing) -> None:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     thing.animation_data.action["tcb_animation"]["schema"] = 99
     for change in (
         lambda: animation.key_set(thing, "location", 10, tension=0.5),
@@ -387,13 +387,13 @@ def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what:
     set_value(curve(bad, "scale"), 1, 1.0)
     not_a_number(bad, what)
     before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
-    report = animation.enable(bad)
+    report = animation.enable(bad, keep_look=False)
     assert [(error.object, error.track) for error in report.errors] == [("Bad", "scale")]
     assert "finite" in str(report.errors[0])
     assert report.tracks == 1
     assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
     with pytest.raises(animation.AnimationError, match=r'"Bad", scale.*finite'):
-        animation.enable(bad, ["scale"])
+        animation.enable(bad, ["scale"], keep_look=False)
     notes = animation.bake(bad).notes
     assert ["finite" in str(note) for note in notes if "scale" in str(note)] == [True]
 

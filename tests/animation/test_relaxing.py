@@ -86,7 +86,7 @@ def _own_keys(item, path, index):
 
 
 def test_what_was_not_baked_is_not_baked_and_only_its_keys_change(animation, foot):
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     counts = len(curve(foot, "location", 2).keyframe_points)
     animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20, 30], "location"))
     assert len(curve(foot, "location", 2).keyframe_points) == counts
@@ -282,7 +282,7 @@ def test_a_track_that_is_not_tcb_is_refused(animation, foot):
 
 
 def test_a_driven_track_is_refused(animation, foot):
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     foot.driver_add("location", 2).driver.expression = "1.0"
     with pytest.raises(animation.AnimationError, match="driven"):
         animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20], "location"))
@@ -303,7 +303,7 @@ def test_a_linked_action_is_refused(animation, foot, tmp_path):
 
 @pytest.mark.parametrize("method", ["CATMULL_ROM", "CUBIC_CLAMPED", "CUBIC_NATURAL"])
 def test_keys_are_relaxed_by_the_method_of_their_track(animation, foot, method):
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     animation.choose(foot, "location", method=method)
     animation.bake(foot, step=0.25)
     before = points(foot)[:, 2].min()
@@ -333,7 +333,7 @@ def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_play
 
 def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animation, foot):
     """An approximating B-spline: on the baked curve the keys stand where the motion is, not at their own values."""
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     animation.choose(foot, "location", method="B_SPLINE")
     animation.bake(foot, step=0.25)
     wanted = float(points(foot)[:, 2].min()) + 0.3
@@ -363,7 +363,7 @@ def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, 
 
 
 def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     plane = new_object("Plane")
     key(plane, "scale", [(1, (1, 1, 1)), (31, (0, 0, 0))])
     before = snapshot(foot)
@@ -378,7 +378,7 @@ def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):
 
 
 def test_a_bone_that_is_not_there_is_named(animation, foot):
-    animation.enable(foot)
+    animation.enable(foot, keep_look=False)
     target = new_object("Target")
     with pytest.raises(animation.AnimationError, match='"Target": it has no bone "heel"'):
         animation.relax(foot, animation.StaysAt(target, "heel"), keys_at(animation, foot, [20]))

@@ -27,7 +27,7 @@ SEED = 20240229
 
 
 def _bake_at_random(dice: random.Random, animation, thing: bpy.types.Object) -> Any:
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for fcurve in list(bag_of(thing).fcurves):
         path = fcurve.data_path
         for frame, _ in co(fcurve):

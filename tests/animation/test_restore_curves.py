@@ -192,7 +192,7 @@ def test_objects_of_other_names_are_no_reason_to_change_anything(moved: Any, ani
 
 def test_a_tcb_track_is_refused(moved: Any, animation: Any) -> None:
     path, objects = moved
-    animation.enable(objects["Box"], prefixes=["location"])
+    animation.enable(objects["Box"], prefixes=["location"], keep_look=False)
     report = animation.restore_curves(path, [objects["Box"]])
     assert report.tracks == 2
     assert [error.track for error in report.errors] == ["location"]

@@ -172,7 +172,7 @@ def test_whole_turns_come_back_where_the_motion_runs_back(animation):
 def test_a_cycle_goes_on_as_far_as_the_function_does(animation):
     item = new_object()
     key(item, "location", [(1, (0.0, 0.0, 0.0)), (11, (4.0, 1.0, 2.0)), (21, (0.0, 0.0, 0.0))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle="LOOP")
     function(item, [(1, 1.0), (41, 81.0)])
     animation.bake(item)
@@ -185,7 +185,7 @@ def test_a_cycle_goes_on_as_far_as_the_function_does(animation):
 
 def test_scene_object_and_track_compose_from_outside_in(animation, scene):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     outer = function(scene, [(1, 1.0), (60, 30.0)], interpolation="BEZIER")
     middle = function(item, [(1, 40.0), (30, 5.0)])
     inner = function(item, [(1, 1.0), (20, 30.0), (40, 40.0)], 'tcb_tracks["location"].frame')
@@ -197,7 +197,7 @@ def test_scene_object_and_track_compose_from_outside_in(animation, scene):
 
 def test_a_track_s_own_function_leaves_the_others_alone(animation):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     function(item, FUNCTIONS["reversed"], 'tcb_tracks["rotation_quaternion"].frame')
     animation.bake(item)
     frames = [float(frame) for frame in range(1, 41)]
@@ -271,7 +271,7 @@ def test_where_the_function_jumps_the_motion_does_not_run_there(animation, outpu
 def test_restore_gives_everything_back_to_the_last_bit(animation, mode, output):
     item = keyed(mode=mode)
     function(item, FUNCTIONS["there, a rest, and back"], interpolation="BEZIER")
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     before = snapshot(item)
     animation.bake(item, output=output)
     animation.bake(item, output=output)
@@ -281,7 +281,7 @@ def test_restore_gives_everything_back_to_the_last_bit(animation, mode, output):
 
 def test_the_function_stays_as_it_is_and_visible(animation):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     function(item, FUNCTIONS["reversed"], 'tcb_tracks["location"].frame')
     function(item, FUNCTIONS["reversed"])
     before = [state for state in snapshot(item) if "frame" in str(state["path"])]
@@ -333,7 +333,7 @@ def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
 @pytest.mark.parametrize("level", ["scene", "object", "track"])
 def test_live_bakes_again_when_a_function_is_edited(animation, scene, level):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item)
     item.animation_data.action.tcb_live = True
     let_time_pass(animation)
@@ -358,7 +358,7 @@ def test_live_bakes_again_when_a_function_is_edited(animation, scene, level):
 
 def test_a_function_that_leads_too_far_is_refused_and_nothing_changes(animation):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation", cycle="LOOP")
     function(item, [(1, 1.0), (40, 1e9)])
     before = snapshot(item)
@@ -423,7 +423,7 @@ def test_one_key_stays_what_it_is(animation, output):
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation, output):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     function(item, FUNCTIONS["reversed"])
     animation.bake(item, output=output)
     keys = animation.track_keys(item, "location")
@@ -436,7 +436,7 @@ def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation, out
 
 def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation, tmp_path):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "REVERSE", track="location")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_empty=True)

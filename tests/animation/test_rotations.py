@@ -271,7 +271,7 @@ def test_keys_that_stand_at_a_gimbal_lock_bake_without_a_turn_too_many(animation
 def test_shortest_path_takes_the_short_way_between_euler_keys(animation) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (0, 0, math.radians(350)))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation_euler", path="SHORTEST")
     animation.bake(thing)
     row = channels_at(thing, "rotation_euler", 3, 5)
@@ -303,7 +303,7 @@ def test_the_loop_of_a_full_turn_about_one_axis_is_even(animation) -> None:
     thing = new_object("Thing", "QUATERNION")
     rows = [tuple(reference.of_euler((0, 0, math.radians(90 * n)))) for n in range(5)]
     key(thing, "rotation_quaternion", [(10 * n, row) for n, row in enumerate(rows)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation_quaternion", cycle="LOOP")
     animation.bake(thing, extend=(-40, 80))
     for frame in range(-40, 81):
@@ -317,7 +317,7 @@ def test_about_one_axis_every_method_is_the_spline_of_the_angle(animation, const
     thing = new_object("Thing", "QUATERNION")
     angles = [0.0, 1.0, 0.2, 2.0]
     key(thing, "rotation_quaternion", [(10 * n, tuple(reference.of_euler((0, a, 0)))) for n, a in enumerate(angles)])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation_quaternion", construction=construction, ends=ends)
     animation.key_set(thing, "rotation_quaternion", 10, tension=0.4, continuity=0.3, bias=-0.6)
     animation.bake(thing)

@@ -42,7 +42,7 @@ def item(animation) -> bpy.types.Object:
     select(curve(item, "scale", 2), 0)
     left = [False, False, True, False]
     curve(item, "location", 2).keyframe_points.foreach_set("select_left_handle", left)
-    animation.enable(item, prefixes=["location"])
+    animation.enable(item, prefixes=["location"], keep_look=False)
     return item
 
 

@@ -33,7 +33,7 @@ def radians(*angles: float) -> list[float]:
 def played(animation, keys: list[list[float]], mode: str = "XYZ", path: str = "SHORTEST") -> bpy.types.Object:
     thing = new_object("Thing", mode)
     key(thing, rotation_path(mode), list(zip(FRAMES, keys, strict=False)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", path=path)
     animation.bake(thing, output="HANDLES")
     return thing
@@ -75,7 +75,7 @@ def test_a_camera_turns_90_degrees_not_270(animation, scene) -> None:
 def test_the_keys_that_were_turned_are_reported(animation, scene) -> None:
     thing = new_object()
     key(thing, "rotation_euler", list(zip(FRAMES, CAMERA, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", path="SHORTEST")
     report = animation.bake(thing, output="HANDLES")
     assert list(map(str, report.notes)) == [
@@ -160,7 +160,7 @@ def test_the_same_bake_by_handles_gives_the_same_bits(animation, scene, mode: st
         points = fcurve.keyframe_points
         points[-1].handle_right_type, points[-1].handle_right = "FREE", (97.0, points[-1].co.y + 0.123)
         fcurve.update()
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", path="SHORTEST")
     animation.bake(thing, output="HANDLES")
     first = snapshot(thing)
@@ -233,7 +233,7 @@ def test_a_pose_whose_key_was_deleted_in_one_channel_is_the_one_shown(animation,
 def test_an_angle_alone_gets_no_other_solution(animation, scene) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (30, (0, 3, 0)), (60, (0, -2.9, 0))], channels=[1])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", path="SHORTEST")
     animation.bake(thing, output="HANDLES")
     assert len(fcurves(thing)) == 1

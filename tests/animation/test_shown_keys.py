@@ -88,7 +88,7 @@ def test_a_rotation_is_shown_in_the_numbers_of_its_mode(animation, scene, mode: 
     item = new_object("Wheel", mode)
     rows = values_of(mode, [reference.unit(turn) for turn in TURNS])
     key(item, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation", method=PASSING_BY)
     before = snapshot(item)
     animation.bake(item, output=output)

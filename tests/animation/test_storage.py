@@ -20,7 +20,7 @@ KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 def ball(animation) -> bpy.types.Object:
     made = new_object("Ball")
     key(made, "location", KEYS)
-    animation.enable(made)
+    animation.enable(made, keep_look=False)
     animation.key_set(made, "location", 10, tension=0.5, bias=-0.3)
     return made
 
@@ -93,7 +93,7 @@ def test_plain_keys_that_get_the_floats_of_own_ones_do_not_become_tcb(animation,
 def test_a_renamed_bone_keeps_its_track(animation) -> None:
     rig = new_rig("Arm", tail=(0, 1, 0))
     key(rig, 'pose.bones["Arm"].location', KEYS)
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.bake(rig)
     rig.data.bones["Arm"].name = "Limb"
     assert fcurves(rig)[0].data_path == 'pose.bones["Limb"].location'
@@ -142,7 +142,7 @@ def test_enable_and_setting_refuse_a_newer_table_too(animation, ball) -> None:
     ball.animation_data.action[TABLE]["schema"] = 3
     before = snapshot(ball)
     with pytest.raises(animation.AnimationError, match="saved by a newer TCB Animation"):
-        animation.enable(ball)
+        animation.enable(ball, keep_look=False)
     with pytest.raises(animation.AnimationError, match="saved by a newer TCB Animation"):
         animation.key_set(ball, "location", 10, tension=0.0)
     assert differences(before, snapshot(ball)) == []
@@ -151,7 +151,7 @@ def test_enable_and_setting_refuse_a_newer_table_too(animation, ball) -> None:
 def test_floats_of_own_keys_bring_their_parameters_onto_another_tcb_track(animation, ball) -> None:
     other, twin = new_object("Other"), copied(ball)
     key(other, "location", KEYS)
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     for mine, pasted in zip(fcurves(ball), fcurves(other), strict=True):
         for name in ("back", "amplitude", "period"):
             floats = np.empty(len(KEYS), dtype=np.float32)
@@ -170,14 +170,14 @@ def test_keys_that_scripts_added_bring_their_parameters_onto_another_object(anim
         for fcurve in fcurves(thing):
             for name in ("amplitude", "back", "period"):
                 fcurve.keyframe_points.foreach_set(name, np.zeros(len(KEYS), dtype=np.float32))
-    animation.enable(added)
+    animation.enable(added, keep_look=False)
     animation.key_set(added, "location", 10, tension=0.5)
     amplitudes = np.array([point.amplitude for fcurve in fcurves(added) for point in fcurve.keyframe_points])
     assert ((amplitudes != 0.0) & (np.abs(amplitudes) < 1e-38)).all()
     for ours, theirs in zip(fcurves(added), fcurves(other), strict=True):
         for point, copy in zip(ours.keyframe_points, theirs.keyframe_points, strict=True):
             copy.amplitude, copy.period, copy.back = point.amplitude, point.period, point.back
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     keys = animation.edit.track_keys.keys_of(other, animation.find_track(other, "location"))
     assert keys.parameters({})["tension"].tolist() == [0.0, 0.5, 0.0, 0.0]
 
@@ -185,7 +185,7 @@ def test_keys_that_scripts_added_bring_their_parameters_onto_another_object(anim
 def test_the_parameters_of_a_session_outlive_its_table(animation, ball) -> None:
     twin = copied(ball)
     del ball.animation_data.action[TABLE]
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.bake(ball)
     animation.bake(twin)
     assert co(curve(ball, "location")).tolist() == co(curve(twin, "location")).tolist()

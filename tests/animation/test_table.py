@@ -78,7 +78,7 @@ def reopened(folder) -> None:
 def test_parameters_and_velocities_come_back_to_the_bit_from_a_file(animation, tmp_path, bake_first: bool) -> None:
     dice = np.random.default_rng(3)
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", method="HERMITE")
     numbers = {}
     for frame, _ in KEYS:
@@ -109,7 +109,7 @@ def reading_and_writing(animation, count: int) -> int:
             places = np.stack((np.arange(count), np.sin(np.arange(count) * (1 + index))), axis=1)
             fcurve.keyframe_points.foreach_set("co", np.float32(places).ravel())
             fcurve.update()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     action, store = item.animation_data.action, animation.store
     table = store.table.custom_property.read_table(action)
     assert len(table.rows) == 6 * count
@@ -168,7 +168,10 @@ EDITS_OF_TABLE = {
     "a parameter": lambda animation, item: animation.key_set(item, "location", 10, tension=-0.5),
     "a choice": lambda animation, item: animation.choose(item, "location", cycle="SINGLE"),
     "another bake": lambda animation, item: animation.bake(item, output="SAMPLES", prefixes=["location"]),
-    "another track": lambda animation, item: (key(item, "delta_location", KEYS), animation.enable(item)),
+    "another track": lambda animation, item: (
+        key(item, "delta_location", KEYS),
+        animation.enable(item, keep_look=False),
+    ),
     "a track less": lambda animation, item: animation.remove(item, ["location"]),
     "rows without keys": lambda animation, item: animation.store.actions.table_upkeep.clear_orphans(
         item.animation_data.action
@@ -180,7 +183,7 @@ EDITS_OF_TABLE = {
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES"])
 def test_a_track_that_a_change_of_the_table_leaves_alone_is_not_read_again(animation, ball, edit, output) -> None:
     key(ball, "scale", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.bake(ball, output=output)
     for frame in (10, 25):
         animation.key_set(ball, "location", frame, bias=0.75)
@@ -484,7 +487,7 @@ def test_nothing_attaches_itself_to_a_track_keyed_alike_when_one_is_deleted(anim
     left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
     for path in (left, right):
         key(item, path, KEYS)
-    animation.enable(item, prefixes=[left])
+    animation.enable(item, prefixes=[left], keep_look=False)
     animation.key_set(item, left, 10, tension=0.5)
     if bake_first:
         animation.bake(item)
@@ -575,7 +578,7 @@ def test_keys_pasted_flipped_onto_another_bone_leave_it_plain(animation, bake_fi
 @pytest.mark.parametrize("save", [False, True])
 def test_keys_pasted_onto_another_tcb_object_bring_their_parameters(animation, ball, tmp_path, save: bool) -> None:
     other = keyed("Other")
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     copied(ball, (10, 25))
     paste(other, 60)
     if save:
@@ -589,7 +592,7 @@ def test_keys_pasted_into_another_file_bring_their_parameters(animation, ball) -
     copied(ball, (10, 25))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     other = keyed("Other")
-    animation.enable(other)
+    animation.enable(other, keep_look=False)
     paste(other, 60)
     assert state(animation, other) == ([(60, 0.5)], [(75, -0.25)], "SINGLE")
 
@@ -704,7 +707,7 @@ def test_a_damaged_table_is_told_and_nothing_changed(
     for change in (
         lambda: animation.bake(ball),
         lambda: animation.free(ball),
-        lambda: animation.enable(ball),
+        lambda: animation.enable(ball, keep_look=False),
         lambda: animation.restore(ball),
         lambda: animation.key_set(ball, "location", 10, tension=1.0),
         lambda: animation.choose(ball, "location", cycle="SINGLE"),
@@ -761,7 +764,7 @@ def test_a_file_with_a_damaged_table_is_saved_and_loaded(animation, ball, tmp_pa
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bool) -> None:
     key(ball, "scale", KEYS)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     if bake_first:
         animation.bake(ball)
     action: Any = ball.animation_data.action

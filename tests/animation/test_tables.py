@@ -271,7 +271,7 @@ def test_unknown_columns_are_left_out_if_so_chosen_and_said(bring):
 def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, animation):
     thing = new_object()
     key(thing, "location", [(1, (1, 2, 3)), (9, (4, 5, 6))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 9, tension=1.0)
     animation.bake(thing)
     before = snapshot(thing)
@@ -313,7 +313,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         point.interpolation, point.easing = kind, "EASE_IN_OUT"
         point.amplitude, point.period = 1.5, 3.0
     if state != "plain":
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
     if state == "SAMPLES":
         animation.bake(thing)
     bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
@@ -334,7 +334,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
 def test_the_frame_function_of_a_track_stays_when_its_keys_are_replaced(bring, animation, use_tcb):
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 0)), (9, (5, 5, 5))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.retime(thing, "REVERSE", track="location")
     bring(thing, "frame,x,y,z\n1,0,0,0\n9,8,0,0", replace=True, use_tcb=use_tcb)
     made = curve(thing, 'tcb_tracks["location"].frame')
@@ -367,7 +367,7 @@ def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, a
     item = new_object("Lamp", data=lamp)
     key(lamp, "size", [(1, 1.0), (10, 2.0)])
     key(lamp, "size_y", [(1, 1.0), (10, 2.0)])
-    animation.enable(lamp)
+    animation.enable(lamp, keep_look=False)
     animation.key_set(lamp, "size_y", 10, tension=1.0)
     bring(item, "frame,data.size\n1,1\n10,5", replace=True)
     assert given(animation, lamp, "size_y", "tension") == [(10, 1)]
@@ -421,7 +421,7 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
     key(source, '["grip"]', list(zip(frames.tolist()[::3], generator.normal(size=4), strict=True)))
     key(source, '["wind"]', list(zip(frames.tolist(), generator.normal(size=(12, 2)), strict=True)), channels=[1])
     keyed = {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(source)}
-    animation.enable(source)
+    animation.enable(source, keep_look=False)
     animation.bake(source, step=0.5)
     bring(copy, give(source))
     assert {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(copy)} == keyed

@@ -155,7 +155,7 @@ def test_a_taken_away_function_leaves_nothing(animation):
 def test_remove_takes_the_function_of_a_track_with_its_parameters(animation):
     item = keyed()
     before = snapshot(item)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "REVERSE", track="location")
     animation.bake(item)
     animation.remove(item)
@@ -164,7 +164,7 @@ def test_remove_takes_the_function_of_a_track_with_its_parameters(animation):
 
 def test_remove_leaves_the_function_of_the_object_and_says_so_with_the_last_track(animation):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "REVERSE")
     animation.bake(item)
     note = animation.Finding("TIMING_STAYS", "Ball")
@@ -173,7 +173,7 @@ def test_remove_leaves_the_function_of_the_object_and_says_so_with_the_last_trac
     made = curve(item, "tcb_frame")
     assert [made.evaluate(frame) for frame in (1, 41)] == pytest.approx([41, 1], abs=1e-4)
     animation.remove_retiming(item)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     assert note not in animation.remove(item).notes
 
 
@@ -206,7 +206,7 @@ def test_what_can_t_be_is_refused_and_changes_nothing(animation, keys, shape, op
 @pytest.mark.parametrize(("track", "path"), [("", "tcb_frame"), ("location", 'tcb_tracks["location"].frame')])
 def test_a_function_that_a_driver_decides_is_refused_by_its_name(animation, track, path):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     if track:
         # As it is while the track has a frame function.
         item.tcb_tracks.add().name = track
@@ -241,7 +241,7 @@ def test_an_object_of_a_scene_that_was_never_animated_can_be_retimed_by_it(anima
 
 def test_it_can_be_saved_and_loaded(animation, scene, tmp_path):
     item = keyed()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "REVERSE", track="location")
     animation.retime(scene, "SCALE")
     animation.bake(item)

@@ -34,7 +34,7 @@ def keyed_alike(animation) -> bpy.types.Object:
         point.co.y = 1.0
     curves["delta_location", 1].update()
     curves["location", 0].keyframe_points[1].select_control_point = True
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     curves["delta_scale", 2].keyframe_points[3].handle_left_type = "VECTOR"
     for path in PATHS:
         numbers = {name: dice.uniform(-0.9, 0.9) for name in ("tension", "continuity", "bias")}
@@ -76,7 +76,7 @@ def test_rotations_of_each_order_keyed_at_the_same_frames_are_baked_together_as_
     objects = [new_object(order, order) for order in (*ORDERS, *ORDERS)]
     for thing in objects:
         key(thing, "rotation_euler", turns)
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
     together, alone = objects[: len(ORDERS)], objects[len(ORDERS) :]
     animation.bake_many(together, animation.Options())
     for one, other in zip(together, alone, strict=True):

@@ -44,7 +44,7 @@ def turns(item: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_who_shares_an_action_in_another_order_is_not_out_of_date_by_that(animation, scene, output) -> None:
     one, other = two("XYZ", "ZYX")
-    animation.enable_many({one: None, other: None})
+    animation.enable_many({one: None, other: None}, keep_look=False)
     options = animation.Options(output=output)
     for _ in range(2):
         animation.bake_many([one, other], options)
@@ -158,7 +158,7 @@ def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_othe
 ) -> None:
     item = new_object()
     key(item, "location", TURNS)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle=cycle)
     options = {"output": output, "extend": extend}
     assert animation.bake(item, **options).errors == []
@@ -188,7 +188,7 @@ def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_othe
 def test_a_modifier_makes_handles_out_of_date_where_they_repeat(animation, cycle) -> None:
     item = new_object()
     key(item, "location", TURNS)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "location", cycle=cycle)
     animation.bake(item, output="HANDLES")
     ours = [modifier.name for fcurve in fcurves(item) for modifier in fcurve.modifiers]

@@ -311,7 +311,7 @@ def test_another_rotation_mode_is_undone_and_redone(animation, mode: str, bake_f
 def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
     keyed()
     steps: list[Step] = [
-        lambda item: animation.enable(item),
+        lambda item: animation.enable(item, keep_look=False),
         lambda item: animation.key_set(item, "location", 10, tension=0.5),
         lambda item: animation.bake(item),
         lambda item: animation.key_set(item, "location", 25, bias=0.25),
@@ -340,7 +340,7 @@ def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
 
 def test_parameters_are_those_of_the_step_that_undo_goes_back_to(animation) -> None:
     keyed()
-    animation.enable(obj("Ball"))
+    animation.enable(obj("Ball"), keep_look=False)
     bpy.ops.ed.undo_push(message="start")
     for tension in (0.25, 0.5, 0.75):
         animation.key_set(obj("Ball"), "location", 10, tension=tension)

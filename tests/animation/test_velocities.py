@@ -41,7 +41,7 @@ def moving(animation):
     """An object with TCB keys whose parameters differ."""
     thing = new_object(mode="QUATERNION")
     key(thing, "location", list(zip(FRAMES, PLACES, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.key_set(thing, "location", 11, tension=0.3, continuity=-0.4, bias=0.2, ease_from=0.3)
     return thing
 
@@ -57,7 +57,7 @@ def turning(animation, angles, mode="QUATERNION"):
     halves = np.asarray(angles) / 2
     turns = np.column_stack((np.cos(halves), np.sin(halves)[:, np.newaxis] * AXIS))
     key(thing, "rotation_quaternion", list(zip(FRAMES, turns.tolist(), strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     return thing
 
 
@@ -149,7 +149,7 @@ def written(datablock):
 def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving, write, animation):
     animation.remove(moving)
     own = snapshot(moving)
-    animation.enable(moving)
+    animation.enable(moving, keep_look=False)
     write(moving, step=0.5)
     kept = written(moving)
     assert len(kept) == 7
@@ -163,7 +163,7 @@ def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving
     animation.remove(moving)
     rest = [state for state in snapshot(moving) if state not in kept]
     assert rest == own
-    assert animation.enable(moving).tracks == 1
+    assert animation.enable(moving, keep_look=False).tracks == 1
     assert written(moving) == kept
 
 
@@ -181,7 +181,7 @@ def test_a_bones_are_properties_of_the_bone(animation, write):
         rig.pose.bones[name]["grip"] = 0.0
         key(rig, f'pose.bones["{name}"]["grip"]', [(1, 0.0), (11, 5.0)])
         key(rig, f'pose.bones["{name}"].location', [(1, (0, 0, 0)), (11, (1, 2, 3))])
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     write(rig, ['pose.bones["left"]'])
     assert rig.pose.bones["left"]["tcb_grip_speed"] == 0.5
     assert list(rig.pose.bones["left"]["tcb_location_velocity"]) == pytest.approx([0.1, 0.2, 0.3])
@@ -197,7 +197,7 @@ def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match="no TCB track"):
         write(thing)
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     curve(thing, "location").lock = True
     with pytest.raises(animation.AnimationError, match="locked"):
         write(thing)
@@ -215,7 +215,7 @@ def test_an_ordinary_property_is_still_a_track(animation):
     for name in ("tcb_speed_limit", "velocity", "tcb_velocity"):
         thing[name] = 0.0
         key(thing, f'["{name}"]', [(1, 0.0), (5, 1.0)])
-    assert animation.enable(thing).tracks == 3
+    assert animation.enable(thing, keep_look=False).tracks == 3
     assert len(fcurves(thing)) == 3
 
 
@@ -226,7 +226,7 @@ def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, an
     names = set()
     for index in (0, 1):
         key(tree, f'nodes["{mix.name}"].inputs[{index}].default_value', [(1, 0.0), (5, 1.0)])
-    animation.enable(tree)
+    animation.enable(tree, keep_look=False)
     assert velocities.write_velocities(tree).tracks == 2
     names = {name for name in list(tree.keys()) if name.endswith("_velocity")}
     assert len(names) == 2
@@ -257,7 +257,7 @@ def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
     """A straight way of (4, -2, 1) in 40 frames, F(t) = 1 + 40 (3 s s - 2 s s s) of s = (t - 1) / 40."""
     item = new_object()
     key(item, "location", [(1, (0, 0, 0)), (41, (4, -2, 1))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     function = animation.retime(item, "AS_IT_IS").curve
     for point, (left, right) in zip(
         function.keyframe_points, [(1 - 40 / 3, 1 + 40 / 3), (41 - 40 / 3, 41 + 40 / 3)], strict=True
@@ -279,7 +279,7 @@ def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
 def test_a_held_frame_stands_still_and_moves_on_from_its_last_frame(write, animation):
     item = new_object()
     key(item, "location", [(1, (0, 0, 0)), (41, (40, 0, 0))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.retime(item, "HOLD", frame=11, length=20.0)
     write(item)
     frames, velocity = told(item, "tcb_location_velocity")

@@ -50,7 +50,7 @@ def heed_interrupts() -> None:
 @pytest.fixture
 def cli(tcb_animation: ModuleType, scene) -> ModuleType:
     name = f"{tcb_animation.__name__}.cli"
-    for module in ("processes", "run", "skip_done"):  # which the command imports only where it needs them
+    for module in ("workers", "run", "done"):  # which the command imports only where it needs them
         importlib.import_module(f"{name}.{module}")
     return importlib.import_module(name)
 
@@ -85,5 +85,5 @@ def walk(plain_walk: Path, tcb_animation: ModuleType) -> Path:
 
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
     for name in ("Hips", "Head"):
-        animation.enable(bpy.data.objects[name])
+        animation.enable(bpy.data.objects[name], keep_look=False)
     return save(plain_walk)

@@ -18,22 +18,23 @@ from typing import Any
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
 
 
-def let_a_worker_help(processes: ModuleType, patch: Any = setattr) -> None:
-    """Change `cli.processes` so."""
+def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
+    """Change `cli.workers` so."""
 
-    class Files(processes._Files):  # type: ignore[name-defined]
+    class Run(workers._Run):  # type: ignore[name-defined]
         helped = False
 
-        def take(self) -> int | None:
-            number: int | None = super().take()
-            if threading.current_thread() is threading.main_thread() and self.waiting and not self.helped:
+        def take(self) -> Any:
+            file = super().take()
+            left = len(self.waiting)
+            if threading.current_thread() is threading.main_thread() and left and not self.helped:
                 deadline = time.monotonic() + 60
-                while self.at_work < 2 and time.monotonic() < deadline:
+                while len(self.waiting) == left and time.monotonic() < deadline:
                     time.sleep(0.001)
                 self.helped = True
-            return number
+            return file
 
-    patch(processes, "_Files", Files)
+    patch(workers, "_Run", Run)
     patch(time, "process_time", float)
 
 
@@ -43,7 +44,7 @@ def main() -> None:
         import bpy  # noqa: F401
     tool["load"](tool["PACKAGE"], "__init__.py", [str(TOOL.parent.parent)])
     command = importlib.import_module(f"{tool['PACKAGE']}.cli")
-    let_a_worker_help(importlib.import_module(f"{command.__name__}.processes"))
+    let_a_worker_help(importlib.import_module(f"{command.__name__}.workers"))
     tool["end_process"](command.main(sys.argv[1:], "python tools/tcb.py", [sys.executable, str(TOOL)]))
 
 

@@ -115,14 +115,6 @@ def test_an_output_folder_that_is_not_there_is_refused(tcb, walk, tmp_path):
     assert names_in(tmp_path) == ["walk.blend"]
 
 
-def test_an_output_folder_that_is_to_be_made_needs_no_slash(tcb, walk, tmp_path):
-    where = ("--output", tmp_path / "baked.v2")
-    assert tcb("bake", walk, *where).status == 2
-    assert tcb("bake", walk, *where, "--make-folder").status == 0
-    assert names_in(tmp_path / "baked.v2") == ["walk.blend"]
-    assert tcb("bake", walk, "--in-place", "--make-folder").status == 2
-
-
 def test_an_output_folder_below_a_file_is_refused(tcb, walk, tmp_path):
     (tmp_path / "note.txt").write_text("")
     assert refused(tcb("bake", walk, "--output", f"{tmp_path}/note.txt/out/"), "note.txt")
@@ -409,14 +401,14 @@ def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):
 def test_an_error_of_the_add_ons_own_fails_one_file_only(tcb, cli, walk, tmp_path, monkeypatch):
     load(walk)
     save(tmp_path / "run.blend")
-    choose = cli.run.choose
+    choose = cli.verbs.edit.choose
 
     def broken(job, outcome):
         if outcome.file == walk:
             raise RuntimeError("out of luck")
         return choose(job, outcome)
 
-    monkeypatch.setattr(cli.run, "choose", broken)
+    monkeypatch.setattr(cli.verbs.edit, "choose", broken)
     ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked")
     assert refused(ran, str(walk), "out of luck")
     assert names_in(tmp_path / "baked") == ["run.blend"]

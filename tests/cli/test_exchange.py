@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import bpy
@@ -60,8 +59,7 @@ def two_boxes(folder: Path) -> bytes:
 def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, tmp_path):
     whole = two_boxes(tmp_path)
     (tmp_path / "two.3ds").write_bytes(whole[:-20])
-    log = tmp_path / "log.jsonl"
-    ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json", "--log", log)
+    ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json")
     (line,) = ran.lines
     assert (ran.status, line["status"], line["tracks"]) == (3, "faults", 1)
     assert len(line["errors"]) == 2
@@ -70,7 +68,6 @@ def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, 
     )
     assert "node 'Second': POS_TRACK_TAG B020 claims" in line["errors"][1]["message"]
     assert not any("claims" in note["message"] for note in line["notes"])
-    assert json.loads(log.read_text())["status"] == "faults"
     load(tmp_path / "two.blend")
     assert [item.animation_data is not None for item in map(bpy.data.objects.get, ("First", "Second"))] == [True, False]
 

@@ -14,7 +14,7 @@ def speak(cli, monkeypatch):
     """Let a made-up language be spoken from here on: every sentence stands in marks, those that it quotes too."""
     words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.animation.translation")
 
-    def marked(text: str) -> str:
+    def marked(text: str, _msgctxt: str = "*") -> str:
         return f"«{text}»"
 
     return lambda: monkeypatch.setattr(

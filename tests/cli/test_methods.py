@@ -85,7 +85,7 @@ def shot(tcb_animation, tmp_path_factory) -> Shot:
 
 def animate(animation, thing: bpy.types.Object, path: str, keys: Drawn, chosen: dict[str, str]) -> None:
     key(thing, path, list(zip(FRAMES, keys.values, strict=True)))
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.choose(thing, path, **chosen)
     for index, frame in enumerate(FRAMES):
         given = dict(zip(PARAMETERS, keys.parameters[:, index], strict=True))

@@ -119,8 +119,8 @@ def test_what_someone_else_saved_meanwhile_is_not_replaced(tcb, cli, walk, tmp_p
         walk.write_bytes(theirs)
         return choose(job, outcome)
 
-    choose = cli.run.choose
-    monkeypatch.setattr(cli.run, "choose", save_meanwhile)
+    choose = cli.verbs.edit.choose
+    monkeypatch.setattr(cli.verbs.edit, "choose", save_meanwhile)
     ran = tcb("bake", walk, "--in-place")
     assert ran.status == 1
     assert "someone else" in ran.errors[0]

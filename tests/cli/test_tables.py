@@ -125,5 +125,5 @@ def test_the_help_says_what_files_are_taken(tcb):
     def words(verb):
         return " ".join(tcb(verb, "--help").out.split())
 
-    assert "a 3D Studio file (.3ds), or several" in words("import")
-    assert "a .blend file, or several" in words("export")
+    assert "A 3D Studio file (.3ds), or several" in words("import")
+    assert "A .blend file, or several" in words("export")

@@ -153,8 +153,10 @@ def test_the_pages_of_scripts_have_every_operator_with_its_parameters(tcb_animat
 
     sections = all_sections(SCRIPTS)
     operators = importlib.import_module(f"{tcb_animation.__name__}.operators")
-    classes = [cls for name, cls in vars(operators).items() if "_OT_" in name]
-    classes += [operators.preset.TCB_OT_preset_apply, operators.preset.TCB_OT_preset_add]
+    modules = [module for module in vars(operators).values() if inspect.ismodule(module)]
+    classes = {
+        cls for module in modules for name, cls in vars(module).items() if "_OT_tcb" in name or "TCB_OT_" in name
+    }
     for cls in classes:
         module, name = cls.bl_idname.split(".")
         rna = getattr(getattr(bpy.ops, module), name).get_rna_type()

@@ -46,6 +46,7 @@ ORDER = (
         "animation/errors",
         "animation/arguments",
         "animation/datablocks",
+        "animation/options",
         "animation/report",
     ),
     ("animation/fcurves",),
@@ -72,7 +73,7 @@ ORDER = (
     ("operators",),
     ("panels/pictures",),
     ("panels",),
-    ("cli/arguments",),
+    ("cli",),
     ("cli",),
     ("cli/verbs",),
     ("cli/run",),
@@ -82,7 +83,7 @@ ORDER = (
 """Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
 those before it."""
 INSIDE = {
-    "cli/arguments",
+    "cli",
     "cli/verbs",
     "ui/sliders",
     "exchange/importing",

@@ -38,7 +38,7 @@ def tcb(tcb_animation, scene, tmp_path, monkeypatch, capfd):
 
     def run(*arguments: str) -> dict:
         capfd.readouterr()
-        command.main([*arguments, "--json", "--log", "log.jsonl"])
+        command.main([*arguments, "--json"])
         (line,) = capfd.readouterr().out.splitlines()
         return json.loads(line)
 
@@ -93,11 +93,3 @@ def test_of_check_it_has_what_is_printed(tcb):
     printed = tcb("check", "walk.blend", "--joint", "Hand")
     assert documented("Each violation") == set(printed["violations"][0])
     assert documented("Each joint") == set(printed["joints"][0])
-
-
-def test_of_the_log_it_has_what_is_written(tcb):
-    tcb("bake", "walk.blend", "--enable", "--in-place")
-    tcb("info", "walk.blend")
-    baked, looked = map(json.loads, Path("log.jsonl").read_text(encoding="utf-8").splitlines())
-    assert documented("The log") == set(baked)
-    assert set(baked) - set(looked) == {"result", "inputs", "asked", "with"}

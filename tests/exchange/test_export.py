@@ -147,7 +147,7 @@ def keyed(name: str, animation, *, tcb: bool = True, mode: str = "XYZ") -> bpy.t
     key(item, "location", [(0, (0, 0, 0)), (10, (4, 1, 2)), (30, (0, 5, 1))])
     key(item, "rotation_euler", [(0, (0, 0, 0.3)), (10, (0.5, 7.0, 0)), (30, (0, 9.0, 1))])
     if tcb:
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         animation.key_set(item, "location", 10, tension=0.5, ease_to=0.25)
         animation.bake(item)
     return item
@@ -172,7 +172,7 @@ def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation,
 
 
 def only_enabled(item: bpy.types.Object, animation) -> None:
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
 
 
 def restored(item: bpy.types.Object, animation) -> None:
@@ -392,7 +392,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     item = keyed("Box", animation, tcb=False)
     for curve in fcurves(item):
         extrapolated(curve)
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.bake(item, output="HANDLES")
     long_scene()
     assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
@@ -534,7 +534,7 @@ def test_more_samples_than_the_limit_are_refused_before_any_is_made(give: Export
 def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
     item = led()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
-    animation.enable(bpy.data.objects["Leader"])
+    animation.enable(bpy.data.objects["Leader"], keep_look=False)
     with pytest.raises(RuntimeError, match=f'"{item.name}": with its 31 samples'):
         give(sample_limit=30)
     position = next(node for node in give(sample_limit=31).nodes if object_name(node) == b"Box").track("POSITION")
@@ -595,7 +595,7 @@ def test_long_names_are_cut_and_told(give: Export, animation, said) -> None:
 def test_keys_between_frames_are_moved_and_told(give: Export, animation, said) -> None:
     item = new_object("Box")
     key(item, "location", [(0, (0, 0, 0)), (10.5, (1, 0, 0)), (20, (2, 0, 0))])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 20]
     assert "1 key not at a whole frame, such as 10.5" in said()
 
@@ -668,7 +668,7 @@ def test_linked_duplicates_are_instances_and_move_the_same(
     for number in (1, 2):
         copy = new_object(f"Box.{number:03}", data=first.data)
         key(copy, "location", [(0, (number, 0, 0)), (10, (0, 4, number)), (30, (2, number, 1))])
-        animation.enable(copy)
+        animation.enable(copy, keep_look=False)
         animation.bake(copy)
     if mirrored is not None:
         bpy.data.objects[mirrored].scale.x = -1.0

@@ -71,7 +71,7 @@ def choose(item: bpy.types.Object, kinds: dict[int, str], path: str = "location"
 def moved(animation, values, parameters: Parameters = ()) -> bpy.types.Object:
     item = new_object("Box")
     key(item, "location", [*zip(FRAMES, values, strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     for frame, given in zip(FRAMES, parameters, strict=False):
         animation.key_set(item, "location", frame, **given)
     return item
@@ -154,7 +154,7 @@ def test_rotations_come_back_with_their_keys(scene, animation, taken_back, said,
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.0))
     path = rotation_path(mode)
     key(item, path, [*zip(FRAMES, rows, strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     for frame, given in zip(FRAMES, SPREAD, strict=True):
         animation.key_set(item, "rotation", frame, **given)
     choose(item, {2: kind}, path)
@@ -175,7 +175,7 @@ def test_rotations_of_either_construction_and_ends_come_back(
     item = new_object("Box", "QUATERNION")
     rows = values_of("QUATERNION", rotations_near_each_other(random.Random(5), 5, 1.4))
     key(item, "rotation_quaternion", [*zip(FRAMES, rows, strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation", construction=construction, ends=ends)
     animation.key_set(item, "rotation", 30, tension=0.3, bias=0.5, continuity=-0.2)
     choose(item, {1: "CONSTANT"}, "rotation_quaternion")
@@ -189,7 +189,7 @@ def test_more_than_a_turn_comes_back_beside_what_is_held(scene, animation, taken
     item = new_object("Box", "XYZ")
     turns = [(0, 0, math.radians(angle)) for angle in (0, 500, 400, 1200, 0)]
     key(item, "rotation_euler", [*zip(FRAMES, turns, strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.choose(item, "rotation", path="AS_KEYED")
     choose(item, {1: "CONSTANT"}, "rotation_euler")
     animation.bake(item)
@@ -200,7 +200,7 @@ def test_more_than_a_turn_comes_back_beside_what_is_held(scene, animation, taken
 def test_one_axis_that_goes_straight_needs_no_keys(scene, animation, taken_back, said) -> None:
     item = new_object("Box", "XYZ")
     key(item, "rotation_euler", [*zip(FRAMES, [(0, 0, angle) for angle in (0, 0.5, 2, 1, 3)], strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     choose(item, {1: "LINEAR", 2: "LINEAR"}, "rotation_euler")
     animation.bake(item)
     before, after, node = taken_back("Box")
@@ -215,7 +215,7 @@ def test_an_imported_track_whose_key_is_held_since_is_written_anew(scene, animat
         key(item, "location", [*zip(FRAMES, ROW, strict=True)])
         rows = values_of("QUATERNION", rotations_near_each_other(random.Random(5), 5, 1.0))
         key(item, "rotation_quaternion", [*zip(FRAMES, rows, strict=True)])
-        animation.enable(item)
+        animation.enable(item, keep_look=False)
         give()
         bpy.data.objects.remove(item)
         bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"))
@@ -231,7 +231,7 @@ def test_keys_are_added_at_whole_frames_of_the_file(scene, animation, give, tmp_
     scene.render.fps = 60
     item = new_object("Box")
     key(item, "location", [*zip((0, 14, 25, 60), ROW[:4], strict=True)])
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     choose(item, {1: "CONSTANT", 2: "SINE"})
     animation.bake(item)
     before = [world("Box", frame)[:3, 3] for frame in range(0, 62, 2)]

@@ -85,7 +85,7 @@ def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypatch, tmp_path: Path) -> None:
-    importing = importlib.import_module(f"{tcb_animation.__name__}.operators.import_3ds")
+    importing = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
     seeds = make_all_seeds()
     path = tmp_path / "damaged.3ds"
     failed = []

@@ -645,7 +645,7 @@ def test_of_a_match_that_is_cancelled_nothing_is_changed(scene, steps) -> None:
 
 
 def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:
-    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.import_3ds")
+    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
     operator = operators.IMPORT_ANIM_OT_tcb_3ds
     before, said_of_it = everything(), []
 

@@ -153,7 +153,7 @@ def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_comp
     animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
     ball = new_object("Ball")
     insert(ball, "location", [(1, 2.0), (7, 0.0), (20, 1.0)], index=2)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.choose(ball, "location", method="LOGARITHMIC")
     with pytest.raises(animation.AnimationError) as refused:
         animation.bake(ball)
@@ -181,7 +181,7 @@ def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(i
     animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
     ball = new_object("Ball")
     insert(ball, "location", [(frame, frame % 3) for frame in range(1, 13)], index=2)
-    animation.enable(ball)
+    animation.enable(ball, keep_look=False)
     animation.choose(ball, "location", method="LAGRANGE")
     animation.retime(ball, "REVERSE")
     assert any("Lagrange durch 12 Keys schwingt" in str(note) for note in animation.bake(ball).notes)
@@ -213,7 +213,7 @@ ball.select_set(True)
 for frame, height in ((1, 2.0), (7, 0.0), (20, 1.0)):
     ball.location.z = height
     ball.keyframe_insert("location", index=2, frame=frame)
-animation.enable(ball)
+animation.enable(ball, keep_look=False)
 animation.choose(ball, "location", method="LOGARITHMIC")
 try:
     bpy.ops.tcb.bake()

@@ -135,14 +135,11 @@ def test_so_many_files_are_one_task(compiled, count, size, tasks):
     assert {task["type"] for task in made} == {"blender"}
 
 
-def test_subfolders_are_kept_and_made(compiled):
-    made = compiled(folder="/shots", files="a.blend one/a.blend one/two/b.blend one/c.blend", output="/out/")["tasks"]
-    assert [(files_of(task), options_of(task)[1]) for task in made] == [
-        (["/shots/a.blend"], "/out/"),
-        (["/shots/one/a.blend", "/shots/one/c.blend"], "/out/one"),
-        (["/shots/one/two/b.blend"], "/out/one/two"),
-    ]
-    assert ["--make-folder" in options_of(task) for task in made] == [True] * 3
+def test_subfolders_are_kept(compiled):
+    files = "a.blend one/a.blend one/two/b.blend one/c.blend"
+    (task,) = compiled(folder="/shots", files=files, output="/out/")["tasks"]
+    assert files_of(task) == [f"/shots/{name}" for name in files.split()]
+    assert options_of(task)[:4] == ["--output", "/out/", "--relative-to", "/shots"]
 
 
 def test_a_task_has_only_commands_that_released_workers_know(compiled):
@@ -154,13 +151,13 @@ def test_settings_become_options(compiled):
     more = {"objects": "Prop *", "skip_done": False, "extra_arguments": "--tension -0.3 --extend 1 100"}
     given = {"folder": "/shots", "files": "a.blend", "output": "/out", "step": 0.5}
     (task,) = compiled(**given, **more)["tasks"]
-    expected = "--output /out --make-folder --step 0.5 --objects=Prop\\ * --tension -0.3 --extend 1 100"
+    expected = "--output /out --relative-to /shots --step 0.5 --objects=Prop\\ * --tension -0.3 --extend 1 100"
     assert options_of(task) == shlex.split(expected)
 
 
 def test_what_is_left_out_has_its_default(compiled):
     (task,) = compiled(folder="/shots", files="a.blend", output="/out", step=None)["tasks"]
-    assert options_of(task) == shlex.split("--output /out --make-folder --step 1 --skip-done")
+    assert options_of(task) == shlex.split("--output /out --relative-to /shots --step 1 --skip-done")
 
 
 @pytest.mark.parametrize(
@@ -210,8 +207,8 @@ def test_a_job_from_windows_runs_on_linux_and_the_other_way_round(compiled):
     given = {"folder": "s:/film/my shots", "files": "one/a.blend 'b c.blend'", "output": "S:\\film\\baked\\"}
     made = compiled(**submitted(given, windows))["tasks"]
     for variables, separator, expected in (
-        (linux, "/", ["/mnt/film/my shots/one/a.blend", "/mnt/film/baked/one"]),
-        (windows, "\\", ["S:\\film\\my shots\\one\\a.blend", "S:\\film\\baked\\one"]),
+        (linux, "/", ["/mnt/film/my shots/one/a.blend", "/mnt/film/baked"]),
+        (windows, "\\", ["S:\\film\\my shots\\one\\a.blend", "S:\\film\\baked"]),
     ):
         parameters = made[0]["commands"][-1]["parameters"]
         got = {key: expanded(value, {"blender": "blender"}, variables, separator) for key, value in parameters.items()}

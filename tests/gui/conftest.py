@@ -100,6 +100,8 @@ bpy.ops.wm.save_as_mainfile(filepath={path!r}, copy=True)
 STARTED = """
 def steps():
     bpy.ops.wm.read_homefile(filepath={path!r})
+    # As factory settings have it: a test before may have changed it, and preferences outlive a file.
+    bpy.context.preferences.edit.use_auto_keyframe_insert_needed = True
     yield from drawn()
     return bpy.data.filepath
 """

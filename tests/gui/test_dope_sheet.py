@@ -15,7 +15,7 @@ from .rig import BONES, FRAMES, RIG, RIG_CURVES, SHOW
 def baked(window: Any, output: str) -> list[int]:
     """How many F-curves there are after a bake, how many are bones' own, and how many keys all have."""
     said = window.run(f"""{RIG_CURVES}
-bpy.ops.tcb.bake(output='{output}')
+bpy.ops.tcb.bake(output='{output}', keep_look=False)
 curves = list(fcurves())
 own = [curve for curve in curves if curve.data_path.startswith('pose.bones[')]
 result = [len(curves), len(own), sum(len(curve.keyframe_points) for curve in curves)]

@@ -13,7 +13,7 @@ from .graphical import place
 LIVE = """
 from bl_ext.user_default.tcb_animation import animation
 cube = bpy.data.objects['Cube']
-animation.enable(cube)
+animation.enable(cube, keep_look=False)
 animation.bake(cube, output='HANDLES')
 cube.animation_data.action.tcb_live = {live}
 """

@@ -13,7 +13,7 @@ from .graphical import place
 HERMITE = """
 from bl_ext.user_default.tcb_animation import animation
 cube = bpy.data.objects['Cube']
-animation.enable(cube)
+animation.enable(cube, keep_look=False)
 animation.choose(cube, 'location', method='HERMITE')
 """
 VELOCITIES_GIVEN = """

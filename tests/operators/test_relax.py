@@ -18,7 +18,7 @@ def foot(scene):
     key(item, "location", [(1, (0, 0, 3)), (20, (2, 0, 0)), (30, (4, 0, 0)), (60, (6, 0, 3))])
     item.select_set(True)
     bpy.context.view_layer.objects.active = item
-    bpy.ops.tcb.bake(step=0.5)
+    bpy.ops.tcb.bake(step=0.5, keep_look=False)
     return item
 
 
@@ -91,7 +91,7 @@ def test_a_target_or_limits_that_can_not_be_are_named_and_nothing_changes(foot, 
 
 
 def test_in_pose_mode_the_selected_bones_turn_within_limits(posed, choose):
-    bpy.ops.tcb.bake(step=0.5)
+    bpy.ops.tcb.bake(step=0.5, keep_look=False)
     choose(posed, 'pose.bones["right"].rotation_euler', 1, 21, 41)
     high = (0.8, 0.0, 0.0)
     assert bpy.ops.tcb.relax(condition="LIMITS", use_high=(True, False, False), high=high) == {"FINISHED"}

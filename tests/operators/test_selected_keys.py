@@ -56,7 +56,7 @@ def test_what_an_editor_hides_is_left_alone(keyed, choose, editor, numbers, curv
 
 def test_generated_keys_that_are_selected_are_not_meant(keyed, choose, editor, numbers):
     cube = keyed("Cube")
-    bpy.ops.tcb.bake()
+    bpy.ops.tcb.bake(keep_look=False)
     choose(cube, "location", *range(5, 20))
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.5)
@@ -211,7 +211,7 @@ def velocities(numbers):
 def by_velocities(keyed, tcb_animation):
     """An object with a location that goes by velocities, and one at its key at 1."""
     cube = keyed("Cube")
-    tcb_animation.animation.enable(cube)
+    tcb_animation.animation.enable(cube, keep_look=False)
     tcb_animation.animation.choose(cube, "location", method="HERMITE")
     tcb_animation.animation.key_set(cube, "location", 1, bias=0.5, velocity=(1.0, 0.0, -0.25))
     return cube
@@ -297,7 +297,7 @@ def test_a_track_of_fewer_components_takes_what_fits(
     camera = new_object("Camera", data=bpy.data.cameras.new("Camera"))
     camera.select_set(True)
     insert(camera.data, "lens", [(1, 35.0), (21, 50.0)])
-    tcb_animation.animation.enable(camera.data)
+    tcb_animation.animation.enable(camera.data, keep_look=False)
     tcb_animation.animation.choose(camera.data, "lens", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (camera.data, "lens", 21))
     assert velocities(camera.data, "lens") == [{21.0: 1.0}, {}, {}]
@@ -661,7 +661,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     """On a track that was not TCB, of an action of which another one is live."""
     parameters = tcb_animation.animation.edit.parameters
     cube = keyed("Cube")
-    tcb_animation.animation.enable(cube, ["rotation"])
+    tcb_animation.animation.enable(cube, ["rotation"], keep_look=False)
     cube.animation_data.action.tcb_live = True
     tcb_animation.ui.live.handlers.flush()
     choose(cube, "location", 11)
@@ -684,7 +684,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
 def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose, editor, output, tcb_animation):
     edit = tcb_animation.animation.edit
     cube = keyed("Cube")
-    bpy.ops.tcb.bake(output=output)
+    bpy.ops.tcb.bake(output=output, keep_look=False)
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
@@ -746,7 +746,7 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
     if hasattr(other.animation_data, "action_slot"):
         other.animation_data.action_slot = thing.animation_data.action_slot
     animation = tcb_animation.animation
-    animation.enable(thing, ["location"])
+    animation.enable(thing, ["location"], keep_look=False)
     animation.bake(thing, output=output)
     both = [animation.track_keys(item, "location") for item in (thing, other)]
     given = [{"tension": 0.5}, {"bias": 0.25}]

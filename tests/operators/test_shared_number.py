@@ -30,3 +30,24 @@ def test_the_mean_of_numbers_that_differ_is_not_the_number_that_a_person_types(s
     assert shown != 0.0
     assert shown == pytest.approx(0.0, abs=1e-7)
     assert slider.changed("keys", np.array([-0.5, 0.5]), 0.0, relative=False).tolist() == [0.0, 0.0]
+
+
+def test_the_mean_of_small_numbers_has_the_decimals_of_the_field(tcb_animation):
+    """A field with three decimals shows 0.000741 with six."""
+    numbers = np.array([0.001, 0.000482])
+    rounded = tcb_animation.ui.sliders.shared_number.SharedSlider(LIMITS, 3)
+    assert rounded.shown("keys", numbers) == pytest.approx(0.001, abs=1e-7)
+    shown = rounded.shown("keys", numbers)
+    shifted = rounded.changed("keys", numbers, shown + 0.25, relative=True)
+    assert shifted == pytest.approx(numbers + 0.25, abs=1e-9)
+
+
+@pytest.mark.parametrize("number", [-0.0001, 0.000033])
+def test_a_number_near_0_is_shown_as_0_and_can_be_set_to_0(tcb_animation, number):
+    """A field shows -0.0001 as -0.000, and 0.000033 with six decimals."""
+    slider = tcb_animation.ui.sliders.shared_number.SharedSlider(LIMITS, 3)
+    numbers = np.array([number, number])
+    shown = slider.shown("keys", numbers)
+    assert 0.0 < shown < 1e-7
+    assert slider.changed("keys", numbers, shown, relative=False).tolist() == [number, number]
+    assert slider.changed("keys", numbers, 0.0, relative=False).tolist() == [0.0, 0.0]

@@ -405,7 +405,7 @@ def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, c
 
 def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, camera, thing, viewport, tcb_animation):
     animation = tcb_animation.animation
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     thing.animation_data.action.tcb_live = True
     scene.frame_set(NOW)

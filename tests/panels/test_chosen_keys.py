@@ -162,7 +162,7 @@ def test_of_objects_that_share_an_action_a_key_counts_once(cube, key_panel, tcb_
 
 
 def test_a_typed_frame_moves_the_key_and_takes_the_playhead_along(cube, scene, event, tcb_animation):
-    tcb_animation.animation.enable(cube)
+    tcb_animation.animation.enable(cube, keep_look=False)
     scene.tcb.bias = 0.5
     assert scene.tcb.key_frame == 11.0
     event()
@@ -431,7 +431,7 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
 
 def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):
     handlers, live = tcb_animation.ui.live.handlers, cube.animation_data
-    tcb_animation.animation.enable(cube)
+    tcb_animation.animation.enable(cube, keep_look=False)
     live.action.tcb_live = True
     handlers.flush_all()
     event(presses=True)
@@ -457,7 +457,7 @@ def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, e
 def test_a_slider_that_is_read_after_the_release_ends_its_drag(cube, scene, event, tcb_animation):
     animation = tcb_animation.animation
     replay = importlib.import_module(f"{animation.__name__}.bake.replay")
-    animation.enable(cube)
+    animation.enable(cube, keep_look=False)
     animation.bake(cube, output="HANDLES")
     cube.animation_data.action.tcb_live = True
     tcb_animation.ui.live.handlers.flush_all()

@@ -43,7 +43,7 @@ def played(animation, scene):
     def make(before="BEZIER", after="BEZIER", **numbers):
         thing = new_object()
         key(thing, "location", [(-1, (0, 0, 0)), (0, (1, 0, 0)), (1, (0, 0, 0))], channels=[0])
-        animation.enable(thing)
+        animation.enable(thing, keep_look=False)
         fcurve = curve(thing, "location", 0)
         for point, kind in zip(fcurve.keyframe_points, (before, after), strict=False):
             point.interpolation = kind
@@ -146,7 +146,7 @@ def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, anima
     sides, _ = played("BEZIER", "ELASTIC", amplitude=2.0, period=0.25)
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (5, (3, 0, 0)), (8, (1, 0, 0))], channels=[0])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     point = curve(thing, "location", 0).keyframe_points[1]
     point.interpolation, point.amplitude, point.period = "ELASTIC", 4.0, 0.75
     found = animation.checks.shown_key.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
@@ -157,7 +157,7 @@ def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, anima
 def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, scene):
     thing = new_object(mode="XYZ")
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
     track, nothing = animation.find_track(thing, "rotation_euler"), animation.checks.key_info.NOTHING
     assert animation.checks.shown_key.key_near(track, 0.0, {}).sides == (nothing, None)
@@ -188,7 +188,7 @@ def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, anima
 def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", None)):
         animation.choose(thing, track="location", cycle=cycle)
         track = animation.find_track(thing, "location")
@@ -205,7 +205,7 @@ def test_values_show_the_first_channel_that_has_the_key(animation, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))], channels=[1, 2])
     key(thing, "location", [(0, (0, 0, 0)), (20, (0, 0, 0))], channels=[0])
-    animation.enable(thing)
+    animation.enable(thing, keep_look=False)
     curve(thing, "location", 0).keyframe_points[0].interpolation = "SINE"
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"

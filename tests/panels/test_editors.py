@@ -269,7 +269,7 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
     bpy.context.view_layer.objects.active = lamp
     lamp.select_set(True)
     animation = tcb_animation.animation
-    animation.enable(lamp.data)
+    animation.enable(lamp.data, keep_look=False)
     animation.choose(lamp.data, "energy", method="HERMITE")
     for fcurve in animation.fcurves.channels.channels_of(lamp.data):
         for point in fcurve.keyframe_points:

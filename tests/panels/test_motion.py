@@ -71,7 +71,7 @@ def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene, drawn):
 
 def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, drawn, tcb_animation):
     thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (-1, 0, 0))])
-    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.key_set(thing, "location", 10, continuity=-1.0)
     shown = drawn()
     assert "Measured as C0. Largest jumps:" in shown
@@ -82,14 +82,14 @@ def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, drawn, tcb_animati
 def test_a_rotation_is_told_in_degrees(scene, drawn, tcb_animation):
     turns = [(math.cos(math.radians(a) / 2), 0, 0, math.sin(math.radians(a) / 2)) for a in (0, 20, -20)]
     thing = active("rotation_quaternion", list(zip((0, 10, 20), turns, strict=True)))
-    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.key_set(thing, "rotation_quaternion", 10, continuity=-1.0)
     assert "Velocity: 6.0° at frame 10" in drawn()
 
 
 def test_the_seam_of_a_cycle_may_jump(scene, drawn, tcb_animation):
     thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
-    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.choose(thing, "location", cycle="REPEAT")
     shown = drawn()
     assert "The values jump. Largest jumps:" in shown

@@ -252,7 +252,7 @@ def test_a_dot_stands_at_every_frame_and_a_key_where_the_animator_set_one(scene,
 def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
     item = empty(scene, "Thing", 4, keyed=("location",))
     animation = tcb_animation.animation
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     animation.key_set(item, "location", 13, tension=-0.5, continuity=0.4, bias=0.6)
     animation.bake(item, output="CURVES")
     frames = [1.0, 13.0, 30.0, 50.0]

@@ -104,7 +104,7 @@ def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, dra
         return "bpy.ops.tcb.enable()" in drawn("TCB_PT_tracks")
 
     assert offered()
-    tcb_animation.animation.enable(cube, ["location"])
+    tcb_animation.animation.enable(cube, ["location"], keep_look=False)
     assert offered()
     bpy.ops.tcb.enable()
     assert not offered()
@@ -178,7 +178,7 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     def tooltip(path):
         track = tcb_animation.ui.selection.identifier_of_path(cube, path)
-        cls = tcb_animation.operators.track_select.TCB_OT_track_select
+        cls = tcb_animation.operators.tracks.TCB_OT_track_select
         return cls.description(bpy.context, SimpleNamespace(track=track))
 
     assert tooltip("location") == "Not TCB: Blender plays these keys. Enable TCB"
@@ -686,6 +686,6 @@ def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
 
 
 def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):
-    jump = tcb_animation.operators.TCB_OT_key_jump
+    jump = tcb_animation.operators.keys.TCB_OT_key_jump
     assert "UNDO_GROUPED" in jump.bl_options
     assert jump.bl_undo_group == "Frame Change"

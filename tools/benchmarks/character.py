@@ -33,7 +33,7 @@ def character(path: Path, keys: int = KEYS) -> Any:
     """Make the character with TCB tracks, and a parameter set on every bone's rotation."""
     rig = plain_character(path, keys)
     dice = random.Random(1)
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     frames = own_frames(rig)
     for bone in rig.pose.bones:
         animation.key_set(rig, f'pose.bones["{bone.name}"].rotation', dice.choice(frames), tension=dice.uniform(-1, 1))

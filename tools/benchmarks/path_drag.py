@@ -59,7 +59,7 @@ def character() -> Any:
                 pose.keyframe_insert(path, frame=frame)
     package.register()
     context.scene.frame_end = 250
-    animation.enable(rig)
+    animation.enable(rig, keep_look=False)
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
     handlers.flush_all()

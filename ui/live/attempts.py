@@ -3,7 +3,7 @@
 
 The curves of baked tracks are locked, and Blender leaves locked curves alone, mostly without a word: keys beside them
 move, a pose springs back at the next frame. What was tried is found in three ways. An operator on Blender's own
-shortcuts sees attempts of which Blender leaves no trace (`operators/edit_tried.py`). After an edit of keys, the last
+shortcuts sees attempts of which Blender leaves no trace (`operators/messages.py`). After an edit of keys, the last
 operator and the selected keys tell which baked tracks were meant. After an edit of an object, its pose is compared with
 its baked curves.
 """

@@ -29,6 +29,7 @@ from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
 from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_drag
 
+_DECIMALS = 3
 DESCRIPTIONS = {
     "tension": ("Tension", "Tightness of the curve: 1 stops at the key, -1 sweeps wide"),
     "continuity": ("Continuity", "Smoothness at the key: below 0 makes a corner, above 0 overshoots"),
@@ -50,7 +51,7 @@ def parameter(name: str, **options: Any) -> Any:
         max=high,
         default=0.0,
         step=5,
-        precision=3,
+        precision=_DECIMALS,
         **options,
     )
 
@@ -123,7 +124,7 @@ class _ValueDrag:
 
 def key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the chosen keys."""
-    slider = SharedSlider(LIMITS[name])
+    slider = SharedSlider(LIMITS[name], _DECIMALS)
 
     def get(_self: object) -> float:
         end_if_released(bpy.context)

@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.float64]
 
 _NOTHING = 5e-7
 _NOT_TYPED = 1e-8
-"""A mean is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
+"""A rounded number is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,12 @@ class _Change:
 class SharedSlider:
     """Share a slider among several keys that have a number each, with its last change.
 
-    `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one.
+    `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one. Means
+    and numbers near 0 are rounded to `decimals`: Blender's fields give small numbers more, and the names have no room.
     """
 
-    def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf)) -> None:
-        self._limits = limits
+    def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf), decimals: int | None = None) -> None:
+        self._limits, self._decimals = limits, decimals
         self.last: _Change | None = None
 
     def shown(self, keys: Hashable, numbers: Numbers) -> float:
@@ -52,9 +53,12 @@ class SharedSlider:
             return change.shown
         if not is_mixed(numbers):
             number = float(numbers[0])
-            # A field would show what rounding has left of 0 as -0.000.
-            return 0.0 if abs(number) < _NOTHING else number
-        mean = np.float32(numbers.mean())
+            if abs(number) < _NOTHING:
+                return 0.0
+            # A field would show a small negative number as -0.000.
+            is_shown = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
+            return number if is_shown else _NOT_TYPED
+        mean = np.float32(numbers.mean() if self._decimals is None else numbers.mean().round(self._decimals))
         return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 
     def changed(self, keys: Hashable, numbers: Numbers, value: float, relative: bool, goes_on: bool = False) -> Numbers:

@@ -3,39 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
 import numpy as np
 
-from ....interp.fitting.curves import ROTATION_TOLERANCE
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
-from ...records import record
-from ...translation import n_, rpt_
+from ...options import BAKE
+from ...translation import rpt_
 from .rows import PARAMETERS
-
-SAMPLE_LIMIT = 10_000_000
-"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
 
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
-
-
-@record()
-class Shown:
-    """How the operator, the sidebar and the command show an option: its name, and what it is, untranslated."""
-
-    name: str
-    description: str
-    choices: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Name and description of each value, where it has a few."""
-
-
-def _as(name: str, description: str, choices: Mapping[str, tuple[str, str]] | None = None) -> dict[str, Shown]:
-    """Return the metadata of a field that is shown so."""
-    return {"shown": Shown(name, description, choices or {})}
 
 
 @dataclass(frozen=True)
@@ -78,38 +59,13 @@ class Options:
     ValueError: step -1 is not a positive number
     """
 
-    step: Positive = field(default=1.0, metadata=_as(n_("Step"), n_("Frames between samples")))
+    step: Positive = BAKE["step"].default
     extend: FrameRange | None = None
-    sample_limit: Count = field(
-        default=SAMPLE_LIMIT, metadata=_as(n_("Sample Limit"), n_("Refuse to write more samples than this"))
-    )
+    sample_limit: Count = BAKE["sample_limit"].default
     defaults: Parameters = field(default_factory=dict)
-    output: Output = field(
-        default="SAMPLES",
-        metadata=_as(
-            n_("Output"),
-            n_("The kind of keys that play the motion"),
-            {
-                "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
-                "CURVES": (n_("Curves"), n_("The fewest Bezier keys within a tolerance, accurate between frames too")),
-                "HANDLES": (n_("Handles"), n_("Your own keys only, with handles that approximate the motion")),
-            },
-        ),
-    )
-    value_tolerance: Positive | None = field(
-        default=None,
-        metadata=_as(
-            n_("Value Tolerance"),
-            n_("Maximum error in the property's units. 0: 1/10,000 of the keys' range"),
-        ),
-    )
-    rotation_tolerance: Positive = field(
-        default=ROTATION_TOLERANCE,
-        metadata=_as(
-            n_("Rotation Tolerance"),
-            n_("Maximum error of rotations"),
-        ),
-    )
+    output: Output = BAKE["output"].default
+    value_tolerance: Positive | None = BAKE["value_tolerance"].default
+    rotation_tolerance: Positive = BAKE["rotation_tolerance"].default
     in_world: bool = False
 
     def __post_init__(self) -> None:
@@ -149,12 +105,6 @@ class Options:
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
         """Return the options for stored numbers; raise ValueError where `numbers` can't have written them."""
         return _from_numbers(tuple(numbers))
-
-
-def shown(name: str) -> Shown:
-    """Return how an option is shown."""
-    found: Shown = next(each.metadata["shown"] for each in fields(Options) if each.name == name)
-    return found
 
 
 @lru_cache(maxsize=16)

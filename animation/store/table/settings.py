@@ -6,24 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import get_args
 
 from ....interp.batch import Cycle
 from ....interp.rotations.orientations import Path
-from ....interp.splines import METHODS, tcb
+from ....interp.splines import tcb
+from ...options import TRACK
 from ...records import record
 from ...translation import rpt_
 from .options import Options
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "cycle": get_args(Cycle),
-    "ends": get_args(tcb.Ends),
-    "construction": get_args(tcb.Construction),
-    "path": get_args(Path),
-    "method": tuple(METHODS),
-    "angles": tuple(name for name, method in METHODS.items() if method.values is not None),
-}
-"""In the order in which they are saved; new options of a choice must be added at its end."""
+CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, option in TRACK.items()}
+"""In the order in which they are saved."""
 
 
 @record()
@@ -33,12 +26,12 @@ class Settings:
     `method` is a name of `METHODS`; `angles` the method of values for one of rotations that goes by angles.
     """
 
-    cycle: Cycle = "SINGLE"
-    ends: tcb.Ends = "3DS"
-    construction: tcb.Construction = "DE_CASTELJAU"
-    path: Path = "SHORTEST"
-    method: str = tcb.METHOD.name
-    angles: str = tcb.METHOD.name
+    cycle: Cycle = TRACK["cycle"].default
+    ends: tcb.Ends = TRACK["ends"].default
+    construction: tcb.Construction = TRACK["construction"].default
+    path: Path = TRACK["path"].default
+    method: str = TRACK["method"].default
+    angles: str = TRACK["angles"].default
     digest: int = 0
     """A digest of the input of the last bake (0: never baked)."""
     options: Options | None = None

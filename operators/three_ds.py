@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import the animation of 3D Studio files."""
+"""Import and export 3D Studio files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import ImportHelper, orientation_helper
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper, orientation_helper
 
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
-from ..exchange.sample_limits import IMPORT_LIMIT
+from ..exchange.options import EXPORT, IMPORT
+from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
 from ..ui.reporting import Status, report_notes
-from .files import path_of, read_file
+from .files import path_of, read_file, write_file
 from .in_steps import InSteps, Progress
 
 if TYPE_CHECKING:
@@ -26,46 +26,18 @@ if TYPE_CHECKING:
     from ..exchange.report import Exchanged
     from ..formats import three_ds
 
+
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
     ("MATCH", "Existing Objects", "Animate objects of the scene that have the same names"),
-)
-TIMING_ITEMS = (
-    ("FRAMES", "Keep Frames", "Keep frame numbers"),
-    ("TIME", "Keep Time", "Move keys to keep their time at the scene's frame rate"),
-)
-ROTATION_ITEMS = (
-    ("QUATERNION", "Quaternion", "Rotate objects by quaternions"),
-    ("EULER", "XYZ Euler", "Rotate objects by Euler angles"),
-)
-BETWEEN_ITEMS = (
-    ("BY_FILE", "By File", "Algorithm of the program that made the file"),
-    ("DE_CASTELJAU", "3D Studio 4", "Formulas of 3D Studio 4 (de Casteljau)"),
-    ("SQUAD", "3ds Max", "Formulas of 3D Studio R3 and 3ds Max (squad)"),
-)
-OUTPUT_ITEMS = (
-    (
-        "HANDLES",
-        "Handles",
-        "Play by handles. Rotations more than a degree off are baked as samples",
-    ),
-    ("SAMPLES", "Samples", "Bake a linear key per frame"),
-    ("CURVES", "Curves", "Bake the fewest Bezier keys within a tolerance"),
-    ("NONE", "None", "Set keys and parameters only, and bake later"),
 )
 
 
 class FileTiming:
     """How frames of the file become frames of the scene, or the other way round."""
 
-    timing: EnumProperty(name="Timing", description="Conversion between frames of file and scene", items=TIMING_ITEMS)
-    frame_rate: FloatProperty(
-        name="File Rate",
-        description="Frames per second of the file, which has no rate of its own",
-        default=30.0,
-        min=1,
-        max=1000,
-    )
+    timing: property_of(IMPORT["timing"])
+    frame_rate: property_of(IMPORT["frame_rate"])
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
@@ -82,35 +54,18 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
     target: EnumProperty(name="Animate", description="Objects that get the animation", items=TARGET_ITEMS)
-    global_scale: FloatProperty(name="Scale", description="Blender units per file unit", default=1.0, min=1e-6, max=1e6)
-    frame_start: FloatProperty(
-        name="Start Frame", description="Frame at which frame 0 of the file is placed", default=0.0
-    )
+    global_scale: property_of(IMPORT["global_scale"])
+    frame_start: property_of(IMPORT["frame_start"])
     use_scene_range: BoolProperty(
         name="Set Scene Range",
         description="Set the scene's frame range, and the frame rate if nothing else is animated",
         default=True,
     )
-    rotations: EnumProperty(
-        name="Rotations",
-        translation_context=contexts.id_action,
-        description="Rotation mode of imported objects, unless their turns need another",
-        items=ROTATION_ITEMS,
-    )
-    use_shorter_turns: BoolProperty(
-        name="Shorter Turns",
-        description="Turn by the shorter way, for files with small turns written as 357 degrees",
-    )
-    between: EnumProperty(
-        name="Rotation Algorithm", description="Formulas for rotations between keys", items=BETWEEN_ITEMS
-    )
-    output: EnumProperty(name="Bake", description="Playback of the imported motion", items=OUTPUT_ITEMS)
-    sample_limit: IntProperty(
-        name="Sample Limit",
-        description="Number of samples above which handles play instead",
-        default=IMPORT_LIMIT,
-        min=1,
-    )
+    rotations: property_of(IMPORT["rotations"])
+    use_shorter_turns: property_of(IMPORT["use_shorter_turns"])
+    between: property_of(IMPORT["between"])
+    output: property_of(IMPORT["output"])
+    sample_limit: property_of(IMPORT["sample_limit"])
     use_live: BoolProperty(
         name="Live",
         description="Update the motion after each edit. On for buttons, off for scripts",
@@ -240,3 +195,69 @@ def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
     report_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))
+
+
+@orientation_helper(axis_forward="Y", axis_up="Z")
+class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Export objects with their keys and TCB parameters to a 3D Studio file"""
+
+    bl_idname = "export_anim.tcb_3ds"
+    bl_label = "Export 3D Studio Animation"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".3ds"
+    filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
+
+    use_selection: BoolProperty(name="Selected Only", description="Export selected objects and their targets only")
+    global_scale: property_of(EXPORT["global_scale"])
+    frame_start: property_of(EXPORT["frame_start"])
+    others: property_of(EXPORT["others"])
+    sample_limit: property_of(EXPORT["sample_limit"])
+    hint = n_("Esc: cancel the export")
+    cancelled = n_("Export canceled. No file was written")
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        draw_options(
+            self.layout,
+            self,
+            ("use_selection",),
+            ("global_scale", "axis_forward", "axis_up"),
+            ("frame_start", "timing", "frame_rate"),
+            ("others", "sample_limit"),
+        )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
+        self._is_by_hand = True
+        return super().invoke(context, event)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        # Not with the extension: few sessions export such files.
+        from ..exchange.conversion import conversion_of
+        from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
+
+        given: Any = self
+        scene: Any = context.scene
+        objects = context.selected_objects if self.use_selection else scene.objects
+        rate = self.frame_rate if self.timing == "TIME" else None
+        axes = given.axis_forward, given.axis_up
+        try:
+            conversion = conversion_of(scene, *axes, 1.0 / self.global_scale, self.frame_start, rate)
+        except ValueError as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
+        options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
+        return self.start(
+            context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
+        )
+
+    def _finish(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
+        from ..formats import three_ds
+
+        given: Any = self
+        made, report = result
+        try:
+            write_file(path_of(given.filepath), three_ds.write(made))
+        except (OSError, three_ds.ThreeDSError) as error:
+            return self._failed(context, error)
+        report_exchange(self, report)
+        return {"FINISHED"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set the parameters and the interpolation of keys."""
+"""Set, reset, copy, paste, make and find keys."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
-from ..animation import find_track
+from ..animation import AnimationError, Report, find_track
+from ..animation.checks.key_info import AT
+from ..animation.edit.make_key import make_key
+from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.parameters.recorded_parameters import RecordedParameters, put_back
-from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.edit.parameters.set_parameters import reset, set_parameters
+from ..animation.edit.play_keys import free_handles, make_bezier
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
+from ..animation.fcurves.keyframes import Float32Array
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
-from ..animation.translation import rpt_
+from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
@@ -168,3 +173,197 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         # Only the dialog has them.
         mixed: dict[str, float] = getattr(self, "_mixed", {})
         return name in mixed and getattr(self, name) == mixed[name]
+
+
+class TCB_OT_key_reset(bpy.types.Operator):
+    """Reset these keys to the default parameters"""
+
+    bl_idname = "tcb.key_reset"
+    bl_label = "Reset TCB Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = for_each_of(selection.chosen_keys(context), reset)
+        return finish(self, report, rpt_("Reset {:s}", report.counts), NO_OWN_KEY_SELECTED)
+
+
+_copied: list[tuple[str, list[CopiedKey]]] = []
+"""The keys that were copied last, in order of frame, with the path of each track."""
+
+
+def _copied_count() -> int:
+    return sum(len(keys) for _, keys in _copied)
+
+
+class TCB_OT_key_copy(bpy.types.Operator):
+    """Copy TCB parameters and velocities of these keys"""
+
+    bl_idname = "tcb.key_copy"
+    bl_label = "Copy TCB Parameters"
+    # No undo step: what is copied is kept outside Blender's data.
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        defaults = selection.default_parameters(context)
+        try:
+            copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in selection.chosen_keys(context)]
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        if not copied:
+            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
+            return {"CANCELLED"}
+        _copied[:] = copied
+        self.report({"INFO"}, rpt_("Copied the parameters of keys: {:d}", _copied_count()))
+        return {"FINISHED"}
+
+
+class TCB_OT_key_paste(bpy.types.Operator):
+    """Paste copied parameters to these keys, in order or one key's to all"""
+
+    bl_idname = "tcb.key_paste"
+    bl_label = "Paste TCB Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _copied:
+            cls.poll_message_set("Copy the parameters of keys first")
+            return False
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        chosen = selection.chosen_keys(context)
+        pasted = assign_to_keys(_copied, chosen)
+        if pasted is None:
+            count = sum(len(keys) for keys in chosen)
+            text = rpt_("{:d} different keys were copied, and {:d} are selected", _copied_count(), count)
+            self.report({"ERROR"}, text)
+            return {"CANCELLED"}
+        copied = iter(pasted)
+        defaults = selection.default_parameters(context)
+        notes = []
+
+        def paste_next(keys: TrackKeys) -> None:
+            left = paste(keys, next(copied), defaults)
+            if left:
+                notes.append(keys.track.finding(left))
+
+        report = for_each_of(chosen, paste_next)
+        report.notes += notes
+        return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_OWN_KEY_SELECTED)
+
+
+class TCB_OT_key_jump(bpy.types.Operator):
+    """Go to your next or previous key"""
+
+    bl_idname = "tcb.key_jump"
+    bl_label = "Jump to TCB Key"
+    # As Blender's own jumps: many in a row are one undo step.
+    bl_options = {"REGISTER", "UNDO_GROUPED"}
+    bl_undo_group = n_("Frame Change")
+
+    direction: EnumProperty(
+        name="Direction",
+        description="Direction in time",
+        items=[("NEXT", "Next", "The next key"), ("PREVIOUS", "Previous", "The previous key")],
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if selection.in_animation_editor(context):
+            return True
+        if selection.active_track(context) is None:
+            cls.poll_message_set("The active object has no track")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        step = 1 if self.direction == "NEXT" else -1
+        scene: Any = context.scene
+        there = [
+            selection.scene_frame(keys.datablock, frame)
+            for keys in selection.shown_keys(context)
+            if (frame := _neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
+        ]
+        if not there:
+            self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
+            return {"CANCELLED"}
+        frame = min(there) if step > 0 else max(there)
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        return {"FINISHED"}
+
+
+def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
+    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
+    there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
+    return float(there[0 if direction > 0 else -1]) if len(there) else None
+
+
+class TCB_OT_handles_free(bpy.types.Operator):
+    """Make the handles of these keys Free, so that sliders act"""
+
+    bl_idname = "tcb.handles_free"
+    bl_label = "Make Free"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = for_each_of(selection.chosen_keys(context), free_handles)
+        return finish(self, report, rpt_("Made the handles of {:s} Free", report.counts), NO_OWN_KEY_SELECTED)
+
+
+class TCB_OT_key_bezier(bpy.types.Operator):
+    """Make these keys and those before them Bezier, so that sliders act"""
+
+    bl_idname = "tcb.key_bezier"
+    bl_label = "Make Bezier"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = for_each_of(selection.chosen_keys(context), make_bezier)
+        return finish(self, report, rpt_("Made {:s} Bezier", report.counts), NO_OWN_KEY_SELECTED)
+
+
+class TCB_OT_make_key(bpy.types.Operator):
+    """Insert a key on the motion at the current frame, in all TCB tracks listed"""
+
+    bl_idname = "tcb.make_key"
+    bl_label = "Make TCB Key"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if any(track.enabled for _, track in selection.active_tracks(context)):
+            return True
+        cls.poll_message_set("The active object has no TCB track")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = Report()
+        for datablock, track in selection.active_tracks(context):
+            if not track.enabled:
+                continue
+            try:
+                make_key(datablock, track, selection.action_frame(context, datablock))
+            except AnimationError as error:
+                report.errors += error.findings
+                continue
+            report.tracks += 1
+            report.keys += 1
+        return finish(self, report, rpt_("Made {:s}", report.counts))

@@ -1,20 +1,80 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give the active object, track or scene a frame function, or remove it: timing apart from shape."""
+"""Show a track, set its choices, and time it by a frame function."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 import bpy
-from bpy.app.translations import contexts
-from bpy.props import EnumProperty, FloatProperty
+from bpy.app.translations import contexts, pgettext_tip
+from bpy.props import EnumProperty, StringProperty
 
-from ..animation import AnimationError, remove_retiming, retime
-from ..animation.edit.timing import SHAPES
+from ..animation import AnimationError, choose, remove_retiming, retime
+from ..animation.options import RETIME, TRACK
+from ..animation.store.table.settings import CHOICES
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
+from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status
+from ..ui.reporting import Status, finish, for_each_track, poll_selection
+from ..ui.track_text import shown_state
+
+
+class TCB_OT_track_select(bpy.types.Operator):
+    """Show this track's keys below"""
+
+    bl_idname = "tcb.track_select"
+    bl_label = "Show Track"
+    bl_options = {"INTERNAL"}
+
+    track: StringProperty(name="Track", description="Datablock and path of the track")
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        """Return the state of the track."""
+        for datablock, track in selection.active_tracks(context):
+            if selection.track_identifier(datablock, track) == properties.track:
+                return shown_state(datablock, track).tooltip
+        return str(pgettext_tip(cls.__doc__ or ""))
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        window_manager: Any = context.window_manager
+        window_manager.tcb_track = self.track
+        return {"FINISHED"}
+
+
+class TCB_OT_track_choose(bpy.types.Operator):
+    """Set method, cycle and turns of a TCB track of the selection"""
+
+    bl_idname = "tcb.track_choose"
+    bl_label = "Set TCB Track"
+    bl_options = {"REGISTER", "UNDO"}
+
+    track: StringProperty(
+        name="Track", description="Path of the animated property. 'rotation': that of the rotation mode"
+    )
+    method: property_of(TRACK["method"])
+    angles: property_of(TRACK["angles"])
+    cycle: property_of(TRACK["cycle"])
+    ends: property_of(TRACK["ends"])
+    construction: property_of(TRACK["construction"])
+    path: property_of(TRACK["path"])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
+        if not given:
+            names = ", ".join(CHOICES)
+            self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
+            return {"CANCELLED"}
+
+        owners = selection.owners_of(context, self.track)
+        work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
+        return finish(self, work, rpt_("Set {:s}", work.counts))
+
 
 LEVEL_ITEMS = (
     ("TRACK", "Track", "Track that the sidebar shows"),
@@ -73,13 +133,9 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"
 
-    shape: EnumProperty(
-        name="Shape", description="Initial shape of the curve", items=[(name, *texts) for name, texts in SHAPES.items()]
-    )
-    scale: FloatProperty(
-        name="Scale", description="Factor of the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
-    )
-    length: FloatProperty(name="Length", description="Number of frames of rest", default=10.0, min=0.01, soft_max=100.0)
+    shape: property_of(RETIME["shape"])
+    scale: property_of(RETIME["scale"])
+    length: property_of(RETIME["length"])
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)

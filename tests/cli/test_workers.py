@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import base64
 import os
-import pickle
 import sys
 import time
 from collections.abc import Callable
@@ -18,10 +16,9 @@ from tests.cli.tool import children_of, needs_proc, wait_until
 WORKER = """
 import pathlib, sys
 pathlib.Path({started!r}).touch()
-print("\\x1e{{}}", flush=True)
-sys.stdin.readline()
+print("\\x1e", flush=True)
 for line in sys.stdin:
-    print("\\x1e" + {answer!r}, flush=True)
+    print('\\x1e["done", "by a worker"]', flush=True)
 """
 NEVER_READY = """
 import pathlib, time
@@ -47,7 +44,7 @@ START = 0.2
     ],
 )
 def test_a_worker_is_worth_its_start_where_much_more_is_left_to_do(cli, waiting, at_work, seconds, worth):
-    assert cli.processes.is_worth_a_start(waiting, at_work, seconds, start=1.0) == worth
+    assert cli.workers.is_worth_a_start(waiting, at_work, seconds, start=1.0) == worth
 
 
 class Clock:
@@ -81,34 +78,33 @@ def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
     looked whether a worker is worth its start.
     """
     looks: list[bool] = []
-    is_worth = cli.processes.is_worth_a_start
+    is_worth = cli.workers.is_worth_a_start
 
     def look(*given: float) -> bool:
         looks.append(is_worth(*given))
         return looks[-1]
 
-    monkeypatch.setattr(cli.processes, "is_worth_a_start", look)
+    monkeypatch.setattr(cli.workers, "is_worth_a_start", look)
 
     def run(*seconds: float, until: dict[int, Callable[[], object]], worker: str = WORKER) -> list[int]:
-        files = [f"{number}.blend" for number in range(len(seconds))]
-        job = cli.run.parse(["info", *files, "--jobs", "2"], "tcb")
-        answer = base64.b64encode(pickle.dumps(cli.run.Outcome(Path("any.blend")))).decode()
+        files = [(Path(f"{number}.blend"), None) for number in range(len(seconds))]
         here = []
 
-        def do(number: int) -> object:
+        def do(file: tuple[Path, None]) -> tuple[str, str]:
+            number = int(file[0].stem)
             here.append(number)
             clock.now += seconds[number]
             before = len(looks)
             is_last = number == len(seconds) - 1
             wait_until(until.get(number, lambda: is_last or started.exists() or len(looks) > before + 1))
-            return cli.run.Outcome(job.files[number])
+            return "done", "here"
 
-        command = [sys.executable, "-c", worker.format(started=str(started), answer=answer)]
-        outcomes = list(cli.processes.do_all(job, range(len(files)), do, command, START, cli.run.Stop()))
-        by_worker = ["any.blend"] * (len(files) - len(here))
-        assert sorted(str(outcome.file) for outcome in outcomes) == sorted(
-            [files[number] for number in here] + by_worker
-        )
+        def fail(file: tuple[Path, None], error: object) -> None:
+            raise AssertionError(f"{file}: {error}")
+
+        command = [sys.executable, "-c", worker.format(started=str(started))]
+        answers = [text for _, text in cli.workers.do_all(files, do, fail, 2, command, START)]
+        assert sorted(answers) == ["by a worker"] * (len(files) - len(here)) + ["here"] * len(here)
         return here
 
     return run

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Repair rotations that flip or jump between keys."""
+"""Repair rotations that flip or jump between keys, and key all their channels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
 
 from .. import animation
 from ..animation.errors import AnimationError
+from ..animation.options import FIX_ROTATIONS
 from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
+from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, poll_selection
+from .on_selection import OnSelection
 
 
 class TCB_OT_fix_rotations(bpy.types.Operator):
@@ -22,15 +24,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
     bl_label = "Fix Rotations"
     bl_options = {"REGISTER", "UNDO"}
 
-    turns: EnumProperty(
-        name="Turns",
-        description="Turns of more than 180 degrees between two keys",
-        items=(
-            ("KEEP", "Keep", "Keep turns, and repair jumps within one frame"),
-            ("SHORTEST", "Shortest", "Turn the short way"),
-        ),
-        default="KEEP",
-    )
+    turns: property_of(FIX_ROTATIONS["turns"])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -66,3 +60,14 @@ def _faults(
 
 def _frames(fault: animation.RotationFault) -> str:
     return rpt_("frame {:g}", fault.frames[0]) if len(fault.frames) == 1 else rpt_("{:d} frames", len(fault.frames))
+
+
+class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
+    """Key all channels of a rotation where one has a key"""
+
+    bl_idname = "tcb.key_whole"
+    bl_label = "Key All Rotation Channels"
+
+    work = staticmethod(animation.key_whole)
+    done = n_("Keyed all rotation channels of {:s}")
+    otherwise = n_("All rotation channels are keyed at the same frames")

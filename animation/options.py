@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of the verbs, each declared once: the function, the operator, the panel and the command take it from here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Literal
+
+from bpy.app.translations import contexts
+
+from ..interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
+from ..interp.splines import METHODS, tcb
+from .records import record
+from .translation import n_
+
+Kind = Literal["FLAG", "COUNT", "NUMBER", "FRAMES", "DISTANCE", "ANGLE", "CHOICE", "CHOICES"]
+Choices = Mapping[str, tuple[str, str]]
+
+
+@record()
+class Option:
+    """One option: its name and tooltip, untranslated, its kind, default and the bounds of its field."""
+
+    name: str
+    description: str
+    default: Any
+    """As functions take it. Where it is None, 0 means the same in Blender's fields and in the command."""
+    kind: Kind
+    choices: Choices = field(default_factory=dict)
+    """Name and description of each value of a choice."""
+    low: float | None = None
+    high: float | None = None
+    soft_low: float | None = None
+    """From here to `soft_high` a field is dragged; other numbers within the bounds can be typed."""
+    soft_high: float | None = None
+    precision: int | None = None
+    context: str = contexts.default
+    """Of the translation of the name: some words have another sense in Blender's other editors."""
+
+    def argument(self, value: Any) -> Any:
+        """Return the value of a field as functions take it."""
+        return value or None if self.default is None else value
+
+
+def flag(name: str, description: str, default: bool = False) -> Option:
+    """Declare an option that is on or off."""
+    return Option(name, description, default, "FLAG")
+
+
+def choice(name: str, description: str, default: str, choices: Choices, context: str = contexts.default) -> Option:
+    """Declare a choice of one value."""
+    return Option(name, description, default, "CHOICE", choices, context=context)
+
+
+SAMPLE_LIMIT = 10_000_000
+"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
+
+
+def sample_limit(limit: int, description: str) -> Option:
+    """Declare a limit of the samples that are made."""
+    return Option(n_("Sample Limit"), description, limit, "COUNT", low=1)
+
+
+def _step(description: str, default: float = 1.0, soft_high: float = 10.0, **bounds: Any) -> Option:
+    return Option(n_("Step"), description, default, "FRAMES", soft_high=soft_high, **bounds)
+
+
+def _rotation_tolerance(description: str) -> Option:
+    return Option(
+        n_("Rotation Tolerance"), description, ROTATION_TOLERANCE, "ANGLE", low=1e-6, soft_high=0.1, precision=5
+    )
+
+
+BAKE = {
+    "output": choice(
+        n_("Output"),
+        n_("The kind of keys that play the motion"),
+        "SAMPLES",
+        {
+            "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
+            "CURVES": (n_("Curves"), n_("The fewest Bezier keys within a tolerance, accurate between frames too")),
+            "HANDLES": (n_("Handles"), n_("Your own keys only, with handles that approximate the motion")),
+        },
+    ),
+    "step": _step(n_("Frames between samples"), soft_low=0.05),
+    "value_tolerance": Option(
+        n_("Value Tolerance"),
+        n_("Maximum error in the property's units. 0: 1/10,000 of the keys' range"),
+        None,
+        "NUMBER",
+        low=0.0,
+        soft_high=0.1,
+        precision=5,
+    ),
+    "rotation_tolerance": _rotation_tolerance(n_("Maximum error of rotations")),
+    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Refuse to write more samples than this")),
+}
+
+ENABLE = {
+    "keep_look": flag(
+        n_("Keep Look"), n_("Fit parameters to the present motion. Off: all parameters are 0"), default=True
+    ),
+}
+
+FREE = {
+    "discard_edits": flag(
+        n_("Discard Edits"), n_("Also free tracks that were edited outside TCB, and discard these edits")
+    ),
+}
+
+FIX_ROTATIONS = {
+    "turns": choice(
+        n_("Turns"),
+        n_("Turns of more than 180 degrees between two keys"),
+        "KEEP",
+        {
+            "KEEP": (n_("Keep"), n_("Keep turns, and repair jumps within one frame")),
+            "SHORTEST": (n_("Shortest"), n_("Turn the short way")),
+        },
+    ),
+}
+
+RESTORE_CURVES = {
+    "exact": flag(n_("Exact"), n_("Add keys where handles alone do not reach the tolerances")),
+    "value_tolerance": Option(
+        n_("Value Tolerance"),
+        n_("Maximum deviation of locations and scales, as a part of the range of each"),
+        VALUE_TOLERANCE,
+        "NUMBER",
+        low=1e-7,
+        soft_high=0.1,
+        precision=6,
+    ),
+    "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation of rotations")),
+    "use_tcb": flag(n_("Enable TCB"), n_("Make tracks TCB where parameters play the same motion")),
+}
+
+REDUCE = {
+    "method": choice(
+        n_("Method"),
+        n_("Method that plays the keys"),
+        "HERMITE",
+        {
+            "TCB": (n_("TCB"), n_("Keys with tension and bias, to edit with the sliders")),
+            "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest keys, without sliders")),
+        },
+    ),
+    "error": Option(
+        n_("Largest Error"),
+        n_("Maximum error of bones' heads and tails, or of locations and other values"),
+        0.005,  # half a centimeter in meters
+        "DISTANCE",
+        low=1e-6,
+        soft_high=1.0,
+        precision=4,
+    ),
+    "angle": Option(
+        n_("Largest Angle"),
+        n_("Maximum error of rotations of objects"),
+        math.radians(0.5),
+        "ANGLE",
+        low=1e-6,
+        soft_high=1.0,
+    ),
+    "key_count": Option(
+        n_("Keys", msgctxt=contexts.id_action),
+        n_("Maximum number of keys of each object or armature. 0: unlimited"),
+        None,
+        "COUNT",
+        low=0,
+        soft_high=10000,
+        context=contexts.id_action,
+    ),
+    "still": Option(
+        n_("Error at Rest"),
+        n_("Maximum error of points that stand still, such as feet. 0: Largest Error"),
+        None,
+        "DISTANCE",
+        low=0.0,
+        soft_high=1.0,
+        precision=4,
+    ),
+    "period": Option(
+        n_("Smoothing Period"),
+        n_("Longest period, in frames, of swings to filter before. 0: off"),
+        None,
+        "FRAMES",
+        low=0.0,
+        soft_high=30.0,
+        precision=1,
+    ),
+    "together": choice(
+        n_("Group Keys By"),
+        n_("Channels that have keys at common frames"),
+        "BONE",
+        {
+            "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
+            "BONE": (
+                n_("Each Bone"),
+                n_("Location, rotation and scale of a bone, or an object, have their keys in common"),
+            ),
+            "COLLECTION": (
+                n_("Bone Collections"),
+                n_("All bones of a collection have their keys in common, such as a hand"),
+            ),
+            "POSE": (n_("Whole Poses"), n_("Common keys for all bones of an armature, or tracks of an object")),
+        },
+    ),
+    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Refuse more samples than this, frames times components")),
+}
+
+RETIME = {
+    "shape": choice(
+        n_("Shape"),
+        n_("Initial shape of the curve"),
+        "AS_IT_IS",
+        {
+            "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
+            "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
+            "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
+            "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
+            "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
+            "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
+            "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
+            "CONSTANT_SPEED": (
+                n_("Constant Speed"),
+                n_("One speed along the track's path, from its first key to its last"),
+            ),
+            "CONSTANT_SPEED_KEYS": (
+                n_("Constant Speed Between Keys"),
+                n_("One speed between keys, with keys at their frames"),
+            ),
+        },
+    ),
+    "scale": Option(n_("Scale"), n_("Factor of the duration"), 2.0, "NUMBER", low=0.001, soft_low=0.1, soft_high=10.0),
+    "length": Option(n_("Length"), n_("Number of frames of rest"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
+}
+
+RELAX = {
+    "tolerance": Option(
+        n_("Tolerance"),
+        n_("The largest error that is accepted, in the world's units"),
+        1e-3,
+        "NUMBER",
+        low=1e-6,
+        soft_high=0.1,
+        precision=5,
+    ),
+}
+
+IMPORT_TABLE = {
+    "frame_start": Option(
+        n_("Start Frame"), n_("The frame that frame 0, or second 0, of the table comes to"), 0.0, "FRAMES"
+    ),
+    "use_tcb": flag(n_("Enable TCB"), n_("Make the tracks TCB"), default=True),
+    "replace": flag(n_("Replace Keys"), n_("Take away the keys that the table's properties have already")),
+    "known_only": flag(n_("Skip Unknown Columns"), n_("Leave out columns that name no property of the object")),
+}
+
+VELOCITIES = {
+    "quantities": Option(
+        n_("Quantities"),
+        n_("Quantities to write"),
+        frozenset(("VELOCITY", "ACCELERATION", "SPEED")),
+        "CHOICES",
+        {
+            "VELOCITY": (
+                n_("Velocity"),
+                n_("Velocity per component, of rotations in radians about the parent's axes"),
+            ),
+            "ACCELERATION": (n_("Acceleration"), n_("Change of the velocity")),
+            "SPEED": (n_("Speed"), n_("Length of the velocity")),
+        },
+    ),
+    "unit": choice(
+        n_("Units"),
+        n_("Unit of time"),
+        "FRAME",
+        {
+            "FRAME": (n_("Per Frame"), n_("Units per frame, of accelerations per frame squared")),
+            "SECOND": (n_("Per Second"), n_("Units per second, of accelerations per second squared")),
+        },
+    ),
+    "step": _step(n_("Frames between samples"), soft_low=0.05),
+}
+
+TRACK = {
+    "cycle": choice(
+        n_("Cycle"),
+        n_("Motion before the first and after the last key"),
+        "SINGLE",
+        {
+            "SINGLE": (n_("Single"), n_("Play once, and hold the first and the last value")),
+            "REPEAT": (n_("Repeat"), n_("Repeat from the start as far as the baked frames extend")),
+            "LOOP": (n_("Loop"), n_("Repeat smoothly. The first and last key must have the same pose")),
+        },
+    ),
+    "ends": choice(
+        n_("End Segments"),
+        n_("First and last segment of a rotation"),
+        "3DS",
+        {
+            "3DS": (n_("3D Studio"), n_("First and last segment as in 3D Studio 4")),
+            "TANGENT": (n_("As for Location"), n_("First and last segment as those of values")),
+        },
+    ),
+    "construction": choice(
+        n_("Rotation Algorithm"),
+        n_("Formulas for rotations between keys"),
+        "DE_CASTELJAU",
+        {
+            "DE_CASTELJAU": (n_("3D Studio 4"), n_("Formulas of 3D Studio 4 (de Casteljau)")),
+            "SQUAD": (n_("3ds Max"), n_("Formulas of 3D Studio R3 and 3ds Max (squad)")),
+        },
+    ),
+    "path": choice(
+        n_("Turns"),
+        n_("Direction of turns between keys"),
+        "SHORTEST",
+        {
+            "SHORTEST": (n_("Shortest"), n_("Turn by the shorter way")),
+            "AS_KEYED": (n_("As Keyed"), n_("Turn as far as the keys, with whole turns (3ds Max: windup)")),
+        },
+    ),
+    "method": choice(
+        n_("Method"),
+        n_("Interpolation between keys"),
+        tcb.METHOD.name,
+        {name: (method.label, method.description) for name, method in METHODS.items()},
+    ),
+    "angles": choice(
+        n_("Angles"),
+        n_("Interpolation of each angle"),
+        tcb.METHOD.name,
+        {name: (method.label, method.description) for name, method in METHODS.items() if method.values is not None},
+    ),
+}
+"""In the order in which they are saved; new values of a choice must be added at its end."""

@@ -1,0 +1,566 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arguments of the command: a parser of all verbs, and the job that they describe."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..animation import Options, TableKeys, Velocities
+from ..animation.edit.enable import MAX_CHANGE
+from ..animation.options import (
+    BAKE,
+    FIX_ROTATIONS,
+    FREE,
+    IMPORT_TABLE,
+    REDUCE,
+    RESTORE_CURVES,
+    TRACK,
+    VELOCITIES,
+    Option,
+)
+from ..animation.reduction.wanted import Wanted
+from ..animation.store.parameters import LIMITS
+from ..animation.translation import n_, rpt_
+from ..exchange.options import EXPORT, IMPORT
+
+_LARGEST = 1e30
+"""Well within float32, also in radians and in other units."""
+_AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
+_METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DEGREES"}
+_WITHOUT_EFFECT = frozenset(
+    (
+        "blender",
+        "dry_run",
+        "files",
+        "files_from",
+        "in_place",
+        "jobs",
+        "json",
+        "output",
+        "relative_to",
+        "skip_done",
+        "worker",
+    )
+)
+"""Arguments on which the content of a result does not depend."""
+_SUMMARIES = {
+    "bake": n_("Write the exact motion into locked F-curves, which any Blender plays."),
+    "free": n_("Replace baked F-curves by the animator's own keys, unlocked."),
+    "restore": n_("Switch the TCB motion off. The parameters stay."),
+    "apply": n_("Keep the motion as plain animation, without TCB."),
+    "remove": n_("Restore the animator's curves and delete all TCB data."),
+    "enable": n_("Make tracks TCB, without baking them yet."),
+    "reduce": n_("Reduce curves with a key on every frame to few keys, whose handles play the same."),
+    "curves": n_("Replace imported keys by those of an FBX or glTF file, with its tangents."),
+    "info": n_("List tracks with their keys, parameters and states. Nothing is written."),
+    "check": n_("Check cameras, scales and joints at every frame. Nothing is written."),
+    "rotations": n_("List rotations that flip or jump between keys, of all actions, or repair them."),
+    "import": n_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."),
+    "export": n_("Make a 3D Studio file (.3ds) of each .blend, with its animation."),
+    "import-table": n_("Make keys of the rows of a table (CSV) on an object."),
+    "export-table": n_("Write an object's keys as a table (CSV)."),
+    "velocities": n_("Write velocities and accelerations of TCB tracks as custom properties."),
+}
+"""What each verb does, in the order of the help."""
+_RESULTS = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
+"""Suffixes of results that can't replace the file that is read."""
+_EXIT_STATUS = n_(
+    "exit status: 0 if all files are done or skipped; 1 if a file failed; 2 if the command is wrong; 3 if all are "
+    "done, but one with faults: something was refused, changes visibly, lacks a library, or is lost, as the file is "
+    "damaged"
+)
+
+File = tuple[Path, Path | None]
+"""A file, and the path of its result, links resolved; None: it is only read."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The verb, the files, and the arguments by name."""
+
+    verb: str
+    files: list[File]
+    given: argparse.Namespace
+    how: Any
+    """Options of the verb as functions of `animation` take them, where they take them as one object."""
+    suffix: str
+    """Of the results."""
+    makes_folder: bool
+    """The folder of the results may be made."""
+
+    @property
+    def work(self) -> str:
+        """The verb, or a finer name where options decide what is done.
+
+        "no-velocities" removes what was written; "enable-and-bake" may bake what is plain, too.
+        """
+        if self.verb == "bake" and (self.given.enable or self.given.objects):
+            return "enable-and-bake"
+        return "no-velocities" if self.verb == "velocities" and not self.given.quantities else self.verb
+
+    @property
+    def makes_new_files(self) -> bool:
+        """Whether a result is made of each file, also of one without animation."""
+        return self.verb in ("import", "import-table") or self.suffix != ".blend"
+
+    @property
+    def inputs(self) -> list[str]:
+        """Files on which all results depend."""
+        names = (getattr(self.given, name, None) for name in ("table", "model"))
+        return [os.path.realpath(name) for name in names if isinstance(name, str)]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Everything but files on which the content of a result depends, as it comes out of JSON."""
+        asked = {name: value for name, value in vars(self.given).items() if name not in _WITHOUT_EFFECT}
+        read: dict[str, Any] = json.loads(json.dumps(asked, default=sorted))
+        return read
+
+
+def parse(arguments: Sequence[str], program: str) -> Job:
+    """Parse the arguments. Raises SystemExit, after a usage message, where they make no sense."""
+    parser, verbs = _parsers(program)
+    given = parser.parse_args(arguments)
+    verb = verbs[given.verb]
+    for name in ("range", "extend"):
+        ends = getattr(given, name, None)
+        if ends is not None and not ends[0] <= ends[1]:
+            verb.error(rpt_("the frame range {:g} to {:g} is empty", *ends))
+    try:
+        how = _HOW[given.verb](given) if given.verb in _HOW else None
+    except ValueError as error:
+        verb.error(str(error))
+    suffix = _RESULTS.get(given.verb, ".blend")
+    _check(verb, given)
+    if given.worker:
+        return Job(given.verb, [], given, how, suffix, makes_folder=True)
+    files = _files(verb, given)
+    if not _writes(given):
+        return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
+    if given.output is None and not given.in_place:
+        verb.error(rpt_("say where the result goes: --output DIR or FILE, or --in-place to replace the files"))
+    if given.output is not None and given.in_place:
+        verb.error(rpt_("give --output or --in-place, not both"))
+    if given.relative_to is not None and given.output is None:
+        verb.error(rpt_("--relative-to is for --output: it keeps subfolders in that folder"))
+    into_folder = given.output is not None and (
+        len(files) > 1
+        or given.relative_to is not None
+        or given.output.endswith(("/", os.sep))
+        or os.path.isdir(given.output)
+    )
+    targets = _targets(verb, files, given, into_folder, suffix)
+    return Job(given.verb, [*zip(files, targets, strict=True)], given, how, suffix, into_folder)
+
+
+def _writes(given: argparse.Namespace) -> bool:
+    if given.verb == "rotations":
+        return bool(given.repair or given.key_whole)
+    return given.verb not in ("info", "check")
+
+
+def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Refuse options that don't go together."""
+    if given.verb == "rotations" and not _writes(given) and (given.output is not None or given.in_place):
+        verb.error(rpt_("--output and --in-place are for --repair and --key-whole: without these nothing is written"))
+    if given.verb == "import-table" and not os.access(given.table, os.R_OK):
+        verb.error(rpt_("--table {:s} can't be read", given.table))
+
+
+def _targets(
+    verb: argparse.ArgumentParser, files: list[Path], given: argparse.Namespace, into_folder: bool, suffix: str
+) -> list[Path]:
+    """Return each file's target: no other file's and, unless the files are replaced, none of them."""
+    output: str | None = given.output
+    if output is None:
+        targets = [Path(os.path.realpath(file)) for file in files]
+    elif into_folder:
+        if os.path.exists(output) and not os.path.isdir(output):
+            verb.error(rpt_("--output {:s} is a file, and the results need a folder", output))
+        if len(files) > 1 and output.lower().endswith(suffix) and not os.path.isdir(output):
+            text = n_("--output {:s} names a {:s}, and there are {:d} files; for a folder, end it with a slash")
+            verb.error(rpt_(text, output, suffix, len(files)))
+        folder = given.relative_to
+        places = [Path(file.name) if folder is None else _within(verb, file, folder) for file in files]
+        if given.verb in _RESULTS:
+            places = [place.with_suffix(suffix) for place in places]
+        targets = [Path(os.path.realpath(Path(output, place))) for place in places]
+    elif output.lower().endswith(suffix):
+        targets = [Path(os.path.realpath(output))]
+    else:
+        text = n_("--output {:s} is neither a folder nor a {:s}; for a new folder, end it with a slash")
+        verb.error(rpt_(text, output, suffix))
+    writers: dict[str, Path] = {}
+    for file, target in zip(files, targets, strict=True):
+        other = writers.setdefault(os.path.normcase(target), file)
+        if other is not file:
+            verb.error(rpt_("{} and {} would both be written to {}", other, file, target))
+    if output is not None:
+        for file in files:
+            if os.path.normcase(os.path.realpath(file)) in writers:
+                verb.error(rpt_("--output would replace {}, which is read; if you mean that, say --in-place", file))
+    return targets
+
+
+def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
+    """Return the path of a file below the folder."""
+    try:
+        return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
+    except ValueError:
+        verb.error(rpt_("{} lies outside --relative-to {:s}", file, folder))
+
+
+def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
+    """Return the files that are named, listed or matched by patterns, each once."""
+    names = list(given.files)
+    if given.files_from is not None:
+        try:
+            listed = Path(given.files_from).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            verb.error(rpt_("--files-from {:s} can't be read: {:s}", given.files_from, str(error)))
+        names += [line for line in listed.splitlines() if line.strip()]
+    elif not names:
+        verb.error(rpt_("name a FILE, or give --files-from"))
+    found: list[str] = []
+    for name in names:
+        # Shells of Windows leave patterns to the program.
+        if glob.has_magic(name) and not os.path.lexists(name):
+            matching = sorted(glob.glob(name, recursive=True))
+            if not matching:
+                verb.error(rpt_("no file matches {:s}", name))
+            found += matching
+        else:
+            found.append(name)
+    return [Path(name) for name in dict.fromkeys(found)]
+
+
+# The options of a verb as `animation` takes them, which checks them. Their names are those of the arguments.
+
+
+def _named(given: argparse.Namespace, options: dict[str, Option]) -> dict[str, Any]:
+    return {name: option.argument(getattr(given, name)) for name, option in options.items()}
+
+
+def _bake(given: argparse.Namespace) -> Options:
+    defaults = {name: value for name in LIMITS if (value := getattr(given, name)) is not None}
+    named = _named(given, {name: option for name, option in BAKE.items() if name != "output"})
+    return Options(**named, output=given.output_mode, extend=given.extend, defaults=defaults)
+
+
+def _reduce(given: argparse.Namespace) -> Wanted:
+    return Wanted(**_named(given, REDUCE), frame_range=given.range)
+
+
+def _import_table(given: argparse.Namespace) -> TableKeys:
+    return TableKeys(**_named(given, IMPORT_TABLE))
+
+
+def _velocities(given: argparse.Namespace) -> Velocities:
+    return Velocities(**_named(given, VELOCITIES))
+
+
+_HOW: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "bake": _bake,
+    "reduce": _reduce,
+    "import-table": _import_table,
+    "velocities": _velocities,
+}
+
+
+# The parser
+
+
+def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the whole command, and those of its verbs."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=rpt_("Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files."),
+        epilog=rpt_(_EXIT_STATUS),
+    )
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = {}
+    for name, summary in _SUMMARIES.items():
+        text = rpt_(summary)
+        verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(_EXIT_STATUS))
+        _add_common(verb, name)
+        _OF_VERB.get(name, _add_nothing)(verb)
+    return parser, verbs
+
+
+def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
+    kind = n_("A 3D Studio file (.3ds), or several") if name == "import" else n_("A .blend file, or several")
+    verb.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
+    verb.add_argument("--files-from", metavar="FILE", help=rpt_("Also the files that this text file lists, one a line"))
+    if name == "import":
+        verb.set_defaults(objects=[])
+    else:
+        verb.add_argument(
+            "--objects",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=rpt_(
+                "Only the objects of this name, each with its data, shape keys, materials and nodes; * and ? stand for "
+                "any characters; may be repeated"
+            ),
+        )
+    verb.add_argument("--json", action="store_true", help=rpt_("Print one JSON object a file, on a line of its own"))
+    jobs = Option("", n_("Process up to this many files at once, where that saves time"), 1, "COUNT", low=1)
+    _add(verb, "--jobs", jobs)
+    verb.add_argument(
+        "--blender",
+        metavar="PATH",
+        help=rpt_("What starts Blender for --jobs, if that is a script of yours (default: the program that runs)"),
+    )
+    verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    if name in ("info", "check"):
+        verb.set_defaults(strict=False, dry_run=False, skip_done=False)
+    else:
+        _add_output(verb, name)
+
+
+def _add_output(verb: argparse.ArgumentParser, name: str) -> None:
+    suffix = _RESULTS.get(name, ".blend")
+    where = n_("Where to write: a folder (one that exists, or ends with a slash and is made), or for one FILE a {:s}")
+    verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
+    if name in _RESULTS:
+        verb.set_defaults(in_place=False)
+    else:
+        verb.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE by its result"))
+    relative_to = rpt_("Keep in --output the subfolders that the FILEs have in this folder")
+    verb.add_argument("--relative-to", metavar="DIR", help=relative_to)
+    dry_run = rpt_("Write nothing, and report what would change of each track")
+    verb.add_argument("--dry-run", action="store_true", help=dry_run)
+    strict = rpt_("Write no result where a file would be done with faults")
+    verb.add_argument("--strict", action="store_true", help=strict)
+    verb.add_argument(
+        "--skip-done",
+        action="store_true",
+        help=rpt_(
+            "Leave out a FILE whose result came out without faults in an earlier run, and would be the same. "
+            ".tcb-done.jsonl beside the results has what was done, so give this from the first run on"
+        ),
+    )
+
+
+def _add(to: Any, argument: str, option: Option, **more: Any) -> None:
+    """Add an option with the description, choices, bounds and default that it is declared with."""
+    lines = [rpt_(option.description), *(f"{value}: {rpt_(text)}" for value, (_, text) in option.choices.items())]
+    text = ". ".join(lines)
+    if option.kind == "FLAG":
+        to.add_argument(argument, action="store_true", help=text, **more)
+        return
+    default = more.get("default", option.default)
+    if option.kind == "CHOICES":
+        how: dict[str, Any] = {"nargs": "*", "choices": [*option.choices], "metavar": "NAME"}
+    elif option.kind == "CHOICE":
+        how = {"choices": [*option.choices]}
+    else:
+        how = {"type": _number_of(option), "metavar": _METAVARS.get(option.kind, "NUMBER")}
+    if isinstance(default, str | int | float):
+        shown = f"{math.degrees(float(default)):g}" if option.kind == "ANGLE" else str(default)
+        text = f"{text} ({rpt_('default: {:s}', shown)})"
+    to.add_argument(argument, help=text.replace("%", "%%"), **{"default": default, **how, **more})
+
+
+def _number_of(option: Option) -> Callable[[str], float]:
+    """Return the type of an option for argparse, which names the option in its messages. Angles are in degrees."""
+    unit = math.pi / 180.0 if option.kind == "ANGLE" else 1.0
+    low = -_LARGEST if option.low is None else option.low / unit
+    high = _LARGEST if option.high is None else option.high / unit
+
+    def parse_number(text: str) -> float:
+        value = _whole(text) if option.kind == "COUNT" else _number(text)
+        if value < low:
+            raise argparse.ArgumentTypeError(rpt_("{:s} is below {:g}", text, low))
+        if value > high:
+            raise argparse.ArgumentTypeError(rpt_("{:s} is above {:g}", text, high))
+        return math.radians(value) if option.kind == "ANGLE" else value
+
+    return parse_number
+
+
+def _number(text: str) -> float:
+    """Parse a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number", text)) from None
+    if not abs(value) <= _LARGEST:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within {:g}", text, _LARGEST))
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a whole number", text)) from None
+
+
+def _angle_and_percent(text: str) -> tuple[float, float]:
+    """Parse an angle in degrees and a percentage; return radians and a share."""
+    numbers = [_number(part) for part in text.split(",")]
+    if len(numbers) != 2 or min(numbers) < 0.0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not ANGLE,PERCENT, such as 1,1", text))
+    return math.radians(numbers[0]), numbers[1] / 100.0
+
+
+def _add_range(to: Any, argument: str, text: str) -> None:
+    to.add_argument(argument, type=_number, nargs=2, metavar=("START", "END"), help=rpt_(text))
+
+
+def _add_nothing(_verb: argparse.ArgumentParser) -> None:
+    """Add no options to a verb that has only those of all verbs."""
+
+
+def _add_enable(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--plain",
+        action="store_false",
+        dest="keep_look",
+        help=rpt_("What becomes TCB has parameters 0, so its motion changes (default: parameters that fit its motion)"),
+    )
+    turns = rpt_("Default: as keyed for angles, shortest for quaternions; what changes the motion less if it is kept")
+    verb.add_argument(
+        "--turns",
+        choices=[*TRACK["path"].choices],
+        dest="path",
+        help=f"{rpt_(TRACK['path'].description)} ({turns})",
+    )
+    verb.add_argument(
+        "--max-change",
+        type=_angle_and_percent,
+        default=MAX_CHANGE,
+        metavar="ANGLE,PERCENT",
+        help=rpt_(
+            "A larger change of the motion is visible, and a fault: degrees of rotations, percent of the range of "
+            "other tracks (default: 1,1)"
+        ),
+    )
+
+
+def _add_bake(verb: argparse.ArgumentParser) -> None:
+    _add_enable(verb)
+    enable = rpt_("Make all tracks with keys TCB first, not only those of --objects of which nothing is TCB")
+    verb.add_argument("--enable", action="store_true", help=enable)
+    for name, option in BAKE.items():
+        if name == "output":
+            _add(verb, "--output-mode", option, dest="output_mode")
+        else:
+            _add(verb, f"--{name.replace('_', '-')}", option)
+    _add_range(verb, "--extend", n_("Lengthen the bake to these frames, for cycles and linear extrapolation"))
+    parameters = verb.add_argument_group(rpt_("Parameters, in this bake, of keys that have none set"))
+    for name, (low, high) in LIMITS.items():
+        bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
+        _add(parameters, f"--{name.replace('_', '-')}", bounds)
+
+
+def _add_free(verb: argparse.ArgumentParser) -> None:
+    _add(verb, "--discard-edits", FREE["discard_edits"])
+
+
+def _add_reduce(verb: argparse.ArgumentParser) -> None:
+    for name, option in REDUCE.items():
+        _add(verb, "--keys" if name == "key_count" else f"--{name.replace('_', '-')}", option, dest=name)
+    _add_range(verb, "--range", n_("Only keys in these frames: others, and what they play, stay (default: all keys)"))
+
+
+def _add_curves(verb: argparse.ArgumentParser) -> None:
+    model = rpt_("The file that was imported: binary .fbx, .glb or .gltf")
+    verb.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
+    _add(verb, "--exact", RESTORE_CURVES["exact"])
+    _add(verb, "--part", RESTORE_CURVES["value_tolerance"], dest="value_tolerance")
+    _add(verb, "--degrees", RESTORE_CURVES["rotation_tolerance"], dest="rotation_tolerance")
+    _add(verb, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
+
+
+def _add_check(verb: argparse.ArgumentParser) -> None:
+    _add_range(verb, "--range", n_("Frames to check (default: each scene's, and all keys before and after it)"))
+    joint = rpt_("Measure the joint of this object's origin, or this bone's head, with its parent; may be repeated")
+    verb.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
+    tolerance = Option("", n_("Largest distance of a joint that is no error"), 1e-4, "DISTANCE", low=0.0)
+    _add(verb, "--joint-tolerance", tolerance)
+
+
+def _add_rotations(verb: argparse.ArgumentParser) -> None:
+    repair = rpt_("Give keys at which rotations flip or jump equivalent numbers; without this they are listed only")
+    verb.add_argument("--repair", action="store_true", help=repair)
+    whole = rpt_("First key rotations in all their channels where one has a key, as handles need it; the motion stays")
+    verb.add_argument("--key-whole", action="store_true", help=whole)
+    _add(verb, "--turns", FIX_ROTATIONS["turns"])
+
+
+def _add_exchange(verb: argparse.ArgumentParser, options: dict[str, Option]) -> None:
+    """Add what import and export have in common."""
+    _add(verb, "--start", options["frame_start"], dest="frame_start")
+    _add(verb, "--rate", options["frame_rate"], dest="frame_rate")
+    _add(verb, "--scale", options["global_scale"], dest="global_scale")
+    _add(verb, "--sample-limit", options["sample_limit"])
+    keep_time = rpt_(options["timing"].choices["TIME"][1])
+    verb.add_argument("--keep-time", action="store_true", help=keep_time)
+    for name, axis in (("forward", "Y"), ("up", "Z")):
+        text = rpt_("The file's axis that is Blender's {:s}, such as =-Z (default: {:s})", axis, axis)
+        verb.add_argument(f"--{name}", choices=_AXES, default=axis, help=text)
+
+
+def _add_import(verb: argparse.ArgumentParser) -> None:
+    _add_exchange(verb, IMPORT)
+    _add(verb, "--bake", IMPORT["output"])
+    euler = rpt_(IMPORT["rotations"].choices["EULER"][1])
+    verb.add_argument("--euler", action="store_true", help=euler)
+    _add(verb, "--shorter-turns", IMPORT["use_shorter_turns"])
+    _add(verb, "--between", IMPORT["between"])
+
+
+def _add_export(verb: argparse.ArgumentParser) -> None:
+    _add_exchange(verb, EXPORT)
+    _add(verb, "--others", EXPORT["others"])
+
+
+def _add_bone(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--bone", default="", metavar="NAME", help=rpt_("The bone of the object that the table is about"))
+
+
+def _add_import_table(verb: argparse.ArgumentParser) -> None:
+    table = rpt_("The table (CSV; see docs/files/tables.md)")
+    verb.add_argument("--table", required=True, metavar="FILE", help=table)
+    _add_bone(verb)
+    _add(verb, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
+    _add(verb, "--replace", IMPORT_TABLE["replace"])
+    verb.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not make the tracks TCB"))
+    _add(verb, "--known-only", IMPORT_TABLE["known_only"])
+
+
+def _add_export_table(verb: argparse.ArgumentParser) -> None:
+    _add_bone(verb)
+
+
+def _add_velocities(verb: argparse.ArgumentParser) -> None:
+    for name, option in VELOCITIES.items():
+        _add(verb, f"--{name}", option)
+
+
+_OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "bake": _add_bake,
+    "enable": _add_enable,
+    "free": _add_free,
+    "reduce": _add_reduce,
+    "curves": _add_curves,
+    "check": _add_check,
+    "rotations": _add_rotations,
+    "import": _add_import,
+    "export": _add_export,
+    "import-table": _add_import_table,
+    "export-table": _add_export_table,
+    "velocities": _add_velocities,
+}
+"""What adds a verb's own options."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`--skip-done`: write down what was done, and leave out what a run before has done."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..animation.errors import AnimationError, Finding
+from .arguments import Job
+from .blend_files import Source, Version, version_of
+from .outcome import Outcome
+
+_LOG = ".tcb-done.jsonl"
+
+
+def record_done(job: Job, file: Path, target: Path, source: Source, result: Version | None) -> None:
+    """Write down which version the result will have, and what it depends on; None: there was nothing to do.
+
+    Raises AnimationError.
+    """
+    others = {path: version_of(path) for path in job.inputs}
+    inputs = {**source.libraries, **others, os.path.realpath(file): source.version}
+    if result is not None:
+        inputs.pop(str(target), None)  # where that is replaced by the result
+    entry = {"output": str(target), "result": result, "inputs": inputs, "asked": job.asked, "with": made_with()}
+    log = target.parent / _LOG
+    try:
+        if job.makes_folder:
+            log.parent.mkdir(parents=True, exist_ok=True)
+        # In one write, and in append mode: other processes write to it too.
+        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(descriptor, (json.dumps(entry) + "\n").encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise AnimationError(Finding("LOG_NOT_WRITTEN", arguments=(str(log), str(error.strerror)))) from error
+
+
+def done_before(job: Job, file: Path, target: Path | None) -> Outcome | None:
+    """Return the outcome of a file that a run before has done, and whose result would come out the same again."""
+    if target is None or not job.given.skip_done:
+        return None
+    log = target.parent / _LOG
+    entry = _last_entries(log, version_of(log)).get(str(target), {})
+    if not entry or entry["asked"] != job.asked or entry["with"] != made_with():
+        return None
+    files = dict(entry["inputs"])
+    has_result = entry["result"] is not None
+    if has_result:
+        files[str(target)] = entry["result"]
+    is_same = file.exists() and all(
+        version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
+    )
+    return Outcome(file, output=target if has_result else None, done_before=True) if is_same else None
+
+
+@functools.lru_cache(maxsize=1)
+def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
+    """Return the last entry of each result; a line that can't be parsed, of a process that was killed, is left out."""
+    try:
+        lines = log.read_bytes().splitlines()
+    except OSError:
+        return {}
+    entries: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            entries[entry["output"]] = entry
+        except (ValueError, TypeError, KeyError):
+            continue
+    return entries
+
+
+@functools.cache
+def made_with() -> str:
+    """Return the versions that a result depends on."""
+    manifest = tomllib.loads(Path(__file__).parents[1].joinpath("blender_manifest.toml").read_text(encoding="utf-8"))
+    return f"{manifest['name']} {manifest['version']}, Blender {bpy.app.version_string}"

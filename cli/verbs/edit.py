@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verbs that change tracks of the open file: bake, free, restore, apply, remove, enable, reduce and curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import bpy
+
+from ... import animation
+from ...animation import Finding
+from ...animation.edit.enable import plain_among
+from ...animation.reduction.reduce import reduce_steps
+from ...animation.report import HandleError
+from ...animation.steps import run_steps
+from ...animation.store.tracks import blocking_reason
+from ...animation.translation import n_
+from ..arguments import Job
+from ..choosing import choose, has_keys, named, tracks_of
+from ..outcome import Outcome, Ticker
+
+
+def bake(job: Job, outcome: Outcome) -> None:
+    given = job.given
+    every = dict.fromkeys(choose(job, outcome))
+    plain = every if given.enable else plain_among(every) if given.objects else {}
+    tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
+    report = animation.enable_and_bake(
+        every, plain, job.how, given.keep_look, tick, max_change=given.max_change, path=given.path
+    )
+    _add_faults(report, outcome, job, plain)
+
+
+def enable(job: Job, outcome: Outcome) -> None:
+    given = job.given
+    every = choose(job, outcome)
+    report = animation.enable_many(every, keep_look=given.keep_look, max_change=given.max_change, path=given.path)
+    _add_faults(report, outcome, job, every)
+
+
+def free(job: Job, outcome: Outcome) -> None:
+    outcome.report.add(animation.free_many(choose(job, outcome), discard_edits=job.given.discard_edits))
+
+
+def restore(job: Job, outcome: Outcome) -> None:
+    outcome.report.add(animation.restore_many(choose(job, outcome)))
+
+
+def apply(job: Job, outcome: Outcome) -> None:
+    outcome.report.add(animation.apply_many(choose(job, outcome)))
+
+
+def remove(job: Job, outcome: Outcome) -> None:
+    outcome.report.add(animation.remove_many(choose(job, outcome)))
+
+
+def reduce(job: Job, outcome: Outcome) -> None:
+    """Reduce the datablocks; the outcome gets a note on each, with its keys and errors."""
+    datablocks = choose(job, outcome)
+    tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)
+    report = animation.Report(
+        datablocks=len(results),
+        tracks=sum(each.tracks for each in results),
+        keys=sum(each.keys for each in results),
+    )
+    report.errors += [each for each in refused if not each.has_nothing_to_do]
+    report.errors += [each.finding for each in results if not each.reached]
+    report.notes += [note for each in results for note in ([each.finding] if each.reached else []) + each.notes]
+    outcome.report.add(report)
+    outcome.results["reduced"] = [each.to_dict() for each in results]
+    if datablocks and job.given.range and not report.tracks:
+        outcome.nothing_to_do = Finding("NOTHING_TO_REDUCE_IN_RANGE")
+
+
+def restore_curves(job: Job, outcome: Outcome) -> None:
+    """Restore the curves of the file's objects, or of those of the names that were asked for."""
+    given = job.given
+    objects = named(given.objects, outcome) if given.objects else bpy.data.objects
+    if outcome.nothing_to_do:
+        return
+    try:
+        report = animation.restore_curves(
+            given.model,
+            objects,
+            exact=given.exact,
+            value_tolerance=given.value_tolerance,
+            rotation_tolerance=given.rotation_tolerance,
+            use_tcb=given.use_tcb,
+            progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
+        )
+    except animation.AnimationError as error:
+        report = animation.Report(errors=[*error.findings])
+    outcome.report.add(report)
+
+
+def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
+    """Add the report to the outcome; notes on plain tracks that Enable left alone, and on visible changes, are errors.
+
+    All of what is `to_enable` was asked for.
+    """
+    tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
+    left_alone = {
+        reason
+        for track in tracks
+        if track.in_use and not track.enabled and has_keys(track) and (reason := blocking_reason(track))
+    }
+    far = {(each["datablock"], each["track"]) for each in report.handles if _is_visible(each, job.given.max_change)}
+
+    def is_fault(note: Finding) -> bool:
+        if note.code == "HANDLES_APPROXIMATE":
+            return (note.object, note.track) in far
+        is_linear = note.code == "LINEAR_CURVED" and note.arguments[1]
+        return note in left_alone or note.code == "LOOK_CHANGED" or is_linear
+
+    report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
+    report.notes = [note for note in report.notes if not is_fault(note)]
+    outcome.report.add(report)
+
+
+def _is_visible(handles: HandleError, max_change: tuple[float, float]) -> bool:
+    angle, share = max_change
+    return handles["error"] > (math.degrees(angle) if handles["rotation"] else share * handles["range"])

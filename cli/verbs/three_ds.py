@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verbs `import` and `export`: a 3D Studio file to a .blend, and back."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...animation import Report
+from ...animation.errors import AnimationError, Finding
+from ...animation.steps import IMPORT_STEPS
+from ...exchange.conversion import Conversion, conversion_of
+from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
+from ...exchange.importing.importer import ImportOptions, import_files, set_range
+from ...exchange.rotation_keys import Choices
+from ...formats import three_ds
+from ...interp.messages import Text
+from ..arguments import Job
+from ..blend_files import Source, unusable, version_of
+from ..choosing import named
+from ..outcome import Outcome, Ticker
+
+
+def open_scene(path: Path) -> Source:
+    """Make an empty scene to import the file into. Raises AnimationError."""
+    version = version_of(path)
+    if version is None:
+        raise unusable("FILE_GONE")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return Source(compressed=False, version=version, libraries={})
+
+
+def import_file(job: Job, outcome: Outcome) -> None:
+    """Read the file into the empty scene. Raises AnimationError."""
+    try:
+        read = three_ds.read(outcome.file.read_bytes())
+    except OSError as error:
+        raise unusable("FILE_NOT_READ", error.strerror) from error
+    except three_ds.ThreeDSError as error:
+        raise _not_3ds(error) from error
+    context: Any = bpy.context
+    given = job.given
+    conversion = _conversion(given, context.scene, given.global_scale)
+    choices = Choices(given.euler, given.shorter_turns, given.between)
+    options = ImportOptions(conversion, choices, output=given.bake, sample_limit=given.sample_limit)
+    ticker = Ticker(outcome.file, IMPORT_STEPS)
+    done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
+    set_range(context.scene, [read], conversion, None if given.keep_time else given.frame_rate)
+    outcome.report.add(done.summed())
+    outcome.report.errors += [*done.damage, *done.baked.refused]
+    outcome.report.notes += [*done.lines(), *done.notes]
+
+
+def export_file(job: Job, outcome: Outcome) -> bytes | None:
+    """Return the scene, or the objects asked for, as a 3D Studio file. Raises AnimationError."""
+    scene: Any = bpy.context.scene
+    given = job.given
+    objects = list(scene.objects)
+    if given.objects:
+        asked = named(given.objects, outcome)
+        objects = [obj for obj in objects if obj in asked]
+    if outcome.nothing_to_do:
+        return None
+    conversion = _conversion(given, scene, 1.0 / given.global_scale)
+    try:
+        options = ExportOptions(conversion, given.others == "SAMPLE", given.sample_limit)
+        made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
+        content = three_ds.write(made)
+    except three_ds.ThreeDSError as error:
+        raise _not_3ds(error) from error
+    counts = report.made
+    notes = [*report.lines(), *report.notes]
+    outcome.report.add(Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"], notes=notes))
+    return content
+
+
+def _not_3ds(error: three_ds.ThreeDSError) -> AnimationError:
+    return AnimationError(Finding("FILE_NOT_3DS", arguments=(Text(error.text, *error.values),)))
+
+
+def _conversion(given: argparse.Namespace, scene: bpy.types.Scene, scale: float) -> Conversion:
+    """Return the conversion that was asked for, with Blender units a unit of the file. Raises AnimationError."""
+    rate = given.frame_rate if given.keep_time else None
+    try:
+        return conversion_of(scene, given.forward, given.up, scale, given.frame_start, rate)
+    except ValueError as error:
+        raise unusable("OPTIONS", error) from error

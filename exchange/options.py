@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of the import and export of 3D Studio files, each declared once for the operator and the command."""
+
+from __future__ import annotations
+
+from bpy.app.translations import contexts
+
+from ..animation.options import Option, choice, flag, sample_limit
+from ..animation.translation import n_
+
+
+def _scale(description: str) -> Option:
+    return Option(n_("Scale"), description, 1.0, "NUMBER", low=1e-6, high=1e6)
+
+
+def _start(description: str) -> Option:
+    return Option(n_("Start Frame"), description, 0.0, "FRAMES")
+
+
+_TIMING = {
+    "timing": choice(
+        n_("Timing"),
+        n_("Conversion between frames of file and scene"),
+        "FRAMES",
+        {
+            "FRAMES": (n_("Keep Frames"), n_("Keep frame numbers")),
+            "TIME": (n_("Keep Time"), n_("Move keys to keep their time at the scene's frame rate")),
+        },
+    ),
+    "frame_rate": Option(
+        n_("File Rate"),
+        n_("Frames per second of the file, which has no rate of its own"),
+        30.0,
+        "NUMBER",
+        low=1.0,
+        high=1000.0,
+    ),
+}
+
+IMPORT = {
+    "global_scale": _scale(n_("Blender units per file unit")),
+    "frame_start": _start(n_("Frame at which frame 0 of the file is placed")),
+    **_TIMING,
+    "rotations": choice(
+        n_("Rotations", msgctxt=contexts.id_action),
+        n_("Rotation mode of imported objects, unless their turns need another"),
+        "QUATERNION",
+        {
+            "QUATERNION": (n_("Quaternion"), n_("Rotate objects by quaternions")),
+            "EULER": (n_("XYZ Euler"), n_("Rotate objects by Euler angles")),
+        },
+        context=contexts.id_action,
+    ),
+    "use_shorter_turns": flag(
+        n_("Shorter Turns"), n_("Turn by the shorter way, for files with small turns written as 357 degrees")
+    ),
+    "between": choice(
+        n_("Rotation Algorithm"),
+        n_("Formulas for rotations between keys"),
+        "BY_FILE",
+        {
+            "BY_FILE": (n_("By File"), n_("Algorithm of the program that made the file")),
+            "DE_CASTELJAU": (n_("3D Studio 4"), n_("Formulas of 3D Studio 4 (de Casteljau)")),
+            "SQUAD": (n_("3ds Max"), n_("Formulas of 3D Studio R3 and 3ds Max (squad)")),
+        },
+    ),
+    "output": choice(
+        n_("Bake"),
+        n_("Playback of the imported motion"),
+        "HANDLES",
+        {
+            "HANDLES": (n_("Handles"), n_("Play by handles. Rotations more than a degree off are baked as samples")),
+            "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
+            "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
+            "NONE": (n_("None"), n_("Set keys and parameters only, and bake later")),
+        },
+    ),
+    "sample_limit": sample_limit(5_000_000, n_("Number of samples above which handles play instead")),
+}
+
+EXPORT = {
+    "global_scale": _scale(n_("File units per Blender unit")),
+    "frame_start": _start(n_("Frame that becomes frame 0 of the file")),
+    **_TIMING,
+    "others": choice(
+        n_("Other Tracks"),
+        n_("Treatment of tracks that are not TCB"),
+        "SAMPLE",
+        {
+            "SAMPLE": (n_("Sample"), n_("Write a key per frame of their motion")),
+            "REFUSE": (n_("Refuse"), n_("Write no file if there are any")),
+        },
+    ),
+    "sample_limit": sample_limit(1_000_000, n_("Largest number of samples, objects times frames, that is written")),
+}

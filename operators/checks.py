@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check conditions and joints at every moment, and go to what was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty
+
+from ..animation import AnimationError, check, joint_gap
+from ..animation.number_text import size_text
+from ..animation.translation import rpt_, translated
+from ..ui import findings
+from ..ui.frame_ranges import CustomRange
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import SHOWN_NOTES, Status, report_notes
+
+
+class TCB_OT_check(CustomRange, bpy.types.Operator):
+    """Find frames with faults of cameras, targets and scales, also between frames"""
+
+    bl_idname = "tcb.check"
+    bl_label = "Check"
+    bl_options = {"REGISTER"}
+
+    use_range: BoolProperty(
+        name="Custom Range", description="Check this range instead of the scene's and all keys", default=False
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if selected_objects(context):
+            return True
+        cls.poll_message_set("Select the objects to check")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        chosen = (self.frame_start, self.frame_end) if self.use_range else None
+        try:
+            checks = check(*selected_objects(context), frame_range=chosen, scene=context.scene)
+        except ValueError as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
+        found = [
+            findings.FoundPlace(
+                bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.message
+            )
+            for violation in checks.violations
+        ]
+        findings.put(context.window_manager, found, checks.summary)
+        report_notes(self, checks.notes)
+        for refusal in checks.errors[:SHOWN_NOTES]:
+            self.report({"WARNING"}, str(refusal))
+        for violation in checks.violations[:SHOWN_NOTES]:
+            self.report({"WARNING"}, str(violation))
+        if len(checks.violations) > SHOWN_NOTES:
+            more = len(checks.violations) - SHOWN_NOTES
+            self.report({"WARNING"}, rpt_("… and {:d} more, in the sidebar's list", more))
+        self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
+        redraw_editors()
+        return {"FINISHED"}
+
+
+def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Return the selected objects; in Pose mode the armatures that are posed."""
+    if context.mode == "POSE":
+        return list(context.objects_in_mode)
+    return list(context.selected_objects)
+
+
+class TCB_OT_joint_check(bpy.types.Operator):
+    """Measure the distance of the active bone or object from its place on its parent"""
+
+    bl_idname = "tcb.joint_check"
+    bl_label = "Joint"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj, bone = active_part(context)
+        if obj is None or (context.mode == "POSE" and not bone):
+            cls.poll_message_set("No active object" if obj is None else "No active bone")
+            return False
+        if (obj.pose.bones[bone] if bone else obj).parent is None:
+            cls.poll_message_set("It has no parent")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        obj, bone = active_part(context)
+        try:
+            gap = joint_gap(obj, bone, scene=context.scene)
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        fault = rpt_("{:s} is {:s} from its place on {:s}", gap.name, size_text(gap.distance), gap.parent)
+        finding = findings.FoundPlace(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
+        findings.put(context.window_manager, [finding], str(gap))
+        self.report({"INFO"}, str(gap))
+        redraw_editors()
+        return {"FINISHED"}
+
+
+def active_part(context: bpy.types.Context) -> tuple[Any, str]:
+    """Return the active object, and in Pose mode its active bone."""
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    return context.object, bone.name if bone else ""
+
+
+class TCB_OT_finding_show(bpy.types.Operator):
+    """Go to the frame of this finding, and select its object"""
+
+    bl_idname = "tcb.finding_show"
+    bl_label = "Go to Finding"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(name="Finding", description="Index in the list, from 0", min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        manager: Any = context.window_manager
+        if len(manager.tcb_findings):
+            return True
+        cls.poll_message_set("No findings. Press Check first")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        manager: Any = context.window_manager
+        if self.index >= len(manager.tcb_findings):
+            self.report({"ERROR"}, rpt_("There are only {:d} findings", len(manager.tcb_findings)))
+            return {"CANCELLED"}
+        finding = manager.tcb_findings[self.index]
+        manager.tcb_finding = self.index
+        scene: Any = context.scene
+        scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
+        obj = context.view_layer.objects.get(finding.item) if context.view_layer else None
+        if obj is None:
+            self.report({"WARNING"}, rpt_('"{:s}" is not in this view layer any more', finding.item))
+            return {"FINISHED"}
+        if context.mode == "OBJECT":
+            for other in context.selected_objects:
+                other.select_set(False)
+            obj.select_set(True)
+            context.view_layer.objects.active = obj
+        elif obj.pose and finding.bone in obj.pose.bones and context.object == obj:
+            obj.data.bones.active = obj.data.bones[finding.bone]
+        return {"FINISHED"}

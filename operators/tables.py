@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import and export tables of keys, and write velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from ..animation import AnimationError, TableKeys, export_table, import_table
+from ..animation.datablocks import bone_path
+from ..animation.edit.velocities import Velocities, has_velocities, write_velocities
+from ..animation.options import IMPORT_TABLE, VELOCITIES
+from ..animation.steps import IMPORT_STEPS
+from ..animation.translation import n_, rpt_, translated
+from ..formats import table
+from ..ui import selection
+from ..ui.option_properties import property_of
+from ..ui.redraw import layout_of
+from ..ui.reporting import Status, finish, for_each
+from .files import path_of, read_file, write_file
+from .in_steps import Progress
+from .on_selection import NOTHING_IS_TCB, OnSelection
+
+
+class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Import a table (CSV) as keys of the active object, or bone in Pose mode"""
+
+    bl_idname = "import_anim.tcb_table"
+    bl_label = "Import Table of Keys"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv;*.tsv;*.txt", options={"HIDDEN"})
+
+    frame_start: property_of(IMPORT_TABLE["frame_start"])
+    use_tcb: property_of(IMPORT_TABLE["use_tcb"])
+    use_replace: property_of(IMPORT_TABLE["replace"])
+    use_known_only: property_of(IMPORT_TABLE["known_only"])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_active(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        path = path_of(given.filepath)
+        try:
+            how = TableKeys(self.frame_start, rate_of(context), self.use_tcb, self.use_replace, self.use_known_only)
+            read = table.read(read_file(path))
+        except table.TableError as error:
+            self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
+            return {"CANCELLED"}
+        except (ValueError, OSError) as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
+        obj = context.object
+        assert obj is not None
+        progress = Progress(context.window_manager, IMPORT_STEPS)
+        try:
+            report = import_table(obj, read, how, active_bone(context), progress)
+        except AnimationError as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        finally:
+            progress.end()
+        return finish(self, report, rpt_("Imported {:s}", report.counts))
+
+
+def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Check for an active object, in Pose mode an active bone; the greyed button says that there is none."""
+    if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
+        operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
+        return False
+    return True
+
+
+def active_bone(context: bpy.types.Context) -> str:
+    """Return the path of the active bone in Pose mode; else empty."""
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    return bone_path(bone) if bone else ""
+
+
+def rate_of(context: bpy.types.Context) -> float:
+    """Return the scene's frames a second."""
+    scene: Any = context.scene
+    return float(scene.render.fps / scene.render.fps_base)
+
+
+class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Export keys of the active object, or bone in Pose mode, as a table (CSV)"""
+
+    bl_idname = "export_anim.tcb_table"
+    bl_label = "Export Table of Keys"
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_active(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        obj = context.object
+        assert obj is not None
+        try:
+            made, report = export_table(obj, active_bone(context))
+            write_file(path_of(given.filepath), table.write(made))
+        except (AnimationError, ValueError, OSError) as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
+        return finish(self, report, rpt_("Exported {:s}", report.counts))
+
+
+class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
+    """Write velocities of TCB tracks as animated custom properties, or remove them"""
+
+    bl_idname = "tcb.velocities_write"
+    bl_label = "Write Velocities"
+
+    works_on = "TCB"
+    nothing = NOTHING_IS_TCB
+
+    quantities: property_of(VELOCITIES["quantities"])
+    unit: property_of(VELOCITIES["unit"])
+    step: property_of(VELOCITIES["step"])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Allow objects from which TCB was removed, too: what was written can still be removed."""
+        selected = selection.selected_datablocks(context, use_data=True)
+        return super().poll(context) or any(
+            has_velocities(*datablock_and_paths) for datablock_and_paths in selected.items()
+        )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in ("quantities", "unit", "step", "use_data"):
+            layout.prop(self, name)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        defaults = selection.default_parameters(context)
+        try:
+            how = Velocities(frozenset(given.quantities), given.step, given.unit, rate_of(context), defaults)
+        except ValueError as error:
+            self.report({"ERROR"}, translated(error))
+            return {"CANCELLED"}
+        report = for_each(
+            selection.selected_datablocks(context, self.use_data),
+            lambda datablock, prefixes: write_velocities(datablock, prefixes, how),
+        )
+        done = n_("Wrote velocities of {:s}") if how.quantities else n_("Removed velocities of {:s}")
+        return finish(self, report, rpt_(done, report.counts))

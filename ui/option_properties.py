@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Properties of Blender for the options that are declared in animation/options.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..animation.options import Kind, Option
+
+_NUMBERS: dict[Kind, tuple[Any, str]] = {
+    "COUNT": (IntProperty, "NONE"),
+    "NUMBER": (FloatProperty, "NONE"),
+    "FRAMES": (FloatProperty, "NONE"),
+    "DISTANCE": (FloatProperty, "DISTANCE"),
+    "ANGLE": (FloatProperty, "ANGLE"),
+}
+"""Property and subtype of each kind of number."""
+_BOUNDS = {"low": "min", "high": "max", "soft_low": "soft_min", "soft_high": "soft_max", "precision": "precision"}
+
+
+def property_of(option: Option, **changes: Any) -> Any:
+    """Return the property of an option, with changes to what is declared."""
+    declared: dict[str, Any] = {
+        "name": option.name,
+        "description": option.description,
+        "translation_context": option.context,
+    }
+    if option.choices:
+        items = [(value, *texts) for value, texts in option.choices.items()]
+        if option.kind == "CHOICES":
+            declared |= {"default": set(option.default), "options": {"ENUM_FLAG"}}
+        return EnumProperty(**{"items": items, "default": option.default, **declared, **changes})
+    if option.kind == "FLAG":
+        return BoolProperty(**{"default": option.default, **declared, **changes})
+    kind, subtype = _NUMBERS[option.kind]
+    bounds = {theirs: getattr(option, ours) for ours, theirs in _BOUNDS.items() if getattr(option, ours) is not None}
+    return kind(**{"default": option.default or 0, "subtype": subtype, **bounds, **declared, **changes})
