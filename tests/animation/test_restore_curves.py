@@ -314,7 +314,10 @@ def test_layers_are_played_together_whichever_of_them_the_importer_assigned(
     curves = [{"Lcl Translation": (curve, None, None)} for curve in (user_curve(), added)]
     path.write_bytes(scene_bytes([Model("Box", 0, {}, *curves)]))
     box = imported_fbx(path)
-    box.animation_data.action = next(each for each in bpy.data.actions if assigned in each.name)
+    data: Any = box.animation_data
+    data.action = next(each for each in bpy.data.actions if assigned in each.name)
+    if hasattr(data, "action_slot"):
+        data.action_slot = data.action.slots[0]
     report = animation.restore_curves(path, [box])
     curve = next(each for each in fcurves(box) if each.data_path == "location" and each.array_index == 0)
     assert [point.co.x for point in curve.keyframe_points] == [1.0, 13.0, 37.0, 49.0]
