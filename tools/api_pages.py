@@ -498,7 +498,10 @@ def _list(body: str, annotations: Mapping[str, Any]) -> str:
         head, _, text = entry.partition("\n")
         names, _, kind = head.partition(" : ")
         kind = kind or _plain(str(annotations.get(names, "")))
-        named = ", ".join(f"**{name.strip().lstrip('*')}**" for name in names.split(",")) if kind or text else names
+        # What is returned has a type, perhaps with a shape, and no name.
+        several = [name.strip().lstrip("*") for name in names.split(",")]
+        several = several if all(name.isidentifier() for name in several) else [names]
+        named = ", ".join(f"**{name}**" for name in several) if kind or text else names
         kind = f": {kind}" if kind else ""
         about = f". {_linked(' '.join(text.split()))}" if text.strip() else ""
         lines.append(f"- {named}{kind}{about}")

@@ -124,12 +124,13 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Every piece is compared with the spline at five samples, with keys and handles as float32 has them. The difference
     has double zeros at the ends, so a polynomial of the eighth degree interpolates it. The maximum of that polynomial
     is found at eleven places and by a parabola between them. The error is this maximum, plus the last term again for
-    the degrees that five samples can't resolve, plus 1 %. It equals the largest difference or is a few percent larger,
-    but up to a sixth smaller where an ease ends within a piece. A piece with too large an error is divided again, until
-    it is within the tolerance, or its parts would be too short: 1/80 frame, or twelve float32 steps of the frame.
-    `Fit.errors` shows where the tolerance is not reached. That happens where the key's own numbers are one of many
-    representations of its orientation (no turn, gimbal lock), so a rotation has to change to another axis or other
-    Euler angles in no time. It also happens at frames so large that float32 hardly resolves them.
+    the degrees that five samples can't resolve, plus 1 %. It equals the largest difference or is a few percent larger.
+    Where an ease ends within a piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with
+    too large an error is divided again, until it is within the tolerance, or its parts would be too short: 1/80 frame,
+    or twelve float32 steps of the frame. `Fit.errors` shows where the tolerance is not reached. That happens where the
+    key's own numbers are one of many representations of its orientation (no turn, gimbal lock), so a rotation has to
+    change to another axis or other Euler angles in no time. It also happens at frames so large that float32 hardly
+    resolves them.
 
     Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
     farther away reach the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times
