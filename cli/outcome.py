@@ -72,12 +72,18 @@ class Outcome:
     done_before: bool = False
     is_written: bool = False
     """A result is written; in a dry run it would be."""
+    is_withheld: bool = False
+    """--strict has withheld the result."""
 
     @property
     def status(self) -> Status:
-        """The status; with errors and a result it is "faults": what was refused is in the result as it was."""
+        """The status; with errors and a result it is "faults": what was refused is in the result as it was.
+
+        A missing library is a fault, too, where nothing is to be written.
+        """
         if self.report.errors:
-            return "faults" if self.is_written else "failed"
+            lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in self.report.errors)
+            return "faults" if self.is_written or (lacks_libraries and not self.is_withheld) else "failed"
         if self.done_before:
             return "before"
         return "skipped" if self.nothing_to_do else "done"

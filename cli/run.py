@@ -154,6 +154,7 @@ def _write_result(job: Job, file: Path, target: Path, source: Source, content: b
     has_result = bool(report.tracks) or job.makes_new_files
     if report.errors and (job.given.strict or not has_result):
         report.notes += [Finding("NOT_WRITTEN_STRICT")] if has_result else []
+        outcome.is_withheld = job.given.strict
         return
     if not has_result and outcome.nothing_to_do is None:
         outcome.nothing_to_do = Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")

@@ -105,9 +105,9 @@ def set_keys(  # noqa: PLR0913
 ) -> Report:
     """Replace the keys of a track by keys with TCB parameters or tangents, as importers have them.
 
-    With parameters of 3D Studio or 3ds Max the track becomes TCB, and handles play it. Other dialects become TCB where
-    parameters of 3D Studio have the same tangents. Elsewhere the keys get the handles of the tangents, which play
-    numbers exactly, and stay plain.
+    With parameters of 3D Studio or 3ds Max from -1 to 1 the track becomes TCB, and handles play it. Other parameters
+    become TCB if parameters of 3D Studio have the same tangents. Otherwise the keys get the handles of the tangents,
+    which play numbers exactly, and stay plain, which a note says. A bake of the track is discarded with its keys.
 
     Parameters
     ----------
@@ -179,7 +179,11 @@ def set_keys(  # noqa: PLR0913
             rpt_("values of {:s} have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
         )
     parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
-    return _write(datablock, found, stored, numbers, parameters, slopes, kinds)
+    report = _write(datablock, found, stored, numbers, parameters, slopes, kinds)
+    has_tangents = any(side is not None for side in sides)
+    if parameters is None and not has_tangents and any(given[name].any() for name in _TANGENTS):
+        report.notes.append(found.finding("STAYS_PLAIN"))
+    return report
 
 
 @checked

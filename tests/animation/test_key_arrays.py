@@ -89,6 +89,15 @@ def test_even_keys_of_another_dialect_become_tcb(box: Any, animation: Any) -> No
     np.testing.assert_allclose(found.tension[1:-1], 0.5, atol=1e-7)
 
 
+def test_parameters_beyond_their_range_stay_plain_and_a_note_says_so(box: Any, animation: Any) -> None:
+    report = animation.set_keys(box, "location", FRAMES, VALUES, tension=[0.0, 2.0, 0.0, 0.0, 0.0])
+    assert [(note.code, note.object, note.track) for note in report.notes] == [("STAYS_PLAIN", "Box", "location")]
+    # With a tension of 2 the tangent is the opposite of that without.
+    found, plain = animation.get_keys(box, "location"), tcb.VectorSpline(Keys(FRAMES, VALUES))
+    np.testing.assert_allclose(found.tangents_out[1], -plain(FRAMES[1], nu=1), atol=1e-5)
+    assert not animation.set_keys(box, "location", FRAMES, VALUES, tension=1.0).notes
+
+
 def test_tangents_are_played_exactly_and_come_back(box: Any, animation: Any) -> None:
     slopes = np.random.default_rng(3).normal(size=(5, 3)) * 0.2
     animation.set_keys(box, "location", FRAMES, VALUES, tangents_in=slopes, tangents_out=slopes)

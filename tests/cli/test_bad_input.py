@@ -388,6 +388,9 @@ def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):
     assert state(file, "Prop") == "baked"
     known = tcb("info", file, "--json")
     assert (known.status, known.lines[0]["missing_libraries"]) == (0, ["//walk.blend"])
+    for verb in (["check"], ["rotations"], ["rotations", "--repair", "--in-place"]):
+        read = tcb(*verb, file, "--json")
+        assert (read.status, read.lines[0]["status"]) == (FAULTS, "faults")
     assert "missing library //walk.blend" in tcb("info", file).out
 
 
