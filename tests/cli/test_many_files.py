@@ -315,7 +315,6 @@ def test_a_dry_run_writes_nothing_and_reports_each_track(tcb, walk, tmp_path):
     [
         ("export", (), "walk.3ds"),
         ("export-table", ("--objects", "Hips"), "walk.csv"),
-        ("velocities", ("--table",), "walk.csv"),
         ("velocities", (), "walk.blend"),
         ("rotations", ("--key-whole",), "walk.blend"),
     ],
