@@ -20,7 +20,7 @@ class Finding:
     code: str
     """The kind, such as LOCKED: the same in all languages and versions."""
     object: str = ""
-    """The name of the datablock, such as `Ball`, or `Cam (camera)` where it is no object; empty of a file."""
+    """The name of the datablock, such as `Ball`, or `Cam (camera)` where it is not an object; empty for a file."""
     track: str = ""
     """The path of the track; empty where it is not one track's."""
     frame: float | None = None

@@ -65,13 +65,13 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "VALUE_NOT_FINITE": n_("its value is not a finite number"),
     "HANDLE_NOT_FINITE": n_("a handle is not at finite numbers"),
     "PLAYED_NOT_FINITE": n_("what it plays is not a finite number"),
-    "ZERO_QUATERNION": n_("the quaternion is zero, which is no rotation"),
+    "ZERO_QUATERNION": n_("the quaternion is zero, which is not a rotation"),
     "TWO_KEYS_AT_FRAME": n_("two keys at one frame; delete or move one of them"),
     "KEYED_APART": n_("its channels are keyed at different frames; key them together first"),
     "KEYS_TOO_NEAR": n_("keys of its channels are less than {:g} frames apart. Move them to one frame"),
     "VALUE_TOO_LARGE": n_("its value is so large that the motion could leave float32"),
     "TOO_FAST": n_("its angular velocity is above {:g} radians a frame"),
-    "MOTION_TOO_FAR": n_("its motion after this key goes so far that float32 can't hold it"),
+    "MOTION_TOO_FAR": n_("its values after this key are too large for float32"),
     "TURN_TOO_FAR": n_(
         "it turns {:.4g} degrees from the key before it; of more than {:g} {:s} keeps none: "
         "set keys between, or choose Turns: Shortest (path SHORTEST)"
@@ -118,8 +118,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "its keys have handle types that you chose. They matter where handles play; this bake plays TCB there"
     ),
     "TURNED_SHORT": (
-        n_("turned {:,} key to the short way. Choose Turns: As Keyed for the keyed turns"),
-        n_("turned {:,} keys to the short way. Choose Turns: As Keyed for the keyed turns"),
+        n_("{:,} key now turns the short way. Choose Turns: As Keyed to keep the turns as keyed"),
+        n_("{:,} keys now turn the short way. Choose Turns: As Keyed to keep the turns as keyed"),
     ),
     "KEYED_NEAR": n_(
         "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there. Move them to one frame"
@@ -133,8 +133,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "WORLD_NO_PARENT": n_("it has no parent, so it is interpolated in the world already"),
     "WORLD_NO_TRACK": n_("it has no TCB location or rotation. Enable it first"),
     "PARENT_FLAT": n_("its parent's scale is zero there"),
-    "PARENT_UNEQUAL": n_("its parent is unequally scaled, so its rotation in the world is no rotation"),
-    "PARENT_MIRRORED": n_("its parent is mirrored, so its rotation in the world is no rotation"),
+    "PARENT_UNEQUAL": n_("its parent is unequally scaled, so its rotation in world space is not a pure rotation"),
+    "PARENT_MIRRORED": n_("its parent is mirrored, so its rotation in world space is not a pure rotation"),
     # Enable, and what takes TCB away.
     "TURNS_AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
     "TURNS_SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
@@ -146,7 +146,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "LOOK_CHANGED": n_("its motion changes by up to {:size}, which no parameters avoid"),
     "NOT_BEZIER": n_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB"),
     "NOTHING_BAKED": n_("nothing on it is baked"),
-    "NOTHING_PLAYED": n_("no track of it is played by handles or baked"),
+    "NOTHING_PLAYED": n_("none of its tracks is baked or played with handles"),
     "NO_TCB_TRACK": n_("it has no TCB track"),
     "TIMING_STAYS": n_("its frame function stays. Remove it in the Timing panel (script: remove_retiming)"),
     "TABLE_PART_REMOVED": n_("the damaged part of the TCB table was removed"),
@@ -247,7 +247,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COLUMN_WITHOUT_COMPONENT": n_("it has {:d} components: name one, as in {:s}[0]"),
     "COLUMN_UNKNOWN": n_("it has no float property of this name"),
     "COLUMN_OWNER_EMPTY": n_("its {:s} is empty, so there is no such property"),
-    "COLUMN_NOT_ANIMATABLE": n_("it is no property of its own that can be animated"),
+    "COLUMN_NOT_ANIMATABLE": n_("it is not a separate property that can be animated"),
     "COLUMN_NOTHING_ROTATES": n_("there is nothing of this name that rotates"),
     "ROW": n_("line {:d}: {:s}"),
     "ROW_BEYOND": n_("frame {:g} is beyond Blender's last, {:g}"),
@@ -276,7 +276,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "LOCATION_OFF": n_("its location is {:size} off the file's keys; import the file again, or choose its own objects"),
     "ROTATION_OFF": n_("its rotation is {:size} off the file's keys; import the file again, or choose its own objects"),
     "SCALE_OFF": n_("its scale is {:size} off the file's keys; import the file again, or choose its own objects"),
-    "MOVED_WITHOUT_CURVES": n_("the file moves it, and it has no F-curves; import its animation first"),
+    "MOVED_WITHOUT_CURVES": n_("the file animates it, but it has no F-curves; import its animation first"),
     "KEY_BEYOND": n_("a key of the file is beyond Blender's last frame, {:g}"),
     "RESTORE_TCB": n_("it is a TCB track; remove TCB first, then restore its curves"),
     "RESTORED_NEARLY": n_("handles play it within {:size}; Exact adds keys until they play it"),
@@ -326,7 +326,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOT_WORLD_SPACE": n_("it does not work in world space"),
     "OTHER_CONSTRAINTS": n_("other constraints act on it too"),
     "PLACE_NOT_FINITE": n_("a place is not a finite number"),
-    "TARGET_NO_BONE": n_("its target {:s} is no bone"),
+    "TARGET_NO_BONE": n_("its target {:s} is not a bone"),
     "TOO_MANY_FRAMES": n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range"),
     "NO_PARENT": n_("it has no parent"),
     "BONE_WITHOUT_PARENT": n_("its bone {!r} has no parent"),
@@ -417,11 +417,15 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "DELTAS": n_("has delta transforms"),
     "PARENT_INVERSE_SHEARS": n_("has a parent inverse that shears"),
     "NOT_WRITTEN": n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB"),
-    "WRITTEN_UNBAKED": n_("TCB, but not baked: written as a bake would play it, not as Blender does"),
-    "WRITTEN_OUT_OF_DATE": n_("edited since its last bake: written as a bake would play it, not as Blender does"),
-    "WRITTEN_EDITED_OUTSIDE": n_("edited outside since its bake: written as a bake would play it, not as Blender does"),
+    "WRITTEN_UNBAKED": n_("TCB, but not baked: written as a bake would play it, not as Blender plays it now"),
+    "WRITTEN_OUT_OF_DATE": n_(
+        "edited since its last bake: written as a bake would play it, not as Blender plays it now"
+    ),
+    "WRITTEN_EDITED_OUTSIDE": n_(
+        "edited outside since its bake: written as a bake would play it, not as Blender plays it now"
+    ),
     "WRITTEN_OTHER_MODE": n_(
-        "baked for another rotation mode: written as one in its own would play, not as Blender does"
+        "baked for another rotation mode: written as a bake in its own mode would play it, not as Blender plays it now"
     ),
     "FILE_KEYS_FAR_APART": n_(
         "between its first and its last key there are {:,.0f} frames, more than the limit of {:,} samples: "
@@ -457,7 +461,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "DRIVER_DECIDES": n_("a driver decides its {:s}, so what the file has of it is left"),
     "SAMPLES_FOR_HANDLES": n_("baked as samples, as handles would be off by up to {:size}"),
     "HANDLES_FOR_SAMPLES": n_(
-        "played by handles, as about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake them."
+        "played with handles, as about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake them."
     ),
     "NODE_LEFT": n_("left: {:s}"),
     "NODE_WITHOUT_OBJECT": n_("left: no object of this name"),
@@ -495,9 +499,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "FLAT_MESH": n_("it is flat at the first frame, so its mesh is written without the object's turn and scale"),
     "MIRRORED_MESH": n_("its scale mirrors it: other readers may show its mesh the other way round"),
-    "MESH_MATRIX": n_("its mesh's matrix is flat or not finite: the mesh is taken as it is"),
+    "MESH_MATRIX": n_("its mesh matrix is singular or not finite: the mesh is imported without applying it"),
     "VERTICES_NOT_FINITE": n_("{:d} of its vertices have no finite place: put at the origin"),
-    "FACES_WITHOUT_VERTICES": n_("{:d} of its faces have vertices that are not there: left out"),
+    "FACES_WITHOUT_VERTICES": n_("{:d} of its faces have missing vertices: left out"),
     "TEXTURE_COORDINATES": n_("its texture coordinates are not one a vertex: left out"),
     # Files of the command.
     "FILE_NOT_READ": n_("can't be read: {:s}"),
@@ -529,8 +533,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOTHING_BUT_LINKED": n_("nothing to do: what there is to do is linked, and left to its own file"),
     "NO_OBJECT_MATCHES": n_('no object matches "{:s}"; there is {:names}'),
     "NO_OBJECT": n_('no object matches "{:s}"; there is none at all'),
-    "NOT_WRITTEN_STRICT": n_("no result is written, since --strict was said"),
-    "NOT_IN_A_SCENE": n_("not checked: it is in no scene"),
+    "NOT_WRITTEN_STRICT": n_("no result was written because --strict is set"),
+    "NOT_IN_A_SCENE": n_("not checked: it is not in any scene"),
     "NO_JOINT_OBJECT": n_('no object is called "{:s}"; for a bone write OBJECT:BONE'),
     "VIOLATION": n_("{:s}, {:s}"),
     "JOINT_HOLDS": n_('its joint on "{:s}" holds exactly, {:,} samples'),

@@ -143,7 +143,7 @@ REDUCE = {
         n_("Method that plays the keys"),
         "HERMITE",
         {
-            "TCB": (n_("TCB"), n_("Keys with tension and bias, to edit with the sliders")),
+            "TCB": (n_("TCB"), n_("Keys with tension and bias, which you can edit with the sliders")),
             "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest keys, without sliders")),
         },
     ),
@@ -184,7 +184,7 @@ REDUCE = {
     ),
     "period": Option(
         n_("Smoothing Period"),
-        n_("Longest period, in frames, of swings to filter before. 0: off"),
+        n_("Longest period, in frames, of oscillations to filter out before reducing. 0: off"),
         None,
         "FRAMES",
         low=0.0,
@@ -193,7 +193,7 @@ REDUCE = {
     ),
     "together": choice(
         n_("Group Keys By"),
-        n_("Channels that have keys at common frames"),
+        n_("Channels that are keyed at the same frames"),
         "BONE",
         {
             "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
@@ -217,12 +217,12 @@ RETIME = {
         n_("Initial shape of the curve"),
         "AS_IT_IS",
         {
-            "AS_IT_IS": (n_("As It Is"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
+            "AS_IT_IS": (n_("Unchanged"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
             "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
             "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
             "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
             "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
-            "PING_PONG": (n_("Ping-Pong"), n_("To and fro between the first and the last key")),
+            "PING_PONG": (n_("Ping-Pong"), n_("Back and forth between the first and last keys")),
             "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
             "CONSTANT_SPEED": (
                 n_("Constant Speed"),
@@ -268,7 +268,7 @@ VELOCITIES = {
         {
             "VELOCITY": (
                 n_("Velocity"),
-                n_("Velocity per component, of rotations in radians about the parent's axes"),
+                n_("Velocity of each component. For rotations: in radians, about the parent's axes"),
             ),
             "ACCELERATION": (n_("Acceleration"), n_("Change of the velocity")),
             "SPEED": (n_("Speed"), n_("Length of the velocity")),
@@ -302,8 +302,11 @@ TRACK = {
         n_("First and last segment of a rotation"),
         "3DS",
         {
-            "3DS": (n_("3D Studio"), n_("First and last segment as in 3D Studio 4")),
-            "TANGENT": (n_("As for Location"), n_("First and last segment as those of values")),
+            "3DS": (n_("3D Studio"), n_("Treat the first and last segments as in 3D Studio 4")),
+            "TANGENT": (
+                n_("As for Location"),
+                n_("Treat the first and last segments as for location and other values"),
+            ),
         },
     ),
     "construction": choice(

@@ -53,13 +53,13 @@ _WITHOUT_EFFECT = frozenset(
 """Arguments on which the content of a result does not depend."""
 _SUMMARIES = {
     "bake": n_("Write the exact motion into locked F-curves, which any Blender plays."),
-    "free": n_("Replace baked F-curves by the animator's own keys, unlocked."),
+    "free": n_("Replace baked F-curves with the animator's own keys, unlocked."),
     "restore": n_("Switch the TCB motion off. The parameters stay."),
     "apply": n_("Keep the motion as plain animation, without TCB."),
     "remove": n_("Restore the animator's curves and delete all TCB data."),
     "enable": n_("Make tracks TCB, without baking them yet."),
     "reduce": n_("Reduce curves with a key on every frame to few keys, whose handles play the same."),
-    "curves": n_("Replace imported keys by those of an FBX or glTF file, with its tangents."),
+    "curves": n_("Replace imported keys with the keys and tangents of an FBX or glTF file."),
     "info": n_("List tracks with their keys, parameters and states. Nothing is written."),
     "check": n_("Check cameras, scales and joints at every frame. Nothing is written."),
     "rotations": n_("List rotations that flip or jump between keys, of all actions, or repair them."),
@@ -334,7 +334,7 @@ def _add_output(verb: argparse.ArgumentParser, name: str) -> None:
     if name in _RESULTS:
         verb.set_defaults(in_place=False)
     else:
-        verb.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE by its result"))
+        verb.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE with its result"))
     relative_to = rpt_("Keep in --output the subfolders that the FILEs have in this folder")
     verb.add_argument("--relative-to", metavar="DIR", help=relative_to)
     dry_run = rpt_("Write nothing, and report what would change of each track")
@@ -487,7 +487,7 @@ def _add_check(verb: argparse.ArgumentParser) -> None:
     _add_range(verb, "--range", n_("Frames to check (default: each scene's, and all keys before and after it)"))
     joint = rpt_("Measure the joint of this object's origin, or this bone's head, with its parent; may be repeated")
     verb.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
-    tolerance = Option("", n_("Largest distance of a joint that is no error"), 1e-4, "DISTANCE", low=0.0)
+    tolerance = Option("", n_("Largest distance of a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
     _add(verb, "--joint-tolerance", tolerance)
 
 

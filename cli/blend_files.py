@@ -81,7 +81,7 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
 
 
 def missing_libraries() -> list[str]:
-    """Return the paths of the open file's libraries that are not there."""
+    """Return the paths of the open file's missing libraries."""
     return [library.filepath for library in bpy.data.libraries if library.is_missing]
 
 

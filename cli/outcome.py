@@ -68,7 +68,7 @@ class Outcome:
     """The result of a check in one line."""
     seconds: float = 0.0
     nothing_to_do: Finding | None = None
-    """Why nothing was done, which is no error."""
+    """Why nothing was done, which is not an error."""
     done_before: bool = False
     is_written: bool = False
     """A result is written; in a dry run it would be."""

@@ -19,7 +19,7 @@ def only_results_on_standard_output() -> Iterator[TextIO]:
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        # A file's name may hold bytes that are no text. Operators print their reports through Python.
+        # A file's name may hold bytes that are not text. Operators print their reports through Python.
         with (
             open(kept, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as results,
             contextlib.redirect_stdout(sys.stderr),

@@ -2,9 +2,9 @@
 """Several files at a time, in worker processes.
 
 The process that was started does one file after the other, and starts workers where the work that is left takes longer
-than their start. A worker prints a line when it is ready. Then it reads a file and its target from its standard input,
-does the file, and answers with a line that has the status and what standard output gets. Each line begins with the
-record separator, which tells it from what Blender prints.
+than their start. A worker prints a line when it is ready. Then it reads a file name and its target from standard input,
+processes the file, and replies with a line that contains the status and the text for standard output. Each line begins
+with the record separator, which tells it from what Blender prints.
 """
 
 from __future__ import annotations

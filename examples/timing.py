@@ -38,7 +38,7 @@ def functions() -> dict[str, Callable[[Array], Array]]:
     """Return the frame functions by their names in the sidebar."""
     last = FRAMES[-1]
     return {
-        "As It Is": lambda t: t,
+        "Unchanged": lambda t: t,
         "Reverse": lambda t: last - t,
         "Hold": lambda t: np.where(t < 20.0, t, np.where(t < 38.0, 20.0, t - 18.0)),
         "Ping-Pong, twice as fast": lambda t: last - np.abs(2.0 * t - last),

@@ -23,7 +23,7 @@ def mirrors(mesh: Mesh) -> bool:
 
 
 def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> Float64Array:
-    """Return the vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
+    """Return the vertices (n, 3) in node space: the space of the mesh matrix, centered on the pivot.
 
     `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
     Source: docs/formulas, "Nodes of 3D Studio files".
@@ -73,7 +73,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
 
 
 def sound_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
-    """Return which triangles (n, 3) have three vertices and are no duplicates; and the others, counted.
+    """Return which triangles (n, 3) have three vertices and are not duplicates; and the others, counted.
 
     Vertices have numbers of 16 bits, so that the three of a triangle make one number.
     """

@@ -69,7 +69,10 @@ IMPORT = {
         n_("Playback of the imported motion"),
         "HANDLES",
         {
-            "HANDLES": (n_("Handles"), n_("Play by handles. Rotations more than a degree off are baked as samples")),
+            "HANDLES": (
+                n_("Handles"),
+                n_("Play the motion with handles. Rotations more than a degree off are baked as samples"),
+            ),
             "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
             "NONE": (n_("None"), n_("Set keys and parameters only, and bake later")),

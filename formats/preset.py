@@ -36,9 +36,9 @@ def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
         text = content.decode("utf-8-sig")
         statements = ast.parse(text).body
     except SyntaxError as error:
-        raise PresetError(n_("it is no Python"), error.lineno) from error
+        raise PresetError(n_("it is not Python"), error.lineno) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise PresetError(n_("it is no Python")) from error
+        raise PresetError(n_("it is not Python")) from error
     given = dict(_numbers(statements, text.splitlines(), parameters))
     if not given:
         raise PresetError(n_("it sets no parameter"))

@@ -136,11 +136,11 @@ def _decoded(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        reason = n_("byte {:d} is no text; the table has to be UTF-8", error.start)
+        reason = n_("byte {:d} is not text; the table has to be UTF-8", error.start)
         raise TableError(reason, line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TableError(n_("it holds bytes of 0: it is no text"), line)
+        raise TableError(n_("it contains zero bytes: it is not text"), line)
     return text
 
 
@@ -259,7 +259,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
     times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
     if not times:
         names = ", ".join(header)[:80]
-        raise TableError(n_('no column is the time: name one "frame" or "seconds", not {:s}', names), line)
+        raise TableError(n_('there is no time column: name one "frame" or "seconds" (found: {:s})', names), line)
     units = set(times.values())
     unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
     chosen = [column for column, own in times.items() if own == unit]

@@ -139,7 +139,7 @@ class BaseSpline(ABC):
     @property
     @abstractmethod
     def loop_gap(self) -> float:
-        """Return the distance from the last key's value to the first's, of rotations the angle: 0 for a closed loop."""
+        """Return the distance, for rotations the angle, from the last key's value to the first's. 0: a closed loop."""
 
     @property
     @abstractmethod
@@ -190,7 +190,7 @@ class ComponentSpline(BaseSpline):
         return type(self), self.keys.values.shape[1]
 
     def to_ppoly(self) -> PiecewisePolynomial:
-        """Return the polynomials in the frame, ease included, held or repeated outside.
+        """Return the polynomials as functions of the frame, including ease, held or repeated outside the keys.
 
         Raises
         ------

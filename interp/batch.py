@@ -369,7 +369,7 @@ def _checked_frames(
         return checked_row("frames", cast(npt.ArrayLike, frames)), None
     several = list(cast(Sequence[npt.ArrayLike], frames))
     if len(several) != count:
-        raise ValueError(f"frames are {len(several)} arrays, for {count} splines")
+        raise ValueError(f"frames must have one array per spline: got {len(several)} arrays for {count} splines")
     # Tracks keyed alike share their frames, which are checked once.
     rows: dict[int, Float64Array] = {}
     for index, each in enumerate(several):

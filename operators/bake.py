@@ -32,7 +32,7 @@ from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
-    """Give keys of selected objects, in Pose mode of bones, TCB parameters"""
+    """Give TCB parameters to keys of selected objects, or of selected bones in Pose Mode"""
 
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
@@ -40,7 +40,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     keep_look: property_of(ENABLE["keep_look"])
     live: BoolProperty(
         name="Live",
-        description="Play by handles and update after each edit. On for buttons, off for scripts",
+        description="Play with handles and update after each edit. Default: on for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 
@@ -78,11 +78,11 @@ def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
         operator.report({"WARNING"}, warning)
 
 
-_BY_HANDLES = n_("Play the motion by handles of your own keys, after freeing a bake")
+_BY_HANDLES = n_("Play the motion with handles of your own keys, after freeing a bake")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
-    """Write exact motion of selected objects, in Pose mode of bones, into locked F-curves"""
+    """Write exact motion of selected objects, or of bones in Pose Mode, into locked F-curves"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
@@ -197,7 +197,7 @@ def _is_eased(track: Track, scene: Any) -> bool:
 
 
 class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake rotations and eased tracks played by handles, for export without sampling"""
+    """Bake rotations and eased tracks played with handles, for export without sampling"""
 
     bl_idname = "tcb.bake_for_gltf"
     bl_label = "Bake Rotations and Eases as Curves"
@@ -211,7 +211,7 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
 
 
 class TCB_OT_free(OnSelection, bpy.types.Operator):
-    """Replace baked curves of the selection by your own keys, unlocked"""
+    """Replace baked curves of the selection with your own keys, unlocked"""
 
     bl_idname = "tcb.free"
     bl_label = "Free Bake"

@@ -30,7 +30,7 @@ def write_file(path: Path, content: bytes) -> None:
     Raises OSError, whose text names the file.
     """
     if not path.name:
-        raise OSError(rpt_("{} can't be written: it is no name of a file", path))
+        raise OSError(rpt_("{} can't be written: it is not a file name", path))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         try:

@@ -54,7 +54,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     ease_from: parameter("ease_from", options={"SKIP_SAVE"})
     velocity: FloatVectorProperty(
         name="Velocity",
-        description="Velocity per frame of three components, of rotations in radians about the parent's axes",
+        description="Velocity per frame of three components. For rotations: in radians, about the parent's axes",
         size=3,
         options={"SKIP_SAVE"},
     )
@@ -227,7 +227,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
 
 
 class TCB_OT_key_paste(bpy.types.Operator):
-    """Paste copied parameters to these keys, in order or one key's to all"""
+    """Paste the copied parameters: in order, or from one copied key to all these keys"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"

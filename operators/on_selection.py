@@ -21,7 +21,7 @@ class WithData:
 
     use_data: BoolProperty(
         name="Object Data",
-        description="Also cameras, lights, shape keys, materials and nodes of the objects",
+        description="Include the objects' cameras, lights, shape keys, materials and nodes",
         default=True,
     )
 
@@ -29,8 +29,8 @@ class WithData:
 class OnSelection(WithData):
     """One verb of `animation`, applied to each datablock that is selected.
 
-    It is no operator itself: Blender's tools look for messages to translate only in operators that are registered, and
-    in what derives from these.
+    It is not an operator itself: Blender's tools look for messages to translate only in operators that are registered,
+    and in what derives from these.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
@@ -42,7 +42,7 @@ class OnSelection(WithData):
     otherwise: ClassVar[str] = ""
     """The report where there was nothing to do and no error."""
     works_on: ClassVar[str] = ""
-    """State of tracks to work on: "TCB", "PLAYED" (by handles or baked), "BAKED", or any, ""."""
+    """State of tracks to work on: "TCB", "PLAYED" (with handles or baked), "BAKED", or any, ""."""
     nothing: ClassVar[str] = ""
     """The message of the grayed button where no selected track is in that state."""
 

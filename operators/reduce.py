@@ -77,7 +77,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
-    """Replace dense curves by few keys, in a copy of the action"""
+    """Replace dense curves with a few keys, in a copy of the action"""
 
     bl_idname = "tcb.reduce"
     bl_label = "Reduce to TCB Keys"
@@ -85,7 +85,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
     live: BoolProperty(
         name="Live",
-        description="Update the new action after each edit. On for buttons, off for scripts",
+        description="Update the new action after each edit. Default: on for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 
@@ -154,5 +154,5 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
 
 
 def _within(wanted: Wanted, frame_range: tuple[float, float] | None) -> Wanted:
-    """Return what is wanted, of keys in a range if there is one."""
+    """Return the requested reduction, limited to a range of keys if there is one."""
     return wanted if frame_range is None else replace(wanted, frame_range=frame_range)

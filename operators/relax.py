@@ -54,7 +54,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     target: StringProperty(name="Target", description="Name of the object that the condition is about besides this one")
     target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
     target_point: FloatVectorProperty(
-        name="Target's Point", description="In the target's own axes", size=3, subtype="TRANSLATION"
+        name="Target Point", description="In the target's own axes", size=3, subtype="TRANSLATION"
     )
     height: FloatProperty(name="Height", description="Height above the plane", default=0.0, subtype="DISTANCE")
     use_low: BoolVectorProperty(name="Low", description="Angles that have a lower limit", size=3)

@@ -25,7 +25,7 @@ OBJECT_ITEMS = (
 
 
 class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Replace imported keys by those of the file, with its tangents (import the file first)"""
+    """Replace imported keys with the file's keys and tangents (import the file first)"""
 
     bl_idname = "import_anim.tcb_restore_curves"
     bl_label = "Restore Curves"

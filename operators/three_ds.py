@@ -42,7 +42,7 @@ class FileTiming:
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
 class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import scenes of 3D Studio files with their keys and TCB parameters"""
+    """Import scenes from 3D Studio files, with their keys and TCB parameters"""
 
     bl_idname = "import_anim.tcb_3ds"
     bl_label = "Import 3D Studio Animation"
@@ -68,7 +68,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     sample_limit: property_of(IMPORT["sample_limit"])
     use_live: BoolProperty(
         name="Live",
-        description="Update the motion after each edit. On for buttons, off for scripts",
+        description="Update the motion after each edit. Default: on for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 

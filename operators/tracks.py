@@ -51,7 +51,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     track: StringProperty(
-        name="Track", description="Path of the animated property. 'rotation': that of the rotation mode"
+        name="Track", description="Data path of the animated property, or 'rotation' for the rotation mode's property"
     )
     method: property_of(TRACK["method"])
     angles: property_of(TRACK["angles"])
@@ -169,7 +169,7 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
 
 
 class TCB_OT_frame_function_remove(_OfLevel, bpy.types.Operator):
-    """Remove the frame function, so that each frame plays at its time"""
+    """Remove the frame function, so that every frame plays at its original time"""
 
     bl_idname = "tcb.frame_function_remove"
     bl_label = "Remove Frame Function"

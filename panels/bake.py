@@ -70,7 +70,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
 
 class TCB_PT_defaults(Advanced, bpy.types.Panel):
-    """Parameters of keys that have none of their own"""
+    """Parameters used for keys that have none of their own"""
 
     bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"

@@ -19,7 +19,7 @@ from .widgets import draw_text
 
 
 class TCB_PT_timing(Advanced, bpy.types.Panel):
-    """Curves that play the motion at other frames, and leave its keys"""
+    """Curves that change the timing of the motion, without changing its keys"""
 
     bl_idname = "TCB_PT_timing"
     bl_label = "Timing"
@@ -102,7 +102,7 @@ def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str
         return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction 0 to 1")}.get(kind, _CURVE)
     if len(keys) == _ENDS:
         if (start, end) == (first, last):
-            return n_("As It Is")
+            return n_("Unchanged")
         if (start, end) == (last, first):
             return n_("Reverse")
         return n_("Scale Duration") if start == first and end > start else _CURVE

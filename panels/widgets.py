@@ -66,7 +66,10 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
 
 
 def lines(text: str, letters: int) -> list[str]:
-    """Return the lines of a text. Chinese and Japanese characters have the width of two letters, and no spaces."""
+    """Return the lines of a text.
+
+    Chinese and Japanese characters are two letters wide and are not separated by spaces.
+    """
     doubled = "".join(each + _FILLER if unicodedata.east_asian_width(each) in "WF" else each for each in text)
     broken = [line.replace(_FILLER, "") for line in textwrap.wrap(doubled, letters)]
     for number in range(1, len(broken)):

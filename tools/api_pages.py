@@ -61,7 +61,7 @@ TURNS = (
 )
 """Names of `interp.rotations` that are on a page of their own."""
 FUNCTIONS = {"retiming.ConstantSpeed"}
-"""Classes that are called, and are no splines."""
+"""Classes that are called, and are not splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """What splines have for `interp.batch`."""
 CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')

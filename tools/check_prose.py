@@ -80,7 +80,7 @@ RULES = [
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Return the sentences, with code, formulas, labels and links replaced by plain words."""
+    """Return the sentences, with code, formulas, labels and links replaced with plain words."""
     text = re.sub(r"`+[^`]*`+|\$[^$]+\$", "`code`", paragraph)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\*{1,2}(?=\S)[^*]+\*{1,2}", "*label*", text)

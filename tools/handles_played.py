@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what Blender plays by handles with samples of the same tracks, in whole files.
+"""Compare what Blender plays with handles to samples of the same tracks, in whole files.
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/figures/handles_played.png]
 

@@ -6,7 +6,7 @@
 All keyed properties of a .blend file are enabled with Keep Look; baked as samples, as curves and as handles, and
 restored each time; then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported
 as .3ds and imported again. Every F-curve of the file is compared to the last bit, and its values. A .3ds file is
-imported, played by samples and by handles, exported, and imported again. Each file has a process of its own, with a
+imported, played with samples and with handles, exported, and imported again. Each file has a process of its own, with a
 time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit, license. With
 --page the tables are written into that page. Needs Blender as a Python module.
 """

@@ -44,7 +44,7 @@ def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
 
 
 def run_again_with_blender() -> NoReturn:
-    """Replace this process by one in the project's environment."""
+    """Replace this process with one in the project's environment."""
     chosen = [version] if (version := os.environ.get("BPY")) else []
     script = str(ROOT / "tools" / "environment.sh")
     try:

@@ -36,7 +36,7 @@ class TCBFinding(bpy.types.PropertyGroup):
 
 
 def put(window_manager: Any, findings: Iterable[FoundPlace], result: str) -> None:
-    """Replace the list by these findings, and the result above it."""
+    """Replace the list with these findings, and the result above it."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result
     window_manager.tcb_finding = 0

@@ -110,7 +110,7 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
 
 
 REDUCE_FRAMES = [
-    ("KEYS", "All Keys", "All keys of selected objects, in Pose mode of bones"),
+    ("KEYS", "All Keys", "All keys of selected objects, or of selected bones in Pose Mode"),
     (
         "SELECTED",
         "Selected Keys",
@@ -171,7 +171,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
 
     relative: BoolProperty(
         name="Relative",
-        description=("Shift mixed numbers by the same amount, as Alt does, instead of making them equal"),
+        description=("Shift differing values by the same amount, as Alt does, instead of making them equal"),
         options=set(),
     )
     tension: key_parameter("tension")

@@ -93,7 +93,7 @@ def reason_nothing_is_selected(context: bpy.types.Context) -> str:
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
     """Check whether something selected has tracks of this kind.
 
-    "TCB": TCB tracks, what is left of a bake whose table is gone, or a frame function. "PLAYED": played by handles or
+    "TCB": TCB tracks, what is left of a bake whose table is gone, or a frame function. "PLAYED": played with handles or
     baked. "BAKED": baked. "": any.
     True also where that is unknown: a damaged table, or an action of several layers.
     """

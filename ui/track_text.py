@@ -158,7 +158,7 @@ _SHOWN = {
 
 
 def _error_text(track: Track, size: float) -> str:
-    """Format a maximum error, of rotations in degrees, with two digits."""
+    """Format a maximum error with two digits, in degrees for rotations."""
     return f"{math.degrees(size):.2g}°" if track.is_rotation else size_text(size)
 
 

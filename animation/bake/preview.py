@@ -62,7 +62,7 @@ class HandlePreview:
         starts = {track.path: end - len(own) for (track, own), end in zip(chosen, ends, strict=True)}
         plans = [plan for plan in _planned(users, channels, [track for track, _ in chosen]) if _can_show(plan)]
         self.paths = {plan.track.path for plan in plans}
-        """The paths of the previewed tracks: live ones played by handles."""
+        """The paths of the previewed tracks: live ones played with handles."""
         self._curves: list[bpy.types.FCurve] = []
         counts = [0]
         requests: dict[Hashable, list[_Member]] = {}
@@ -125,7 +125,7 @@ class HandlePreview:
 
 
 def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
-    """Return the plans of the live tracks played by handles."""
+    """Return the plans of the live tracks played with handles."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
@@ -137,7 +137,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 
 
 def _can_show(plan: TrackPlan) -> bool:
-    """Check whether a plan can be previewed: played by handles, and each key has a row in the table."""
+    """Check whether a plan can be previewed: played with handles, and each key has a row in the table."""
     named = all(own.are_named for own in plan.own.values())
     # Splines of angles have keys of their own inside, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)

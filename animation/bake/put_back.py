@@ -189,7 +189,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
 
 
 def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
-    """Replace the F-curve of a channel that was converted to samples by one with these keys."""
+    """Replace the F-curve of a channel that was converted to samples with one that has these keys."""
     group, extrapolation = track.group_name, track.extrapolation(index)
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)

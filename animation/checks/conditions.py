@@ -445,7 +445,10 @@ def _in(matrices: Matrices, way: Values) -> Values:
 
 
 def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """Return the least angle between the direction and a pole between each two samples, and where it is, 0 to 1."""
+    """Return the smallest angle between the direction and any pole between consecutive samples, and its position.
+
+    The position is between the two samples, 0 to 1.
+    """
     least = np.full(len(way) - 1, np.inf)
     where = np.zeros(len(way) - 1)
     for pole in np.array(list(poles), dtype=np.float64):

@@ -40,7 +40,7 @@ NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 """There is no segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
 SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
-"""A segment of the spline, which is no type of Blender's."""
+"""A segment of the spline, which is not a type of Blender's."""
 
 
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:

@@ -80,7 +80,7 @@ def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
 def state(track: Track) -> str:
     """Return the state of a track, a key of `STATES`.
 
-    PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
+    PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played with handles. BAKED: baked. OUT_OF_DATE:
     played for other keys, settings or timing than it has now. EDITED_OUTSIDE: the baked curves were changed since the
     bake. OTHER_MODE: up to date, but for another rotation mode than that of the object or bone.
     """

@@ -118,7 +118,8 @@ def bake_many(
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own. Those that share an action and slot are baked once.
+        The datablocks, or a mapping from each datablock to its own prefixes. Those that share an action and slot are
+        baked once.
     options : Options, optional
         The options of the bake. Default: those of `bake`.
     prefixes : iterable of str, optional

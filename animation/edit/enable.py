@@ -42,7 +42,7 @@ MAX_CHANGE = (math.radians(1.0), 0.01)
 _CLEARLY_LESS = 0.8
 """Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
 _OTHER = np.ones(256, dtype=np.bool_)
-"""For each interpolation: whether Blender plays it, and it is no step."""
+"""For each interpolation: whether Blender plays it, and it is not a step."""
 _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
@@ -107,7 +107,7 @@ def enable_many(
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     keep_look : bool
@@ -213,7 +213,7 @@ class _Found:
 
     @property
     def readable(self) -> list[Track]:
-        """Return the tracks whose keys are looked at."""
+        """Return the tracks whose keys can be read."""
         return [track for each in self.sets for track in each.tracks if not each.reasons.get(id(track))]
 
 

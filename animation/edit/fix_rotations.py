@@ -366,7 +366,7 @@ def _listed(
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
-    """Write equivalent values into keys and handles, and update tracks played by handles."""
+    """Write equivalent values into keys and handles, and update tracks played with handles."""
     track, changed = examined.track, examined.maps.changed
     played = track.settings.options
     if track.is_played:

@@ -103,7 +103,7 @@ def set_keys(  # noqa: PLR0913
     interpolation: object = "BEZIER",
     dialect: Dialect = "3DS",
 ) -> Report:
-    """Replace the keys of a track by keys with TCB parameters or tangents, as importers have them.
+    """Replace the keys of a track with keys that have TCB parameters or tangents, as importers have them.
 
     With parameters of 3D Studio or 3ds Max from -1 to 1 the track becomes TCB, and handles play it. Other parameters
     become TCB if parameters of 3D Studio have the same tangents. Otherwise the keys get the handles of the tangents,
@@ -369,7 +369,7 @@ def _enable(
     kinds: npt.NDArray[np.uint8],
     report: Report,
 ) -> None:
-    """Make a track TCB with its parameters, and play it by handles."""
+    """Make a track TCB with its parameters, and play it with handles."""
     channels = ensured_channels(datablock)
     (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
     settings: Settings = default_settings(track)

@@ -22,7 +22,7 @@ from .track_settings import choose
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
     """Add up the reports of the work on each datablock with its prefixes; what refuses is in `errors`.
 
-    Datablocks that share their F-curves are done with the first: that nothing is left for the others is no error.
+    Datablocks that share their F-curves are done with the first: that nothing is left for the others is not an error.
     """
     report = Report()
     for datablock, prefixes in datablocks.items():
@@ -56,7 +56,7 @@ def free_many(
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes, discard_edits
         As for `free`.
 
@@ -81,7 +81,7 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
         As for `restore`.
 
@@ -106,7 +106,7 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
         As for `remove`.
 
@@ -131,7 +131,7 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
         As for `apply`.
 
@@ -156,7 +156,7 @@ def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
         As for `key_whole`.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames and values of keys: moving keys in time, setting their values, and giving back the places that they had.
+"""Frames and values of keys: moving keys in time, setting their values, and restoring their previous positions.
 
 Keys keep their identities, and with these their parameters. Baked tracks are baked again; what handles play follows
 with the next update, as after an edit in an animation editor.

@@ -154,7 +154,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Raises
     ------
     AnimationError
-        No track is played by handles or a bake, every track was refused, or the datablock can't be edited. Nothing was
+        No track is baked or played with handles, every track was refused, or the datablock can't be edited. Nothing was
         changed.
 
     Examples
@@ -164,7 +164,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     2
     >>> animation.restore(ball)
     Traceback (most recent call last):
-    AnimationError: "Ball": no track of it is played by handles or baked
+    AnimationError: "Ball": none of its tracks is baked or played with handles
     """
     report = _work_on(datablock, prefixes, _restore)
     _check_done(report, datablock, "NOTHING_PLAYED")

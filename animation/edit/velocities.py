@@ -129,8 +129,8 @@ def write_velocities(
     -----
     The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed. By such
     a name the F-curves, which have plain linear keys, are recognized as no tracks: no bake, Restore or Remove changes
-    them, and after an edit they stay as they are until they are written again. With a frame function they are those of
-    the motion as it is played.
+    them, and after an edit they stay as they are until they are written again. If a frame function times the track, the
+    properties describe the motion as played.
 
     Examples
     --------

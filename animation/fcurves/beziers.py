@@ -61,7 +61,10 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
 
 
 def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
-    """Insert keys at ascending frames, each in a plain segment, by de Casteljau's construction: the curve stays."""
+    """Insert keys at ascending frames, each in a plain segment, without changing the curve.
+
+    By de Casteljau's construction.
+    """
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     first, inverse = np.unique(begin, return_inverse=True)
     segments = _Segments.of(keys, first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's, and the one that repeats a curve played by handles."""
+"""Cycles modifiers of F-curves: the animator's, and the one that repeats a curve played with handles."""
 
 from __future__ import annotations
 

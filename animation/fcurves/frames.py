@@ -12,7 +12,7 @@ SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
 distance below which Blender takes two keys as one."""
 ONE_KEY = 0.0101
-"""Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
+"""Frames. Blender replaces a key with one that is pasted or moved within 0.01 of it."""
 LAST_FRAME = 1_048_574
 """Blender's last frame."""
 

@@ -20,7 +20,7 @@ def key_curve(
     values: npt.NDArray[np.floating],
     interpolation: str = "BEZIER",
 ) -> None:
-    """Replace the curve's keys by plain keys at ascending frames; Bezier ones have automatic handles."""
+    """Replace the curve's keys with plain keys at ascending frames; Bezier ones have automatic handles."""
     points = fcurve.keyframe_points
     points.clear()
     points.add(len(frames))

@@ -17,7 +17,7 @@ _ALONE = 3.0
 def keyframes_of(curve: Curve) -> Keyframes:
     """Return the keys of a curve by frames, with FREE handles.
 
-    Handles of segments that are no Bezier segments are at thirds of a straight line, where Blender would put them.
+    Handles of segments that are not Bezier segments are at thirds of a straight line, where Blender would put them.
     """
     count = len(curve)
     values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)

@@ -264,7 +264,7 @@ def _can_be_played(curve: Curve) -> bool:
 
 
 def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
-    """Return a curve without segments that hold their second key's value after a segment that is no step.
+    """Return a curve without segments that hold their second key's value after a segment that is not a step.
 
     Its key would need two values. Another key right after it has the second one; without more keys the step comes at
     the second key.

@@ -58,7 +58,7 @@ def restore_curves(
     use_tcb: bool = RESTORE_CURVES["use_tcb"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Replace imported keys by the file's own, with its tangents.
+    """Replace imported keys with the file's own keys and tangents.
 
     To be called after Blender's own import of the file, with any importer and any options. Objects and bones are
     matched with the file's nodes by name, actions with its takes. The conversion of each is found from the poses at

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The meaning of edits: parameters that edits of keys imply, found by comparing keys with their records.
 
-A mirror in time negates bias and swaps eases. On a track played by handles, a key that Blender inserted keeps the
+A mirror in time negates bias and swaps eases. On a track played with handles, a key that Blender inserted keeps the
 curve, and a handle that was dragged by hand changes it: the key gets the tension, continuity and bias whose curve is
 nearest. All of this depends on the keys and the table alone, so the result is the same after every undo.
 
@@ -182,7 +182,7 @@ def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float])
 
 
 def are_implied(track: Track, own: OwnChannels) -> bool:
-    """Check whether edits since the last bake imply parameters of own keys, which the next bake sets.
+    """Check whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
 
     It would reverse or replace parameters that are set before it.
     """
@@ -272,7 +272,7 @@ def _written(track: Track, index: int) -> Written | None:
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
-    """Return the groups of channels that have one spline each; none where the track is not played by handles."""
+    """Return the groups of channels that have one spline each; none where the track is not played with handles."""
     if not track.is_played_by_handles or not own:
         return []
     if not track.is_rotation:

@@ -76,7 +76,7 @@ def _is_connected(spot: Spot) -> bool:
 
 
 class _World:
-    """Where Blender places the object or bone at the key's frame, for values of the track."""
+    """The placement of the object or bone at the key's frame in Blender, for given values of the track."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.spot, self.track = spot, track

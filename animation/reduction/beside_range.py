@@ -82,10 +82,11 @@ def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Findi
 def velocities_beside(
     track: Track, frames: Float64Array, raw: Float64Array, values: Float64Array, joins: Sequence[bool]
 ) -> Float64Array:
-    """Return how values, of rotations quaternions, change a frame at both ends, shape (2, d); NaN where no end `joins`.
+    """Return the change per frame at both ends, shape (2, d), for values or, for rotations, quaternions.
 
-    That is what plays beside: the slope of a Bezier segment there; of lines, which bend at every key, the mean slope
-    before and after the key. Where nothing moves beside, it is the slope to the next frame.
+    NaN at an end that is not in `joins`. The change is the slope of the Bezier segment outside the range. Lines bend at
+    every key, so for them it is the mean slope before and after the key. Where nothing moves outside the range, it is
+    the slope to the next frame.
     """
     found = np.full((2, values.shape[1]), np.nan)
     for side, row in ((0, 0), (1, -1)):
@@ -104,7 +105,7 @@ def velocities_beside(
 
 
 def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Array, side: int) -> float:
-    """Return the slope of one channel beside the first frame (side 0) or the last one."""
+    """Return the slope of one channel just before the first frame (side 0) or just after the last one."""
     inner = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
     keys, end = read(fcurve), float(frames[-side])
     beside = sides(keys.frames, frames)[side]

@@ -37,7 +37,7 @@ class Dense:
     raw: Float64Array
     """The channels, shape (frames, components)."""
     values: Float64Array
-    """The same, of rotations as unit quaternions."""
+    """The same, with rotations as unit quaternions."""
     slopes: Float64Array
     """How much the channels change a frame before the first frame, and after the last, shape (2, components)."""
     stays: bool = False
@@ -155,7 +155,7 @@ def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
 
 
 def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Float64Array:
-    """Return values of keys at rows, of rotations quaternions, as the track's channels have them.
+    """Return values of keys at rows, quaternions for rotations, as the track's channels have them.
 
     Where keys stand beside the frames, the ends are those of the channels, and each key is near what they play there.
     """

@@ -53,7 +53,7 @@ def key_straight(
     types: EnumArray,
     slopes: Float64Array,
 ) -> None:
-    """Replace the curve's keys by Linear and Constant ones, with Bezier ones at ends where these would go on otherwise.
+    """Replace the curve's keys with Linear and Constant ones, and Bezier ones at ends where these would go on.
 
     A first Bezier key plays the line to a key a frame after it.
     """

@@ -117,7 +117,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
 
 
 def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
-    """Give the tracks that are no bones', with the frames at which they are too far off."""
+    """Give the tracks that are not bones', with the frames at which they are too far off."""
     for path, keys in able.items():
         if not keys.dense.is_of_bone:
             far = _apart(keys, played.values[path])

@@ -28,7 +28,7 @@ from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
 
 _SAME = 1e-4
-"""Velocities before and after a key differ by no more than this part of the largest: it is no corner."""
+"""Velocities before and after a key differ by no more than this part of the largest: it is not a corner."""
 _BEZIER, _LINEAR, _CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
 
 

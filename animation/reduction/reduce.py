@@ -149,14 +149,14 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks; a mapping gives each prefixes of its own.
+        The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes, error, angle, key_count, still, period, together, frame_range, method, sample_limit, progress
         As for `reduce`.
 
     Returns
     -------
     list of Reduction, list of Finding
-        What was reduced, and what refused and is as it was.
+        The reductions, and findings for what was refused and left unchanged.
 
     Examples
     --------

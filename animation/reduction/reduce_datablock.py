@@ -283,7 +283,7 @@ class Search:
         return new
 
     def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
-        """Return how far a track that is no bone's may be off at each frame, shape (1, frames)."""
+        """Return how far a track that is not a bone's may be off at each frame, shape (1, frames)."""
         limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
         return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
 
@@ -495,7 +495,7 @@ class Search:
         return every, places_of(self._datablock, frames, every)
 
     def _off_between(self, at_frames_now: Mapping[str, Float64Array]) -> Difference:
-        """Return the difference half way between frames, where the motion did not jump and no step is now."""
+        """Return the difference halfway between frames, where the motion did not jump and no step is now."""
         now = self._motion_between() if self._between is not None else None
         if self._between is None or now is None:
             return Difference()

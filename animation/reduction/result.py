@@ -17,7 +17,7 @@ _ROOM = 1.0 + 1e-6
 
 @dataclass
 class Reduction:
-    """The result of a reduction: errors of what the handles play at whole frames, and half way between.
+    """The result of a reduction: errors of what the handles play at whole frames, and halfway between.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Reduction:
     error_at: str = ""
     """The bone or track, and the frame of that."""
     between: float = 0.0
-    """The largest such distance half way between frames, where the motion did not jump."""
+    """The largest such distance halfway between frames, where the motion did not jump."""
     between_at: str = ""
     mean: float = 0.0
     """The mean of these distances over frames and bones, or values."""
@@ -89,7 +89,7 @@ class Reduction:
 
     @property
     def is_within(self) -> bool:
-        """Return whether errors are also within the limit half way between frames."""
+        """Return whether errors are also within the limit halfway between frames."""
         return self.reached and self.between <= self.wanted * _ROOM
 
     @property

@@ -56,7 +56,7 @@ class Relaxation:
     notes: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON has it: angles in degrees, findings with their messages."""
+        """Return the result in the form used for JSON: angles in degrees, findings with their messages."""
         return as_dict(self)
 
     def __str__(self) -> str:

@@ -48,7 +48,7 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 def _repeats_by_others(track: Track, settings: Settings) -> bool:
     """Return whether modifiers of the animator's keep a cyclic track from repeating outside its keys by its own means.
 
-    Blender applies all other modifiers to what is baked, so they are no reason to bake again.
+    Blender applies all other modifiers to what is baked, so they are not a reason to bake again.
     """
     options = settings.options
     if settings.cycle == "SINGLE" or options is None:

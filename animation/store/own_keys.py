@@ -235,7 +235,7 @@ class OwnKeys:
 
     @property
     def has_chosen(self) -> bool:
-        """Return whether the animator changed anything of them after they became TCB keys."""
+        """Return whether the animator changed any of these keys after they became TCB keys."""
         return self.every.has_chosen and bool(np.count_nonzero(self.chosen))
 
     @property

@@ -55,7 +55,7 @@ def read_parameters(
 def parameter_rows(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> Numbers:
-    """Read what `read_parameters` reads as one array, shape (5, n)."""
+    """Read the same values as `read_parameters`, but as one array of shape (5, n)."""
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     first = own[min(own)]

@@ -24,7 +24,7 @@ from .plan_objects import Planned, note
 from .write_keys import Animated, write_action
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
-"""After half the sensor's width, which is no variable: Blender would see a cycle of dependencies."""
+"""After half the sensor's width, which is not a variable: Blender would see a cycle of dependencies."""
 ROLL = "radians(roll)"
 SIZE = "radians(falloff)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"

@@ -35,7 +35,7 @@ from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
 
 _FAR = 1.0
-"""Degrees: handles that are farther off are replaced by samples."""
+"""Degrees: handles that are farther off are replaced with samples."""
 _AT_ONCE = 200
 """Datablocks whose tracks are evaluated in one step."""
 

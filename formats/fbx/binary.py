@@ -55,7 +55,8 @@ def read_records(data: bytes) -> tuple[int, Record]:
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
-        raise FbxError(n_("it is an FBX file of text; save it as binary") if ascii_start else n_("it is no FBX file"))
+        fault = n_("it is an FBX file of text; save it as binary") if ascii_start else n_("it is not an FBX file")
+        raise FbxError(fault)
     (version,) = _VERSION.unpack_from(data, len(_MAGIC))
     if not _OLDEST <= version <= _NEWEST:
         raise FbxError(n_("it is of version {:d}, and {:d} to {:d} are read", version, _OLDEST, _NEWEST))

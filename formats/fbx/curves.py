@@ -59,9 +59,9 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     seconds, numbers = times.astype(np.float64) / ticks, values.astype(np.float64)
     if (np.diff(seconds) < 0.0).any():
         raise _error(record, n_("its key {:d} is before the key before it", int(np.argmin(np.diff(seconds)) + 1)))
-    sound = np.abs(numbers) < 1e30
-    if not sound.all() or np.abs(seconds).max() > 1e9:
-        raise _error(record, n_("its key {:d} is not a finite number", int(np.argmin(sound))))
+    sound = (np.abs(numbers) < 1e30) & (np.abs(seconds) <= 1e9)
+    if not sound.all():
+        raise _error(record, n_("the time or value of its key {:d} is not finite", int(np.argmin(sound))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
     # Of keys at one time, only the last is played.
@@ -79,9 +79,9 @@ def _array(record: Record, name: str) -> npt.NDArray[Any]:
         raise _error(record, n_("it has no {:s}", name))
     array = found.array()
     if name != "KeyAttrDataFloat" and name != "KeyValueFloat" and array.dtype.kind != "i":
-        raise _error(record, n_("its {:s} are no integers", name))
+        raise _error(record, n_("its {:s} are not integers", name))
     if name == "KeyAttrDataFloat" and array.dtype.itemsize != 4:
-        raise _error(record, n_("its {:s} are no numbers of 32 bits", name))
+        raise _error(record, n_("its {:s} are not 32-bit numbers", name))
     return array
 
 

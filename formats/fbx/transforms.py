@@ -164,7 +164,7 @@ def _track(
     components: tuple[Curve, ...] | None = None,
     euler: EulerCurves | None = None,
 ) -> Track | None:
-    """Return the track that is keyed where its curves are; None for no curves."""
+    """Return a track with a key wherever a curve has one, or None if there are no curves."""
     if not curves:
         return None
     times = union_times(curves)

@@ -93,7 +93,7 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
     replaced = document.object(sparse.get("values"), f"{what}.values")
     kind = _type(indices.get("componentType"), what)
     if kind.kind != "u":
-        raise GltfError(n_("{:s} has indices that are no unsigned integers", what))
+        raise GltfError(n_("{:s} has indices that are not unsigned integers", what))
     rows = _view(document, indices.get("bufferView"), indices.get("byteOffset", 0), kind, (count, 1), what)[:, 0]
     if count and int(rows.max()) >= len(values):
         raise GltfError(n_("{:s} replaces element {:d} of {:d}", what, int(rows.max()), len(values)))

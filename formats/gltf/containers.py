@@ -43,7 +43,7 @@ class Document:
         except (ValueError, RecursionError) as error:
             raise GltfError(n_("its JSON can't be read: {}", str(error)[:200])) from error
         if not isinstance(root, dict):
-            raise GltfError(n_("its JSON is no object"))
+            raise GltfError(n_("its JSON is not an object"))
         self.root: Mapping[str, Any] = root
         version = self.object(root.get("asset"), n_("asset")).get("version")
         if not isinstance(version, str) or not version.startswith("2."):
@@ -76,12 +76,12 @@ class Document:
 
     def list(self, value: object, what: str) -> list[Any]:
         if not isinstance(value, list):
-            raise GltfError(n_("{:s} is no list", what))
+            raise GltfError(n_("{:s} is not a list", what))
         return value
 
     def object(self, value: object, what: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise GltfError(n_("{:s} is no object", what))
+            raise GltfError(n_("{:s} is not an object", what))
         return value
 
     def index(self, value: object, size: int, what: str) -> int:
@@ -112,7 +112,7 @@ class Document:
                 raise GltfError(n_("{:s} has neither a URI nor a binary chunk", what))
             return self._binary
         if not isinstance(uri, str):
-            raise GltfError(n_("the URI of {:s} is no text", what))
+            raise GltfError(n_("the URI of {:s} is not text", what))
         if uri.startswith("data:"):
             head, _, body = uri.partition(",")
             if not head.endswith(";base64"):
@@ -123,7 +123,7 @@ class Document:
                 raise GltfError(n_("the data of {:s} can't be decoded: {}", what, error)) from error
         name = unquote(uri)
         if "://" in name or name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or "\0" in name:
-            raise GltfError(n_("{:s} is in {:s}, which is no file beside this one", what, name[:80]))
+            raise GltfError(n_("{:s} is in {:s}, which is outside this file's folder", what, name[:80]))
         if self._fetch is None:
             raise GltfError(n_("{:s} is in the file {:s}, which is not at hand", what, name[:80]))
         try:
@@ -133,4 +133,4 @@ class Document:
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(n_("{:s} is no number", text))
+    raise ValueError(n_("{:s} is not a number", text))

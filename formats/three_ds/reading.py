@@ -81,11 +81,11 @@ def read(data: bytes) -> Scene:
     Raises
     ------
     ThreeDSError
-        If this is no .3ds file, or one with more than `MOST_CHUNKS` chunks.
+        If this is not a .3ds file, or one with more than `MOST_CHUNKS` chunks.
     """
     source = _Source(data)
     if len(data) < HEADER.size:
-        raise ThreeDSError(n_("{:d} bytes are no .3ds file", len(data)), 0)
+        raise ThreeDSError(n_("not a .3ds file: it is only {:d} bytes long", len(data)), 0)
     ident, length = HEADER.unpack_from(data)
     if ident != idents.M3DMAGIC:
         wanted = chunk_name(idents.M3DMAGIC)
@@ -181,7 +181,7 @@ class _Source:
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
-                text = n_("{:s}: the last {:d} bytes are no chunk, and are skipped", chunk_name(parent.ident), left)
+                text = n_("{:s}: the last {:d} bytes are not a chunk and are skipped", chunk_name(parent.ident), left)
                 self.warn(at, text)
                 return
             ident, length = HEADER.unpack_from(self.data, at)

@@ -201,7 +201,7 @@ class Mesh:
     vertices : ndarray of float32, shape (n, 3)
         In world space, at the time the mesh was made, not in the space of `matrix`.
     faces : ndarray of uint16, shape (m, 3)
-        Indices of vertices. A damaged file may name vertices that are not there: see `Scene.warnings`.
+        Indices of vertices. A damaged file may name missing vertices: see `Scene.warnings`.
     face_flags : ndarray of uint16, shape (m,)
         Bits 0 to 2: the edges CA, BC, AB are visible.
     texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)

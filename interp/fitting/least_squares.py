@@ -114,7 +114,7 @@ class Method:
     damping : float or ndarray, shape (problems,)
         The first damping, relative to the diagonal.
     less, more : float
-        Its factors after a step that lowered the cost, and after one that did not.
+        Factors for the damping: `less` after a step that lowered the cost, `more` after one that did not.
     inside : bool
         Whether bounds are not to be reached (Coleman and Li).
     rounds : int

@@ -15,7 +15,7 @@ from ..keys import numbers as checked_numbers
 
 @dataclass(frozen=True)
 class Request:
-    """A spline that channels are to play, by curves or by handles.
+    """A spline that channels are to play, with curves or with handles.
 
     Attributes
     ----------

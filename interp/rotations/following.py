@@ -75,7 +75,7 @@ def _other_euler(angles: Float64Array, middle: int) -> Float64Array:
 
 
 def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Float64Array:
-    """Return values with unknown ones replaced by the last known, or else the first, before them on the last axis."""
+    """Return values with unknown ones replaced with the last known, or else the first, before them on the last axis."""
     if not unknown.any():
         return values
     index = np.where(unknown, 0, np.arange(values.shape[-1]))

@@ -30,7 +30,7 @@ ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
 """Radians. Smaller angles are rounding errors, not turns."""
 
-ZERO_QUATERNION = n_("the quaternion is zero, which is no rotation")
+ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
 
 
 def normalised(keys: Keys) -> Float64Array:

@@ -4,8 +4,8 @@
 The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
 control is the one whose weight is largest about its frame. At its ends the spline is natural. It starts at the first
 key and ends at the last without curvature. The controls beyond them (two more than there are keys) are means of the
-keys, which equals mirroring the keys and knots at the end. So it stays within the convex hull there too. A loop is
-periodic.
+keys. This is equivalent to mirroring the keys and knots at the end. So it stays within the convex hull there too. A
+loop is periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -322,7 +322,7 @@ def _controls(
     own_keys = slice(tracks.first[track], tracks.last[track] + 1)
     key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
     frame = float(tracks.frames[own_keys][key])
-    fault = n_("the keys about it turn to and fro too far for a B-spline through them; a key between helps")
+    fault = n_("the keys about it turn back and forth too far for a B-spline through them. Add a key between them")
     raise KeysError(fault, key, frame)
 
 

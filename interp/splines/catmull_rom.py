@@ -46,7 +46,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers with the velocities of central differences at its keys.
+    """A track of numbers whose velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations with the angular velocities of central differences at its keys.
+    """A track of rotations whose angular velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ class RotationSpline(TurningSpline):
     -----
     The chords of the central differences are the rotation vectors from key to key, in the parent's frame. Unlike
     Holden's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
-    with the velocity that the next begins with, so that the motion is C1. About one axis both are the vector spline of
-    the angle. The error of a sample is below 1e-12. The error of angular velocities is below 1e-11 radian per length of
-    a segment, and of accelerations per its square. Both errors are multiplied by the largest velocity, in half turns
-    per length of a segment, if that is above 1. For a literal arc near 360 degrees both errors are divided by pi -
-    angle, where the angle is half the rotation.
+    with the velocity that the next begins with, so that the motion is C1. For turns about a single axis, both this
+    spline and Holden's reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error of
+    angular velocities is below 1e-11 radian per length of a segment, and of accelerations per its square. Both errors
+    are multiplied by the largest velocity, in half turns per length of a segment, if that is above 1. For a literal arc
+    near 360 degrees both errors are divided by pi - angle, where the angle is half the rotation.
     """
 
     continuity: Continuity = "C1"

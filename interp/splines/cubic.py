@@ -154,13 +154,13 @@ class NaturalRotationSpline(SolvedSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-13. The error of an angular velocity is below 1e-13 times the sum of the largest
-    one and one radian per shortest segment, and of an angular acceleration below 1e-13 over that segment's length
-    squared. These bounds hold for steps of up to 115 degrees and segments whose lengths differ by less than ten times.
-    Compared with the equations solved at 50 digits, the largest error was 3e-15. Compared with scipy's RotationSpline
-    the difference is 1e-11 if scipy iterates to convergence. RotationSpline stops at an error of 1e-9, and its closed
-    forms lose digits at turns of less than some hundredths of a radian. About one axis it is the spline of the angle,
-    whole turns included. Source: docs/formulas, "C2 rotations".
+    The error of a sample is below 1e-13. The error of an angular velocity is below 1e-13 times *W*, where *W* is the
+    largest angular velocity plus one radian per shortest segment. The error of an angular acceleration is below 1e-13
+    over the square of that segment's length. These bounds hold for steps of up to 115 degrees and segments whose
+    lengths differ by less than ten times. Compared with the equations solved at 50 digits, the largest error was 3e-15.
+    Compared with scipy's RotationSpline the difference is 1e-11 if scipy iterates to convergence. RotationSpline stops
+    at an error of 1e-9, and its closed forms lose digits at turns of less than some hundredths of a radian. About one
+    axis it is the spline of the angle, whole turns included. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"

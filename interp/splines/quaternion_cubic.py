@@ -42,10 +42,10 @@ class RotationSpline(OrientationSpline):
 
     Notes
     -----
-    For small turns it is `catmull_rom.RotationSpline` up to their square. The error of a sample is below 1e-14 times
-    the largest tangent per segment, if above 1, over the length of the components there, which `RotationSpline` keeps
-    from being small. The errors of angular velocities and accelerations are below 1e-13 times that tangent over that
-    length, squared or cubed, per length of a segment or its square.
+    For small turns it equals `catmull_rom.RotationSpline`, apart from terms quadratic in the turns. The error of a
+    sample is below 1e-14 times the largest tangent per segment, if above 1, over the length of the components there,
+    which `RotationSpline` keeps from being small. The errors of angular velocities and accelerations are below 1e-13
+    times that tangent over that length, squared or cubed, per length of a segment or its square.
     """
 
     continuity: Continuity = "C1"

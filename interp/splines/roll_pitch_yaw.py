@@ -139,7 +139,7 @@ class RotationSpline(OrientationSpline):
 def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
     """Return the spline of the angles by the method."""
     if angles.values is None:
-        raise ValueError(f"angles must go by a method of values, which {angles.label} is not")
+        raise ValueError(f"angles must be a method for values; {angles.label} is not one")
     try:
         spline: Spline = angles.values(keys)
     except KeysError as error:

@@ -38,10 +38,11 @@ class RotationSpline(OrientationSpline):
     The segment at an end of the track is a parabola. Its one control point is halfway from the inner key to that key's
     own, and the cubic's is two thirds of the way there. With two keys the motion is their arc.
 
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction, whose angle on
-    the sphere of quaternions is half the rotation. The error of angular velocities and accelerations is below 1e-11
-    radian per length of a segment or its square, times that factor squared or cubed. About one axis it is the
-    Catmull-Rom spline of the angle as long as every arc of the construction is below 360 degrees of rotation.
+    The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in its
+    construction. On the sphere of quaternions, this angle is half the rotation. The error of angular velocities and
+    accelerations is below 1e-11 radian per length of a segment or its square, times 1 / (pi - angle) squared or cubed.
+    About one axis it is the Catmull-Rom spline of the angle as long as every arc of the construction is below 360
+    degrees of rotation.
     """
 
     continuity: Continuity = "C1"

@@ -166,7 +166,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurnedSpline):
-    """A track of rotations by tension, continuity and bias: controls on the sphere, as 3D Studio has them.
+    """A track of rotations shaped by tension, continuity and bias, with control points on the sphere as in 3D Studio.
 
     Parameters
     ----------

@@ -276,7 +276,7 @@ def hover(picked: Picked | None) -> bool:
 
 
 def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
-    """Return the rows of places (n, 2) that are farther from the last one returned; NaN is no place.
+    """Return the rows of places (n, 2) that are farther from the last one returned; NaN is not a place.
 
     Where a path stands still or goes slowly its numbers would lie upon each other.
     """

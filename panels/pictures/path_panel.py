@@ -23,13 +23,13 @@ class TCBPaths(bpy.types.PropertyGroup):
 
     show: BoolProperty(
         name="TCB Paths",
-        description="Show paths of selected objects, in Pose mode of bones",
+        description="Show paths of selected objects, or of selected bones in Pose Mode",
         options=set(),
         update=_on_switch,
     )
     point: EnumProperty(
         name="Point",
-        description="Point of each object or bone that is followed",
+        description="Point on each object or bone whose path is shown",
         items=[
             ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
             ("TAIL", "Tail", "Tails of bones, and origins of objects"),
@@ -69,11 +69,11 @@ class TCBPaths(bpy.types.PropertyGroup):
         description="Space of the paths",
         translation_context=contexts.id_action,
         items=[
-            ("WORLD", "World", "Paths through the world"),
+            ("WORLD", "World", "Paths in world space"),
             (
                 "CAMERA",
                 "Camera",
-                "Paths in the image of the scene's camera",
+                "Paths as seen by the scene camera",
             ),
         ],
         options=set(),
@@ -149,7 +149,7 @@ class TCBPaths(bpy.types.PropertyGroup):
 
 
 class TCB_PT_paths(bpy.types.Panel):
-    """Paths of selected objects, in Pose mode of bones, in the viewport"""
+    """Paths of selected objects, or of selected bones in Pose Mode, in the viewport"""
 
     bl_idname = "TCB_PT_paths"
     bl_label = "Paths"

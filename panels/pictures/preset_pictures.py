@@ -39,13 +39,13 @@ _numbers: dict[str, int] = {}
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the curve of the chosen keys, on which a click shows the presets beside each other to choose from."""
+    """Draw the curve of the chosen keys. Clicking it shows the presets side by side, to choose from."""
     scene: Any = context.scene
     layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_SHOWN, scale_popup=_TO_CHOOSE)
 
 
 def numbers_of(file: Path) -> dict[str, float] | None:
-    """Return the parameters of a preset's file; None where it is no preset."""
+    """Return the parameters of a preset's file; None if it is not a preset."""
     try:
         written = file.stat().st_mtime_ns
         kept = _read.get(file)

@@ -180,9 +180,9 @@ BAKED_DAMAGE = {
     "a saved key has no identity": saved("amplitude", 0.0),
     "a place is another": entry("places", "frame", 777.0, 1),
     "what plays is none": track("plays", 7),
-    "options are no numbers": track("options", np.nan),
+    "options are not numbers": track("options", np.nan),
     "options out of range": track("options", -7.0),
-    "options before the bake are no numbers": track("free_options", np.nan),
+    "options before the bake are not numbers": track("free_options", np.nan),
 }
 POSSIBLE = {
     "rows are missing",

@@ -4,8 +4,8 @@
     python tests/animation/edit_sequences.py [--count 20000] [--seed 0] [--first 0] [--reduce]
     python tests/animation/edit_sequences.py --first 123 --count 1 [--steps 0,4,5]
 
-Each sequence has one or two objects, played by handles, with Live on or off, and for each a twin that was never TCB. An
-edit by Blender is made to both. While a track is baked, its twin's F-curves are locked too, so edits change neither.
+Each sequence has one or two objects, played with handles, with Live on or off, and for each a twin that was never TCB.
+An edit by Blender is made to both. While a track is baked, its twin's F-curves are locked too, so edits change neither.
 After each step and at the end, the own keys must have the frames, values, interpolations, easings and types of the
 twin's keys, and the parameters that they were given. Exit status 1: they differ.
 
@@ -347,7 +347,7 @@ class EditSequence(Edits):
         return dice.choices(names, weights)[0]
 
     def _end(self) -> None:
-        """Free what is baked and compare once more; then play all by handles twice, and restore."""
+        """Free what is baked and compare once more; then play all with handles twice, and restore."""
         for _ in self._each_pair():
             if self._baked() and (not self._try(self.animation.free, self.live) or self._baked()):
                 self._add("error", f'"{self.pair.live}": {", ".join(self._baked())} can not be freed')

@@ -56,7 +56,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
     baked = item.animation_data.action
     share(other.animation_data.action, item)
     assert baked_frames(item) == 4
-    with pytest.raises(animation.AnimationError, match="no track of it is played by handles or baked"):
+    with pytest.raises(animation.AnimationError, match="none of its tracks is baked or played with handles"):
         animation.restore(item)
     share(baked, item)
     animation.restore(item)

@@ -536,7 +536,7 @@ def test_live_says_it_no_more_after_the_way_on(animation, item, way_on: str) -> 
     assert update.standing_of(watches, action) == []
 
 
-# What is no edit
+# What is not an edit
 
 
 def select_keys(item: bpy.types.Object) -> None:

@@ -20,7 +20,7 @@ KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
 
 @pytest.fixture
 def ball(animation) -> bpy.types.Object:
-    """Played by handles, live, with parameters of 0."""
+    """Played with handles, live, with parameters of 0."""
     obj = new_object("Ball")
     key(obj, "location", KEYS)
     animation.enable(obj, keep_look=False)
@@ -272,7 +272,7 @@ POSES = [(0, (0.2, 0, 0)), (12, (0.5, 0.9, -0.2)), (30, (-0.4, 0.3, 0.8)), (44, 
 
 @pytest.fixture(params=["QUATERNION", "XYZ", "AXIS_ANGLE"])
 def turning(animation, request) -> bpy.types.Object:
-    """Rotations, played by handles, live."""
+    """Rotations, played with handles, live."""
     obj = new_object("Turning", request.param)
     path, numbers = "rotation_euler", [each for _, each in POSES]
     if request.param == "QUATERNION":

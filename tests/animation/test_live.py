@@ -51,7 +51,7 @@ def thing(animation) -> bpy.types.Object:
 
 
 def is_as_baked(animation, thing: bpy.types.Object) -> bool:
-    """Whether playing all by handles would change nothing."""
+    """Whether playing all with handles would change nothing."""
     whole = copied(thing, "Whole")
     animation.bake(whole, output="HANDLES")
     same = differences(snapshot(whole, False), snapshot(thing, False)) == []
@@ -554,7 +554,7 @@ ANYTHING = {
 
 
 class Looked:
-    """A thing played by handles that Live has baked before, and looks at by itself."""
+    """A thing played with handles that Live has baked before, and looks at by itself."""
 
     def __init__(self, animation) -> None:
         self.update = animation.live.update

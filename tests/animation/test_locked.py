@@ -320,7 +320,7 @@ def test_a_pose_tool_with_auto_keying_keys_only_what_is_not_baked(animation, nam
         bone.location.x += 3
     with auto_keying(), editor(VIEWPORT):
         POSE[name]()
-    # New channels of a baked bone, such as its scale, are no part of what is baked.
+    # New channels of a baked bone, such as its scale, are not part of what is baked.
     assert differences(before[0], [kept(curve(rig, *channel)) for channel in channels]) == []
     assert co(curve(rig, f"{plain}.location"))[:, 0].tolist() == [0, 10, FRAME, 25, 40]
 

@@ -44,7 +44,7 @@ def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
 
 
 def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
-    """How far what Blender plays is from the spline: of values the largest difference, of rotations an angle."""
+    """How far Blender's playback is from the spline: the largest difference of values, for rotations an angle."""
     exact, errors = spline(frames), []
     for frame, wanted in zip(frames, exact, strict=True):
         play(frame)
@@ -147,7 +147,7 @@ def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
     animation.choose(camera, "lens", method="HERMITE")
     animation.key_set(camera, "lens", 1, velocity=2.5)
     animation.bake(camera)
-    # Hermite half way: the mean of the values, and an eighth of the length times how the velocities differ.
+    # Hermite halfway: the mean of the values, and an eighth of the length times how the velocities differ.
     assert curve(camera, "lens").evaluate(6) == pytest.approx(35.0 + 10.0 / 8.0 * 2.5, rel=1e-6)
 
 

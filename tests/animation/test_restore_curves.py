@@ -336,7 +336,7 @@ def test_layers_are_played_together_whichever_of_them_the_importer_assigned(
 def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Path) -> None:
     path = tmp_path / "box.fbx"
     path.write_bytes(b"nothing")
-    with pytest.raises(animation.AnimationError, match=r"box.fbx.*it is no FBX file"):
+    with pytest.raises(animation.AnimationError, match=r"box.fbx.*it is not an FBX file"):
         animation.restore_curves(path, [new_object("Box")])
 
 

@@ -37,7 +37,7 @@ USAGE = [
     ("a step of 0", ["bake", "walk.blend", "--in-place", "--step", "0"]),
     ("an empty range", ["bake", "walk.blend", "--in-place", "--extend", "20", "10"]),
     ("a tension out of range", ["bake", "walk.blend", "--in-place", "--tension", "1.5"]),
-    ("an ease that is no number", ["bake", "walk.blend", "--in-place", "--ease-to", "nan"]),
+    ("an ease that is not a number", ["bake", "walk.blend", "--in-place", "--ease-to", "nan"]),
     ("an output mode that there is not", ["bake", "walk.blend", "--in-place", "--output-mode", "WAVES"]),
     ("info that should write", ["info", "walk.blend", "--in-place"]),
 ]

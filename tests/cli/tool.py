@@ -25,7 +25,7 @@ needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks a
 
 def run(*arguments: object, tool: list[str] = TOOL, **options) -> subprocess.CompletedProcess[str]:
     command = [*tool, *map(str, arguments)]
-    # A file's name may hold bytes that are no text.
+    # A file's name may hold bytes that are not text.
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=120, **options
     )

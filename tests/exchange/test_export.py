@@ -1108,7 +1108,7 @@ def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
     keyed("Box", animation)
     with pytest.raises(RuntimeError, match=r"Error: \. can't be read"):
         bpy.ops.import_anim.tcb_3ds(filepath="")
-    with pytest.raises(RuntimeError, match=r"Error: \. can't be written: it is no name of a file"):
+    with pytest.raises(RuntimeError, match=r"Error: \. can't be written: it is not a file name"):
         bpy.ops.export_anim.tcb_3ds(filepath="")
 
 

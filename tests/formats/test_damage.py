@@ -39,8 +39,8 @@ def kinds(item: three_ds.Node) -> list[str]:
 @pytest.mark.parametrize(
     ("data", "offset", "words"),
     [
-        (b"", 0, "0 bytes are no .3ds file"),
-        (b"MM\x06\0\0", 0, "5 bytes are no .3ds file"),
+        (b"", 0, "not a .3ds file: it is only 0 bytes long"),
+        (b"MM\x06\0\0", 0, "not a .3ds file: it is only 5 bytes long"),
         (b"\x89PNG\r\n\x1a\n", 0, r"begins with chunk 5089, not M3DMAGIC 4D4D"),
         (with_length(chunk(layout.MAIN), 5), 2, "M3DMAGIC 4D4D claims a length of 5 bytes"),
     ],
@@ -223,7 +223,8 @@ def test_bytes_that_are_too_few_or_too_many_are_said() -> None:
         f"byte {len(data)}: 5 bytes after the end of M3DMAGIC 4D4D are skipped",
         f"byte {data.index(b'more')}: node 'Box': NODE_ID B030: 4 bytes more than it needs are skipped",
         f"byte {data.index(short) + 6}: node 'Box': PIVOT B013 claims 1 times 12 bytes, and has 11; it is skipped",
-        f"byte {data.index(b'tail')}: node 'Box': OBJECT_NODE_TAG B002: the last 4 bytes are no chunk, and are skipped",
+        f"byte {data.index(b'tail')}: node 'Box': OBJECT_NODE_TAG B002: "
+        "the last 4 bytes are not a chunk and are skipped",
     ]
 
 

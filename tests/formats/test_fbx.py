@@ -136,7 +136,7 @@ def test_versions_with_short_and_long_records_are_read(version: int) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "it is no FBX file"),
+        (b"", "it is not an FBX file"),
         (b"; FBX 7.4.0 project file", "file of text"),
         (file_bytes([], 6100), "version 6100"),
         (scene_bytes([Model("A", 2), Model("B", 1)]), "its own ancestor"),
@@ -152,7 +152,7 @@ def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
     ("curve", "words"),
     [
         (KeyCurve((1.0, 0.0), (0, 0), (LINEAR, LINEAR)), "key 1 is before the key before it"),
-        (KeyCurve((0.0, 1.0), (0, np.inf), (LINEAR, LINEAR)), "key 1 is not a finite number"),
+        (KeyCurve((0.0, 1.0), (0, np.inf), (LINEAR, LINEAR)), "the time or value of its key 1 is not finite"),
         (KeyCurve((0.0, 1.0), (0, 0, 0), (LINEAR, LINEAR)), "not as many"),
     ],
 )

@@ -165,15 +165,15 @@ def changed(**changes: Any) -> dict[str, Any]:
     ("data", "words"),
     [
         (b"", "its JSON can't be read"),
-        (b"[]", "its JSON is no object"),
+        (b"[]", "its JSON is not an object"),
         (b"[" * 100_000, "its JSON can't be read"),
-        (b'{"asset": {"version": NaN}}', "NaN is no number"),
+        (b'{"asset": {"version": NaN}}', "NaN is not a number"),
         (b'{"asset": {"version": "1.0"}}', "version 1.0"),
         (b"glTF\2\0\0\0", "ends within its header"),
         (text(changed(nodes=[{"children": [0]}])), "is its own ancestor"),
         (text(changed(nodes=[{}])), "target.node is 1"),
         (text(changed(buffers=[{"byteLength": 900, "uri": uri(b"short")}])), "claims 900 bytes, and has 5"),
-        (text(changed(buffers=[{"byteLength": 9, "uri": "../secret.bin"}])), "no file beside this one"),
+        (text(changed(buffers=[{"byteLength": 9, "uri": "../secret.bin"}])), "outside this file's folder"),
         (text(changed(buffers=[{"byteLength": 9, "uri": "move.bin"}])), "which is not at hand"),
     ],
 )

@@ -119,7 +119,7 @@ def test_an_empty_cell_is_no_key():
         ("# only a comment\n", None, None, "header row"),
         ("frame,x\n", 1, None, "no row"),
         ("1,2,3\n", 1, None, "has to name the columns"),
-        ("x,y\n1,2", 1, None, "no column is the time"),
+        ("x,y\n1,2", 1, None, "there is no time column"),
         ("frame\n1", 1, None, "no column beside the time"),
         ("frame,frame,x\n1,2,3", 1, 2, "time already"),
         ("frame,x,tx\n1,2,3", 1, 3, "column 2 holds the same"),
@@ -142,7 +142,7 @@ def test_an_empty_cell_is_no_key():
         ("frame,m00,m01\n1,2,3", 1, 2, "9 or 16"),
         ("frame,m00,m01,m02,m10,m11,m12,m20,m21,m23\n1,1,0,0,0,1,0,0,0,1", 1, 2, "not 3 times 3"),
         ("frame,qw,qx,qy,qz,rotation_euler[0]\n1,1,0,0,0,0", 1, None, "given twice"),
-        ("frame,x\n1,2\n2,3\0", 3, None, "no text"),
+        ("frame,x\n1,2\n2,3\0", 3, None, "not text"),
     ],
 )
 def test_a_fault_is_named_with_its_line_and_column(content, line, column, words):
@@ -160,7 +160,7 @@ def test_a_matrix_written_by_columns_is_not_taken_for_one_by_rows():
 
 
 def test_what_is_no_text_is_refused_with_its_place():
-    with pytest.raises(table.TableError, match="byte 12 is no text") as caught:
+    with pytest.raises(table.TableError, match="byte 12 is not text") as caught:
         table.read(b"frame,x\n1,2\n\xff\xff")
     assert caught.value.line == 3
 

@@ -49,7 +49,7 @@ bpy.ops.ed.undo_push(message='linear')
 
     baked = curves(window)
     assert [len(curve[3]) for curve in baked] == [50, 50, 50]
-    # Half way from key 1 to key 20 by the formulas: T = 0.75 at key 20 shortens its tangents, and with them key 1's.
+    # Halfway from key 1 to key 20 by the formulas: T = 0.75 at key 20 shortens its tangents, and with them key 1's.
     x = [
         window.run(f"s = bpy.context.scene; s.frame_set({f}); result = bpy.data.objects['Cube'].location.x")
         for f in (10, 11)

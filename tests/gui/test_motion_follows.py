@@ -20,7 +20,7 @@ KEY = 20
 
 @pytest.fixture
 def playing(window: Any) -> Any:
-    """The window with linear keys, which get no parameters, played by handles."""
+    """The window with linear keys, which get no parameters, played with handles."""
     window.run(f"{CURVES}{AT_REST}bpy.ops.tcb.enable(live=True)\nbpy.ops.ed.undo_push(message='handles')")
     settle(window)
     return window

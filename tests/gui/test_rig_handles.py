@@ -21,7 +21,7 @@ POSE_TOOLS = ("breakdown", "push", "relax", "blend_to_neighbor")
 
 
 def rig(window: Any, bones: int) -> None:
-    """Make it, in Pose mode with all bones selected, played by handles."""
+    """Make it, in Pose mode with all bones selected, played with handles."""
     made = RIG.replace("range(10)", f"range({bones})").replace(str((1, 13, 25, 49)), str(FRAMES))
     made = made.replace("bpy.ops.tcb.enable()", ENABLE)
     window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two rigs of ten bones in a window's Blender: one that TCB plays by handles, and a twin without TCB; how they differ.
+"""Two rigs of ten bones in a window's Blender: one that TCB plays with handles, and a twin without TCB, compared.
 
 It runs inside the graphical Blender, with the extension installed.
 """

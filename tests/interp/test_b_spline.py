@@ -179,9 +179,9 @@ def test_many_at_once_are_each_alone_to_the_bit(made, nu):
 
 
 def test_keys_for_which_no_controls_are_found_are_refused():
-    # To and fro about one axis by 3.1 radian, between which the controls would go up to three times as far.
+    # Back and forth about one axis by 3.1 radian, between which the controls would go up to three times as far.
     angles = np.tile([0.0, 3.1], 6)
     tilted = np.random.default_rng(0).normal(size=(12, 3)) * 0.3 + AXIS
     keys = Keys(np.arange(12) * 5.0, rotations.from_axis_angle(tilted, angles))
-    with pytest.raises(KeysError, match=r"key \d+ at frame \d+: the keys about it turn to and fro too far"):
+    with pytest.raises(KeysError, match=r"key \d+ at frame \d+: the keys about it turn back and forth too far"):
         b_spline.ThroughRotationSpline(keys)

@@ -92,7 +92,7 @@ def test_nothing_gives_nothing():
     [
         ([0.0, np.nan], "must be finite"),
         ([[0.0], [np.inf]], r"frames\[1\] must be finite"),
-        ([[0.0]], "frames are 1 arrays, for 2 splines"),
+        ([[0.0]], "frames must have one array per spline: got 1 arrays for 2 splines"),
         ([[0.0], [[1.0]]], r"frames\[1\] must have one dimension"),
         (3.0, "one dimension"),
     ],

@@ -35,7 +35,7 @@ BOUNDED = [each for each in ALL if each.values[0].support is not None]
 FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROLL_PITCH_YAW"].rotations]
 WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 
-# Through keys that turn three times to and fro there may be no B-spline: it would have to turn farther between them.
+# Through keys that turn back and forth three times there may be no B-spline: it would turn farther between them.
 # Euler angles can't: at three turns some of these swing through half a turn in a hundredth of a frame.
 UP_TO_THREE = [each for each in WINDING if each.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations]
 FAST = [

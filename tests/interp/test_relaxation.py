@@ -71,7 +71,7 @@ def test_a_number_that_no_error_depends_on_stays_to_the_bit():
 
 
 def test_what_cannot_be_is_said_and_the_errors_are_as_small_as_they_get():
-    """x >= 1 and x <= -1: half way both are missed by 1."""
+    """x >= 1 and x <= -1: halfway both are missed by 1."""
     result = relaxation.relax(lambda x: np.array([1.0 - x[0], x[0] + 1.0]), [0.7], 1e-3)
     assert not result.reached
     assert result.excess == pytest.approx(1.0, abs=1e-6)

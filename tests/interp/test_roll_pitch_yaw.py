@@ -168,7 +168,7 @@ def test_what_the_angles_method_refuses_names_the_key():
     q = rotations.from_euler([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.0, 0.1]])
     with pytest.raises(KeysError, match="key 2 at frame 20: as Euler angles by Logarithmic: component 1 of the value"):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=logarithmic.METHOD)
-    with pytest.raises(ValueError, match="angles must go by a method of values, which Shoemake 1985 is not"):
+    with pytest.raises(ValueError, match="angles must be a method for values; Shoemake 1985 is not one"):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=shoemake.METHOD)
     with pytest.raises(ValueError, match="order must be one of XYZ, "):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")

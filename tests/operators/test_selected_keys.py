@@ -581,7 +581,7 @@ def test_keys_have_the_default_parameters_until_they_have_their_own(keyed, choos
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     assert scene.tcb.tension == 1.0
     bpy.ops.tcb.bake()
-    # Tension 1 at every key leaves no tangent: half way, half of the way, and slowly from the key.
+    # Tension 1 at every key leaves no tangent: halfway, half of the way, and slowly from the key.
     location = curve(cube, "location")
     assert location.evaluate(6) == pytest.approx(2.5, abs=1e-6)
     assert location.evaluate(2) == pytest.approx(5.0 * (3 * 0.01 - 2 * 0.001), abs=1e-6)
@@ -648,7 +648,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     for tension in (0.25, 0.5, 1.0):
         keys = live_step(tcb_animation, keys, tension=tension)
         assert numbers(cube, "location", "tension") == {11.0: tension}
-        # Half way, by the formulas: the tangents at 11 are (1 - tension) times those of Catmull and Rom, and at 31 by
+        # Halfway, by the formulas: the tangents at 11 are (1 - tension) times those of Catmull and Rom, and at 31 by
         # what is left of the chord.
         leaving = (1 - tension) * 2 * 20 / 30 * (2.0 - 0.0) / 2
         arriving = 1.5 * (2.0 - 5.0) - 0.5 * leaving
@@ -734,7 +734,7 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
         bpy.ops.tcb.key_set(tension=1.0)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
-    # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
+    # Halfway with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
 

@@ -655,7 +655,7 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_anima
 @pytest.mark.parametrize(
     ("shape", "options", "text"),
     [
-        ("AS_IT_IS", {}, "As It Is, frames 1 to 31"),
+        ("AS_IT_IS", {}, "Unchanged, frames 1 to 31"),
         ("REVERSE", {}, "Reverse, frames 1 to 31"),
         ("SCALE", {"scale": 2.0}, "Scale Duration, frames 1 to 61"),
         ("HOLD", {"frame": 11.0, "length": 5.0}, "Hold, frames 1 to 36"),

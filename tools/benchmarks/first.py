@@ -150,7 +150,7 @@ def a_checkout(text: str) -> Path:
     """Return the path if the extension is there."""
     path = Path(text).resolve()
     if not (path / "blender_manifest.toml").is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is no checkout of the extension")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a checkout of the extension")
     return path
 
 

@@ -8,7 +8,7 @@ tracks), reading (reading their keys and making splines), evaluation, and writin
 mere reading of the `co` of all keys of the character's F-curves in the same run, from each F-curve of the action into a
 new array; "all / co" and "look / co" are how many times as long all takes, and the first look after the edit, which is
 the detection; "all else" is the second check, when nothing was edited for a while. Enable is what its button does in a
-window: it fits parameters to the motion of the same character, none of whose tracks is TCB, plays it by handles, and
+window: it fits parameters to the motion of the same character, none of whose tracks is TCB, plays it with handles, and
 checks it for the first time. All is processor time of one thread, independent of what else the machine does.
 """
 

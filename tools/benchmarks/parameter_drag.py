@@ -2,7 +2,7 @@
 """Measure the steps of drags with 100 bones under Live, beside Blender's own evaluation of the same scene.
 
 The file has 100 bones with location, rotation and scale keys at the same frames of 250,
-1,000 channels, played by handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
+1,000 channels, played with handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
 operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step is what is done at
 each movement of the mouse, with the handlers that Blender calls after it. "begun" is the first step, which prepares the
 drag, "Esc" what takes it back after the steps, "released" what writes the keys at the end, and "Blender" what Blender

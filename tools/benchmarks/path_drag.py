@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure a step of a drag on the path, with 100 bones live.
 
-The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played by handles. A key
-of one bone is dragged: its location, its tip, whose rotation turns, or the end of a tangent. "hold" is what is done
+The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played with handles. A
+key of one bone is dragged: its location, its tip, whose rotation turns, or the end of a tangent. "hold" is what is done
 once as the drag begins, "step" what is done at each movement of the mouse, "look" what Live does as the button is let
 go, comparing all in full. "co" is the mere reading of the `co` of all keys of the character's F-curves in the same run,
 and the ratios are to that. "paths" is what it takes to compute the paths of all bones of 250 frames, "reached" the same

@@ -85,7 +85,7 @@ class Of50:
 
 SLIDERS_OF_VELOCITY = 4
 SLIDERS_OF_VALUE = 4
-VELOCITY_DESCRIPTION = "Change per frame at the key, of rotations in radians about the parent's axes"
+VELOCITY_DESCRIPTION = "Change per frame at the key. For rotations: in radians, about the parent's axes"
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 

@@ -100,7 +100,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
-    """Return the keys with their channels and track, to be written.
+    """Return the keys with their channels and track, ready to be written.
 
     Parameters that edits imply are set first, so that they do not replace the new ones later.
     """

@@ -137,7 +137,7 @@ def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys
 
 
 def _renamed(noted: Identities, before: Identities, after: Identities) -> Identities:
-    """Return the identities with those of `before` replaced by those `after`, one for each."""
+    """Return the identities with each of `before` replaced with its counterpart in `after`."""
     if noted.tobytes() == before.tobytes():
         return after
     names = dict(zip(before.tolist(), after.tolist(), strict=True))

@@ -303,7 +303,7 @@ class Table:
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> bool:
         """Return whether a slot has tracks whose paths start with one of these.
 
-        `kind`: only those that are "BAKED", or "PLAYED" by a bake or by handles; any: "".
+        `kind`: only those that are "BAKED", or "PLAYED" with a bake or with handles; any: "".
         """
         least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
         plays = self.arrays["tracks"]["plays"]
@@ -498,7 +498,7 @@ def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.N
 
 
 def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
-    """Return the place of each identity `among` others; of those that are not there, the number of these."""
+    """Return the place of each identity `among` others; for missing ones, the number of these."""
     sorter = np.argsort(among)
     at = np.searchsorted(among, identities, sorter=sorter)
     ranks = np.append(sorter, len(among))[at]

@@ -175,7 +175,7 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float
     its turn along the motion, where most of the error is. A length does so with opposite signs before and after the
     knot. With the rate g and the length 1 + d at a knot, the piece of h frames before it has h g - 2 d more. The piece
     of k frames after it has k g + 2 d more. Each piece needs a certain change, which is limited. Of all lengths that
-    give it, these have the least sum of d² + h k g² / 4.
+    produce this change, these minimize the sum of d² + h k g² / 4.
     """
     exact = samples.between
     square = dot(exact, exact)

@@ -276,7 +276,7 @@ class Balancing:
         return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
 
     def take_good(self, pieces: Pieces, trial: Pieces) -> tuple[Pieces, IndexArray]:
-        """Return the pieces, replaced by a trial's in strands where all of these are good, and these strands."""
+        """Return the pieces, replaced with a trial's in strands where all of these are good, and these strands."""
         bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
         good = np.setdiff1d(trial.strand, bad)
         if len(good):

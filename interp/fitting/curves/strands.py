@@ -234,7 +234,7 @@ class Strands:
     def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the lengths of quaternions and axes at frames (…, n), and their change a frame (n,).
 
-        They run from key to key in a line.
+        The lengths vary linearly from key to key.
         """
         change = self._length_change[strand]
         since = frames - self.tracks.frames[self.segment[strand]]

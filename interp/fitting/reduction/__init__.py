@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fewest keys with which dense samples of a motion are played within a tolerance.
+"""The fewest keys that reproduce a densely sampled motion within a tolerance.
 
-Of numbers and of rotations, of many tracks at once, with velocities or with tension and bias. Source: docs/formulas,
+For numbers and rotations, for many tracks at once, with velocities or with tension and bias. Source: docs/formulas,
 "Fewest keys".
 """
 

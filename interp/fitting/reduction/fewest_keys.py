@@ -85,7 +85,7 @@ def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolA
 
 
 def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
-    """Return keys, replaced by the keys of other tracks."""
+    """Return keys, replaced with the keys of other tracks."""
     return joined(keys.keep(~is_other[keys.track]), others.keep(is_other[others.track]))[0]
 
 
@@ -251,7 +251,7 @@ def without_needless(samples: Samples, keys: KeySet) -> KeySet:
 
 
 def merge(samples: Samples, keys: KeySet) -> KeySet:
-    """Return the keys with one in place of two in a row, half way between them, where that is within the limits."""
+    """Return the keys with neighboring pairs replaced with one key halfway between, where within the limits."""
     around = np.array([-2, -1, 0, 2, 3])
     while True:
         first, last = keys.bounds()

@@ -298,7 +298,7 @@ def _split(parts: Sequence[Part], samples: Samples, keys: KeySet, method: Method
 
 
 def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, method: Method) -> Reduced:
-    """Return the keys of a track by parts in these columns."""
+    """Return a track's keys, split into the parts that these columns define."""
     values, slopes = [], []
     for own, is_rotation in columns:
         value, slope = keys.values[:, own], keys.velocities[:, own]
