@@ -110,7 +110,7 @@ def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(win
     assert types(window) == ["ALIGNED", "ALIGNED"]
     assert shown(window, "GRAPH_EDITOR")[1] == []
     window.shot(PICTURES / "handles_aligned.png")
-    buttons = window.buttons("GRAPH_EDITOR")
+    buttons = window.buttons("GRAPH_EDITOR", across=0.75)
     free, tension = place(buttons, "tcb.handles_free"), place(buttons, "tcb.tension")
     assert free[1] < tension[1]
     window.click(free)
@@ -119,7 +119,7 @@ def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(win
     assert shown(window, "GRAPH_EDITOR")[1] == ALL
     window.shot(PICTURES / "handles_made_free.png")
     # No slider has moved.
-    assert place(window.buttons("GRAPH_EDITOR"), "tcb.tension") == tension
+    assert place(window.buttons("GRAPH_EDITOR", across=0.75), "tcb.tension") == tension
     after = window.run(f"{CURVES}\nresult = [fcurves()[0].evaluate(f) for f in range(1, 51)]")
     assert after == pytest.approx(before, abs=1e-4)
     window.key("ctrl+z", at=centre)
