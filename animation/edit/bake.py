@@ -33,7 +33,7 @@ def bake(  # noqa: PLR0913
     """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
     Tracks that are enabled here get parameters 0 (or the `defaults`), so their motion changes: call
-    `enable(datablock)` first to preserve it.
+    `enable(datablock, keep_look=True)` first to preserve it.
 
     Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
     and in its own time.

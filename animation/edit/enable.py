@@ -22,7 +22,6 @@ from ..fcurves.channels import Channels
 from ..fcurves.editable import editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
-from ..options import ENABLE
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
@@ -50,7 +49,7 @@ _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 def enable(
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = ENABLE["keep_look"].default,
+    keep_look: bool = False,
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
@@ -83,7 +82,7 @@ def enable(
 
     Examples
     --------
-    >>> report = animation.enable(ball)
+    >>> report = animation.enable(ball, keep_look=True)
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
@@ -97,7 +96,7 @@ def enable(
 def enable_many(
     datablocks: Datablocks,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = ENABLE["keep_look"].default,
+    keep_look: bool = False,
     defaults: Parameters | None = None,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,

@@ -12,7 +12,6 @@ from ...interp.rotations.orientations import Path
 from ..arguments import NotNegative, checked
 from ..bake.pipeline import bake_steps
 from ..errors import AnimationError
-from ..options import ENABLE
 from ..report import Report
 from ..steps import Progress, run_steps
 from ..store.editable_sets import editable_sets
@@ -29,7 +28,7 @@ def enable_and_bake(
     selected: _Selected,
     plain: _Selected,
     options: Options,
-    keep_look: bool = ENABLE["keep_look"].default,
+    keep_look: bool = False,
     progress: Progress | None = None,
     whole: bool = False,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
@@ -62,7 +61,7 @@ def enable_and_bake(
     Examples
     --------
     >>> options = animation.Options(output="HANDLES")
-    >>> report = animation.enable_and_bake({ball: None, rig: None}, {rig: None}, options)
+    >>> report = animation.enable_and_bake({ball: None, rig: None}, {rig: None}, options, keep_look=True)
     >>> report.tracks, report.looks_kept
     (3, 1)
     """

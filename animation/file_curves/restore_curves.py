@@ -338,7 +338,7 @@ def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolera
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:
                 continue
-            made = enable_many({each.item.owner: [each.path]})
+            made = enable_many({each.item.owner: [each.path]}, keep_look=True)
         except AnimationError:
             continue
         if not made.tracks:

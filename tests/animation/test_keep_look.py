@@ -490,13 +490,13 @@ def test_an_action_that_two_objects_share_is_fitted_once(animation) -> None:
     assert (report.tracks, report.looks_kept, report.datablocks) == (2, 2, 1)
 
 
-def test_functions_and_operators_keep_the_look_by_default_and_bake_has_parameters_of_0(animation) -> None:
+def test_operators_keep_the_look_by_default_and_functions_begin_with_parameters_of_0(animation) -> None:
     defaults = {
         inspect.signature(getattr(animation, name)).parameters["keep_look"].default
         for name in ("enable", "enable_many", "enable_and_bake")
     }
     options = {getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"].default for name in ("bake", "enable")}
-    assert defaults == options == {True}
+    assert (defaults, options) == ({False}, {True})
     one, two = keyed(), keyed()
     animation.bake(one)
     animation.bake_many([two], animation.Options())
