@@ -192,7 +192,7 @@ def test_what_a_killed_run_left_half_written_goes_with_the_next(tcb, walk, tmp_p
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_stopped_its_workers_end_after_the_file_at_work_and_every_file_is_whole(walk, number):
-    files = copies(large(walk), 12)
+    files = copies(large(walk), 40)
     before = files[0].read_bytes()
     process = start(files)
     wait_until(lambda: (children_of(process.pid) and writing_began(files[0].parent)) or process.poll() is not None)
