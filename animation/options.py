@@ -37,7 +37,7 @@ class Option:
     soft_high: float | None = None
     precision: int | None = None
     context: str = contexts.default
-    """Of the translation of the name: some words have another sense in Blender's other editors."""
+    """Translation context of the name. Some words have a different sense in Blender's other editors."""
 
     def argument(self, value: Any) -> Any:
         """Return the value of a field as functions take it."""

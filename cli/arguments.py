@@ -69,7 +69,7 @@ _SUMMARIES = {
     "export-table": n_("Write an object's keys as a table (CSV)."),
     "velocities": n_("Write velocities and accelerations of TCB tracks as custom properties."),
 }
-"""What each verb does, in the order of the help."""
+"""Description of each verb, in the order of the help."""
 _RESULTS = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
 """Suffixes of results that can't replace the file that is read."""
 _EXIT_STATUS = n_(

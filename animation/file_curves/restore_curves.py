@@ -190,7 +190,7 @@ def _matches(
 
 
 def _faults(matches: Sequence[Match]) -> tuple[int, int]:
-    """Return how many poses do not fit, and how many keys of the file the F-curves do not have."""
+    """Count the poses that do not fit, and the keys of the file that the F-curves lack."""
     return sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
 
 

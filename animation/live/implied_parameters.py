@@ -226,7 +226,7 @@ def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
 
 
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Return where the mirror that moved keys from `before` to `now` moves those at `every`; None if it was none."""
+    """Mirror the frames in `every` as keys were mirrored from `before` to `now`; None if they were not mirrored."""
     moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[moved], kind="stable")
     old, new = before[moved][order], now[moved][order]

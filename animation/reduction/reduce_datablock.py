@@ -283,7 +283,7 @@ class Search:
         return new
 
     def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
-        """Return how far a track that is not a bone's may be off at each frame, shape (1, frames)."""
+        """Return the tolerance at each frame of a track without a bone, shape (1, frames)."""
         limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
         return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
 

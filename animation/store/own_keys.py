@@ -220,7 +220,7 @@ class OwnKeys:
 
     @property
     def parameters(self) -> Float32Array:
-        """Return what was set of tension, continuity, bias and ease."""
+        """Return the values set for tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
     @property
@@ -255,7 +255,7 @@ class OwnKeys:
 
     @property
     def ends_spline(self) -> BoolArray:
-        """Return which keys begin a segment that Blender plays, not the spline, which ends on both sides of it.
+        """Find the keys that begin a segment played by Blender, where the spline ends on both sides.
 
         In such a segment values are constant, or follow the interpolation that the animator chose.
         """

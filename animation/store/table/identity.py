@@ -70,7 +70,7 @@ def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return which low halves of `amplitude` are not a plain key's.
+    """Find the low halves of `amplitude` that differ from those of a plain key.
 
     Blender gives 0.8 to the keys that an animator inserts, and 0 to those that scripts and importers add.
     """
