@@ -40,7 +40,9 @@ def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
 
 def main() -> None:
     tool = runpy.run_path(str(TOOL))
-    with tool["load"]("streams", "cli/streams.py").only_results_on_standard_output():
+    streams = tool["load"]("streams", "cli/streams.py")
+    streams.end_at_once_by_signals()
+    with streams.only_results_on_standard_output():
         import bpy  # noqa: F401
     tool["load"](tool["PACKAGE"], "__init__.py", [str(TOOL.parent.parent)])
     command = importlib.import_module(f"{tool['PACKAGE']}.cli")
