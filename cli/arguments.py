@@ -26,7 +26,7 @@ from ..animation.options import (
     VELOCITIES,
     Option,
 )
-from ..animation.reduction.wanted import Wanted
+from ..animation.reduction.reduce_request import ReduceRequest
 from ..animation.store.parameters import LIMITS
 from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
@@ -255,8 +255,8 @@ def _bake(given: argparse.Namespace) -> Options:
     return Options(**named, output=given.output_mode, extend=given.extend, defaults=defaults)
 
 
-def _reduce(given: argparse.Namespace) -> Wanted:
-    return Wanted(**_named(given, REDUCE), frame_range=given.range)
+def _reduce(given: argparse.Namespace) -> ReduceRequest:
+    return ReduceRequest(**_named(given, REDUCE), frame_range=given.range)
 
 
 def _import_table(given: argparse.Namespace) -> TableKeys:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
     from ..animation.errors import Finding
     from ..animation.reduction.reduce import Selected
-    from ..animation.reduction.wanted import Wanted
+    from ..animation.reduction.reduce_request import ReduceRequest
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The errors that are compared, as parts of the one that is set."""
@@ -153,6 +153,6 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
         return {"FINISHED"} if counts else {"CANCELLED"}
 
 
-def _within(wanted: Wanted, frame_range: tuple[float, float] | None) -> Wanted:
+def _within(wanted: ReduceRequest, frame_range: tuple[float, float] | None) -> ReduceRequest:
     """Return the requested reduction, limited to a range of keys if there is one."""
     return wanted if frame_range is None else replace(wanted, frame_range=frame_range)

@@ -13,7 +13,7 @@ from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.shown_key import ShownKey
 from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
-from ..animation.fcurves.refused_actions import layered_refusals
+from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_

@@ -45,7 +45,7 @@ TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
 FITS = {
     "curves": ("fit_many", "handles", "Fit", "Knots"),
     "handles": ("fit_handles", "Handles"),
-    "reduction": ("reduce_tracks", "low_pass", "Part", "Reduced"),
+    "reduction": ("reduce_tracks", "low_pass", "SampledTracks", "Reduced"),
 }
 """Names of the modules of `interp.fitting` on their pages."""
 TURNS = (

@@ -26,7 +26,7 @@ from scipy.signal import savgol_filter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from interp.fitting.reduction import Part, reduce_tracks
+from interp.fitting.reduction import SampledTracks, reduce_tracks
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def main() -> None:
         given.file = file
         samples, limits = tracks_of(given)
         start = time.process_time()
-        found = [len(keys.rows) for keys in reduce_tracks([Part(samples, limits, is_rotation=True)])]
+        found = [len(keys.rows) for keys in reduce_tracks([SampledTracks(samples, limits, is_rotation=True)])]
         seconds = time.process_time() - start
         values, slopes = _choices(samples, limits)
         least = [fewest(*each) for each in zip(samples, limits.tolist(), values, slopes, strict=True)]
@@ -127,7 +127,7 @@ def _choices(samples: Floats, limits: Floats) -> tuple[Floats, Floats]:
     frames = np.arange(samples.shape[1])
     values, slopes = [], []
     for factor in _FACTORS:
-        found = reduce_tracks([Part(samples, factor * limits, is_rotation=True)])
+        found = reduce_tracks([SampledTracks(samples, factor * limits, is_rotation=True)])
         curves = [CubicHermiteSpline(keys.rows, keys.values[0], keys.slopes[0]) for keys in found]
         values.append(np.stack([curve(frames) for curve in curves]))
         slopes.append(np.stack([curve(frames, 1) for curve in curves]))

@@ -36,7 +36,7 @@ from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, pa
 from .track_text import settings_error
 
 if TYPE_CHECKING:
-    from ..animation.reduction.wanted import Wanted
+    from ..animation.reduction.reduce_request import ReduceRequest
 
 _COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
 """Methods for comparison, which the preference Advanced shows."""
@@ -140,13 +140,13 @@ class ReduceOptions(CustomRange):
             names.remove("angle")
         return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
 
-    def wanted(self, scene: bpy.types.Scene) -> Wanted:
+    def wanted(self, scene: bpy.types.Scene) -> ReduceRequest:
         """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
-        from ..animation.reduction.wanted import Wanted
+        from ..animation.reduction.reduce_request import ReduceRequest
 
         names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
         asked = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
-        return Wanted(**asked, frame_range=frame_range(self, scene))
+        return ReduceRequest(**asked, frame_range=frame_range(self, scene))
 
     def hand_to(self, operator: object) -> None:
         """Set all of it for an operator."""

@@ -19,17 +19,18 @@ from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tra
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
+from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME
-from ..animation.fcurves.refused_actions import layered_refusals
 from ..animation.store.editable_sets import editable_sets
 from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS, velocity_of
-from ..animation.store.tracks import Track, blocking_reason, rotation_property
+from ..animation.store.track_refusals import blocking_reason
+from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
 from .sliders.slider_drag import once_a_drag, shown_in

@@ -16,7 +16,8 @@ from ..animation.fcurves.editable import check_editable
 from ..animation.number_text import size_text
 from ..animation.records import record
 from ..animation.store.paths import BONES, split
-from ..animation.store.tracks import Track, blocking_reason
+from ..animation.store.track_refusals import blocking_reason
+from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..interp.splines import METHODS
 

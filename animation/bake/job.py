@@ -14,15 +14,15 @@ from ...interp import KeysError
 from ..datablocks import name_of, users_of_each
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
-from ..live.implied_parameters import may_imply, with_implied
+from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
 from ..store.editable_sets import editable_sets, in_action_time, plays
-from ..store.fingerprints import blocking_reasons
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
-from ..store.table.custom_property import State, read_table
+from ..store.table.custom_property import TrackState, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
@@ -46,7 +46,7 @@ class Job:
     """Rotations that lacked keys in some channels and get them."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
-    states: list[State] = field(default_factory=list)
+    states: list[TrackState] = field(default_factory=list)
     """The tracks' entries in the table, one for each plan; set once the keys have rows."""
     are_settled: list[bool] = field(default_factory=list)
     """For each plan whether its keys have the identities with which they were read."""

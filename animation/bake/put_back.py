@@ -13,17 +13,17 @@ from ..fcurves.channels import Channels
 from ..fcurves.cycles import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
-from ..live.implied_parameters import with_mirrored
+from ..live.meaning_of_edits import with_mirrored
 from ..records import record
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
 from ..store.own_keys import OwnKeys, read_keys_to_write
 from ..store.paths import BONES, split
-from ..store.record_rows import Part, recorded
+from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
 from ..store.table import identity
 from ..store.table import rows as rows_
-from ..store.table.custom_property import SAVED, State, update
+from ..store.table.custom_property import SAVED, TrackState, update
 from ..store.table.options import Options
 from ..store.tracks import Track
 from .locks import unlock
@@ -68,7 +68,7 @@ def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
         fcurve.update()
 
 
-def _freed(track: Track) -> State:
+def _freed(track: Track) -> TrackState:
     """Return the entry of a baked track as it was before the bake."""
     state, bake = track.state, track.bake
     assert state is not None
@@ -182,7 +182,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     is_mirrored = any(reversed_[index] is not each for index, each in own.items())
     if not is_mirrored and not any(each.chosen[each.identities == identity.NONE].any() for each in own.values()):
         return own
-    parts = [Part(state.identity, index, each, index in state.channels) for index, each in reversed_.items()]
+    parts = [OwnChannel(state.identity, index, each, index in state.channels) for index, each in reversed_.items()]
     named, rows = recorded(parts)
     update(channels.action, rows_.joined(rows))
     return dict(zip(own, named, strict=True))

@@ -39,8 +39,7 @@ from ..store.fingerprints import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays
-from ..store.record_rows import Part as RecordedPart
-from ..store.record_rows import as_written, recorded
+from ..store.record_rows import OwnChannel, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import (
     Bake,
@@ -49,7 +48,7 @@ from ..store.table.custom_property import (
     Error,
     Extrapolation,
     SavedKeys,
-    State,
+    TrackState,
     Written,
     update,
 )
@@ -109,7 +108,7 @@ def write_tracks(
     others = [member for member in members if not member.baked.is_by_handles]
     in_world = [member for member in others if member.is_in_world]
     at_once = [member for member in others if not member.is_in_world]
-    written: dict[int, State] = {}
+    written: dict[int, TrackState] = {}
     for some, write_members in ((by_handles, _write_handles), (at_once, _write_bakes)):
         written |= zip(map(id, some), write_members(some, write), strict=True)
     for member in sorted(in_world, key=lambda each: depth(each.job.datablocks[0], each.plan.track)):
@@ -144,7 +143,7 @@ def _in_world(member: _Member) -> _Member | None:
         return None
 
 
-def _state_of(channels: Channels, plan: TrackPlan) -> State:
+def _state_of(channels: Channels, plan: TrackPlan) -> TrackState:
     track = plan.track
     if track.state is not None:
         return track.state
@@ -159,7 +158,7 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
         [
-            RecordedPart(state.identity, index, own, index in state.channels)
+            OwnChannel(state.identity, index, own, index in state.channels)
             for job, own_states in zip(jobs, states, strict=True)
             for plan, state in zip(job.plans, own_states, strict=True)
             for index, own in plan.own.items()
@@ -188,7 +187,7 @@ def _on_a_local_copy(job: Job) -> Job:
     return replace(job, channels=channels, plans=plans)
 
 
-def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[State]:
+def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackState]:
     """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
     for member in members:
         track = member.plan.track
@@ -216,10 +215,10 @@ def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[State]:
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
         # In the order of the own keys, so that the same bake gives the same table.
         placed = {index: found[index] for index in plan.own}
-        yield State(state.identity, track.slot, track.path, settings, placed, error)
+        yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
 
-def _write_alike(members: Sequence[tuple[TrackPlan, State, HandleKeys, dict[int, Channel]]], write: Write) -> None:
+def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict[int, Channel]]], write: Write) -> None:
     """Write the keys of channels with one layout, and record their handles."""
     keys = HandleKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
@@ -288,7 +287,7 @@ class _Member:
     report: Report
     """The job's report."""
     plan: TrackPlan
-    state: State
+    state: TrackState
     baked: Baked
     is_settled: bool
     """True where its keys have the identities with which they were read."""
@@ -321,7 +320,7 @@ class _Member:
         return before.keys if before is not None and self.is_settled else None
 
 
-def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[State]:
+def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState]:
     """Write the baked keys of tracks, and lock their channels; yield each track's entry in the table."""
     # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
     for each in tracks:
@@ -348,7 +347,7 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[State]:
         settings = plan.settings.with_digest(digest(track, plan.settings, plan.own, plan.function))
         bake = Bake({index: channels[index] for index in sorted(channels)}, *each.free_state)
         records = each.state.channels if each.may_keep_records else {}
-        yield State(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
+        yield TrackState(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
 
 
 def _make_curves(baking: _Member) -> None:

@@ -18,9 +18,9 @@ from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import editable_channels
 from ..options import BAKE
 from ..report import Report
-from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import read_own_keys
 from ..store.table.options import Options
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
 
 

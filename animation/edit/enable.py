@@ -13,7 +13,7 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.orientations import Path
 from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
-from ..bake.plans.refused_motion import check_frames
+from ..bake.plans.motion_refusals import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
@@ -33,7 +33,8 @@ from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
-from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Track, find_tracks
 
 _Prefixes = Iterable[str] | None
 MAX_CHANGE = (math.radians(1.0), 0.01)

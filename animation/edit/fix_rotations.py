@@ -20,16 +20,16 @@ from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import AnimationError, Finding, as_dict
+from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
-from ..fcurves.refused_actions import layered_reason
 from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report
-from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
 from .restore import put_back
 

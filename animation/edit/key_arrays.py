@@ -43,9 +43,10 @@ from ..store.parameters import LIMITS, given_numbers
 from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS
 from ..store.table.settings import Settings
-from ..store.tracks import Properties, Track, blocking_reason, default_settings, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Properties, Track, default_settings, find_tracks
 from ..translation import rpt_
-from .parameters.write import Change, write_numbers
+from .parameters.write_parameters import Change, write_numbers
 from .restore import remove_tracks
 from .track_settings import find_track
 

@@ -19,10 +19,10 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
 from ..records import record
 from ..report import Report
-from ..store.fingerprints import blocking_reasons
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
 from .parameters.set_parameters import set_parameters
 from .restore import put_back

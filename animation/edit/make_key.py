@@ -10,7 +10,7 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, made_like, merged
 from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.tracks import Track
-from .own_curves import write_own_curves
+from .change_own_curves import write_own_curves
 from .track_settings import writable
 
 

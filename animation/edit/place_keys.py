@@ -19,8 +19,8 @@ from ..records import record
 from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.restored_keys import values_shown
-from ..store.table.custom_property import NEGATED, State, update
-from .own_curves import own_points, write_own_curves
+from ..store.table.custom_property import NEGATED, TrackState, update
+from .change_own_curves import own_points, write_own_curves
 from .track_keys import TrackKeys
 from .track_settings import find_track, writable
 
@@ -114,7 +114,7 @@ class RecordedPlaces:
     datablock: bpy.types.ID
     path: str
     channels: Mapping[int, Keyframes]
-    state: State | None
+    state: TrackState | None
 
     @classmethod
     def of(cls, keys: TrackKeys) -> RecordedPlaces:

@@ -10,7 +10,7 @@ import numpy as np
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import HANDLE, write
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
-from .own_curves import bake_again, own_points
+from .change_own_curves import bake_again, own_points
 from .parameters.set_parameters import set_parameters
 from .track_keys import TrackKeys
 from .track_settings import find_track, writable

@@ -21,6 +21,7 @@ from ..bake.put_back import free as free_tracks
 from ..bake.put_back import restore_tracks
 from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
+from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import editable_channels
@@ -35,7 +36,6 @@ from ..fcurves.keyframes import (
     read,
     write,
 )
-from ..fcurves.refused_actions import layered_reason
 from ..options import FREE
 from ..records import record
 from ..report import Report
@@ -48,7 +48,7 @@ from ..store.own_keys import OwnKeys, key_frames, read_all_own_keys, read_own_ke
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.record_rows import remove_traces
 from ..store.table import identity
-from ..store.table.custom_property import Bake, State, has_played_tracks, read_table, remove_table, update
+from ..store.table.custom_property import Bake, TrackState, has_played_tracks, read_table, remove_table, update
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
@@ -340,7 +340,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
         return
     before = report.tracks
     had_state = {track.path: track.state is not None for track in tracks}
-    states: list[State] = []
+    states: list[TrackState] = []
     damaged: list[int] = []
     stripped: dict[str, _Done] = {}
     chosen: list[Track] = []
@@ -414,7 +414,7 @@ def _tracks_of(
     return list(filter(among, tracks))
 
 
-def _update_table(action: bpy.types.Action, states: list[State], damaged: list[int], removes: bool) -> None:
+def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
     """Write the states of tracks to the table, or remove their entries and those that are damaged from it."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:

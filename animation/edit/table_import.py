@@ -39,7 +39,8 @@ from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
 from ..store.fingerprints import edited_outside
 from ..store.paths import split
-from ..store.tracks import EULER_ORDERS, Properties, Track, blocking_reason, find_tracks, rotation_property
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotation_property
 from .restore import remove_tracks
 
 _SHEARED = 1e-4

@@ -13,12 +13,12 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
-from ..store.fingerprints import blocking_reasons
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
-from .own_curves import bake_again, save_own_keys
+from .change_own_curves import bake_again, save_own_keys
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:

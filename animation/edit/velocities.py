@@ -33,7 +33,8 @@ from ..report import Report
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.paths import split
-from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Track, find_tracks
 from ..store.velocity_properties import is_bones, is_derived, property_name
 from ..translation import n_
 

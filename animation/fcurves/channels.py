@@ -15,7 +15,7 @@ import bpy
 from ..datablocks import HAS_SLOTS, action_time, animation_data, users_of_each
 from ..errors import AnimationError
 from ..records import record
-from .refused_actions import check_one_layer, editable_action, layered_reason, without_fcurves
+from .action_refusals import check_one_layer, editable_action, layered_reason, without_fcurves
 
 
 @record()

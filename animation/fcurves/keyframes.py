@@ -195,7 +195,7 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
     )
 
 
-class Part(Keyframes):
+class KeyframesSlice(Keyframes):
     """The keys of one channel among those of many; an attribute is cut out of theirs when it is first read.
 
     A channel has fourteen of them, of which most work needs a few. `every` has the keys of all channels, concatenated,
@@ -211,12 +211,12 @@ class Part(Keyframes):
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
-    def among(self, rows: slice) -> Part:
+    def among(self, rows: slice) -> KeyframesSlice:
         """Return the part with those of its rows."""
         first = self.rows.start
-        return Part(self.every, slice(first + rows.start, first + rows.stop))
+        return KeyframesSlice(self.every, slice(first + rows.start, first + rows.stop))
 
-    def split(self, count: int) -> list[Part]:
+    def split(self, count: int) -> list[KeyframesSlice]:
         """Return so many parts of equal length."""
         size = len(self) // count
         return [self.among(slice(size * n, size * (n + 1))) for n in range(count)]
@@ -231,11 +231,11 @@ class Part(Keyframes):
 
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     """Concatenate the keys of channels; consecutive parts of the same keys are not copied."""
-    parts = [keys for keys in channels if isinstance(keys, Part)]
+    parts = [keys for keys in channels if isinstance(keys, KeyframesSlice)]
     if parts and len(parts) == len(channels) and all(part.every is parts[0].every for part in parts):
         spans = [part.rows for part in parts]
         if are_consecutive(spans):
-            return Part(parts[0].every, slice(spans[0].start, spans[-1].stop))
+            return KeyframesSlice(parts[0].every, slice(spans[0].start, spans[-1].stop))
     return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
 
 
@@ -292,9 +292,9 @@ class Joined:
         return [slice(end - count, end) for count, end in zip(self.counts, accumulate(self.counts), strict=True)]
 
     @property
-    def channels(self) -> list[Part]:
+    def channels(self) -> list[KeyframesSlice]:
         """Return each channel's keys."""
-        return [Part(self.keys, span) for span in self.spans]
+        return [KeyframesSlice(self.keys, span) for span in self.spans]
 
 
 Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]

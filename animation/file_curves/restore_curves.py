@@ -28,7 +28,8 @@ from ..fcurves.keyframes import read_coordinates, write
 from ..options import RESTORE_CURVES
 from ..report import Report
 from ..steps import Progress
-from ..store.tracks import blocking_reason, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import find_tracks
 from ..translation import translated
 from .items import FCurves, Item, items_of
 from .keyframes_of import keyframes_of

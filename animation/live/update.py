@@ -26,6 +26,7 @@ import numpy.typing as npt
 from ..bake.locks import is_locked, lock, lock_groups
 from ..bake.pipeline import rebake
 from ..errors import Finding
+from ..fcurves.action_refusals import layered_refusals
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
@@ -34,7 +35,6 @@ from ..fcurves.keyframes import (
     SIDES,
     KeyBlock,
 )
-from ..fcurves.refused_actions import layered_refusals
 from ..messages import STANDING
 from ..report import Report
 from ..steps import collector_paused
@@ -45,7 +45,8 @@ from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.table.options import Options
-from ..store.tracks import Track, blocking_reason, find_tracks, lost_tracks, played_otherwise, refreshed
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise, refreshed
 from ..store.up_to_date import are_up_to_date
 
 Points = list[bpy.types.FCurveKeyframePoints]

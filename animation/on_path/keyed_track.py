@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..bake.replay import replay
 from ..datablocks import animation_data
-from ..edit.own_curves import own_points, save_own_keys
+from ..edit.change_own_curves import own_points, save_own_keys
 from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.frames import SAME_FRAME

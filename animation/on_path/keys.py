@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..edit.change_own_curves import own_points, write_own_curves
 from ..edit.make_key import make_key
-from ..edit.own_curves import own_points, write_own_curves
 from ..edit.track_settings import writable
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import evaluate_anew

@@ -23,7 +23,7 @@ from ..store.tracks import Track
 from ..translation import rpt_
 from .beside_range import has_beside, sides, velocities_beside
 from .extrapolation import slopes_outside
-from .wanted import Together
+from .reduce_request import Together
 
 _STILL = 1e-6
 """Of a track that moves less, relative to its largest value or 1, one key is kept."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import Part, Reduced, divided
+from ...interp.fitting.reduction import Reduced, SampledTracks, divided
 from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
@@ -70,10 +70,10 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
     return [int(rows[each] + rows[each + 1]) // 2 for each in segments if rows[each + 1] - rows[each] > 1]
 
 
-def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[Part]:
+def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
     """Return what was fitted, in order; tolerances don't matter."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
-    return [Part(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
+    return [SampledTracks(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import FewKeys, Method, Reduced, few_keys
+from ...interp.fitting.reduction import Method, RecoveredKeys, Reduced, recover_keys
 from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ...interp.keys import PARAMETERS, Keys
 from ...interp.splines import tcb
@@ -101,7 +101,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
     `limit`: how far numbers may be off by tension, continuity and bias. Lines and steps come back by any method.
     """
     own = [*dense.track.channels]
-    found = few_keys(dense.raw[:, own])
+    found = recover_keys(dense.raw[:, own])
     if found is None:
         return None
     kinds = np.select([found.is_hold, found.is_line], [_CONSTANT, _LINEAR], _BEZIER)
@@ -128,7 +128,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
     return keys
 
 
-def _with_parameters(keys: NewKeys, found: FewKeys, own: Sequence[int], limit: float) -> NewKeys | None:
+def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
     """Return the keys with tension, continuity and bias, or None where these play something else."""
     dense = keys.dense
     if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:

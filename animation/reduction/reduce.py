@@ -14,11 +14,11 @@ from ..errors import AnimationError, Finding, as_dict
 from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
-from .reduce_datablock import AlreadyMinimalError, Search
+from .reduce_datablock import AlreadyMinimalError, DatablockReduction
+from .reduce_request import ReduceRequest, Together
 from .result import Reduction
-from .wanted import Together, Wanted
 
-Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, Wanted]]
+Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
 _STEPS = 100
 T = TypeVar("T")
@@ -122,7 +122,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
+    wanted = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
     found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
     if refused:
         raise AnimationError(*refused)
@@ -164,7 +164,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     >>> reduced[0].reached, refused
     (True, [])
     """
-    wanted = Wanted(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
+    wanted = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
     selected = {datablock: (own, wanted) for datablock, own in by_datablock(datablocks, prefixes).items()}
     return run_steps(reduce_steps(selected), progress)
 
@@ -207,7 +207,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = Wanted(
+    wanted = ReduceRequest(
         still=still,
         period=period,
         together=together,
@@ -227,13 +227,13 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
 
     Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
     """
-    found: list[Search] = []
+    found: list[DatablockReduction] = []
     results: list[Reduction] = []
-    written: list[Search] = []
+    written: list[DatablockReduction] = []
     refused: list[Finding] = []
     for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
-            search = Search(datablock, prefixes, wanted)
+            search = DatablockReduction(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
             yield from _parts(number, len(selected), search.choose(), 0.3, 1.0)
         except AlreadyMinimalError as minimal:
@@ -262,7 +262,7 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
     refused: list[Finding] = []
     for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
         try:
-            search = Search(datablock, prefixes, wanted)
+            search = DatablockReduction(datablock, prefixes, wanted)
             yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
             for place, factor in enumerate(each):
                 start, end = (0.3 + 0.7 * part / len(each) for part in (place, place + 1))

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.reduction import (
-    Part,
+    SampledTracks,
     Skeleton,
     limits_while_still,
     reduce_skeleton,
@@ -28,7 +28,8 @@ from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options
-from ..store.tracks import Track, blocking_reason, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Track, find_tracks
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, own_count, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
@@ -36,8 +37,8 @@ from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, made_of_few, write
+from .reduce_request import ReduceRequest
 from .result import Reduction
-from .wanted import Wanted
 
 _MARGIN = 0.98
 """Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
@@ -53,7 +54,9 @@ _MENDS = 24
 class AlreadyMinimalError(AnimationError):
     """No track has keys that could be fewer. Nothing was changed, and nothing is wrong."""
 
-    def __init__(self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: Wanted) -> None:
+    def __init__(
+        self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
+    ) -> None:
         super().__init__(Finding("REDUCE_FEW_KEYS", name_of(datablock)))
         keys, diamonds_ = count_keys(tracks, np.array([-np.inf, np.inf]))
         self.result = Reduction(
@@ -71,13 +74,13 @@ class AlreadyMinimalError(AnimationError):
         )
 
 
-class Search:
+class DatablockReduction:
     """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
 
     Raises AnimationError for data that can't be edited, without any keys to reduce, or moved by what is not known.
     """
 
-    def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, wanted: Wanted) -> None:
+    def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, wanted: ReduceRequest) -> None:
         self._start = time.perf_counter()
         self._datablock = datablock
         self._wanted = wanted
@@ -269,7 +272,7 @@ class Search:
                     limit = limit * of_bones.min(axis=0)
                 ends = [dense.ends for dense in own if dense.ends is not None]
                 values = np.stack([dense.values for dense in own])
-                parts.append(Part(values, limit, own[0].track.is_rotation, np.stack(ends) if ends else None))
+                parts.append(SampledTracks(values, limit, own[0].track.is_rotation, np.stack(ends) if ends else None))
             found = yield from reduce_tracks_steps(parts, self._wanted.method)
             for group, one in zip(some, found, strict=True):
                 before = [self._few.get(dense.track.path) for dense in group]
@@ -558,7 +561,7 @@ def _reducible(
     datablock: bpy.types.ID,
     channels: Channels,
     prefixes: Iterable[str] | None,
-    wanted: Wanted,
+    wanted: ReduceRequest,
     notes: list[Finding],
 ) -> list[Track]:
     """Return the tracks that can be reduced; note why others can't.

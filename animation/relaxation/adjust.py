@@ -18,7 +18,7 @@ from ...interp import relaxation, rotations
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
-from ..edit.own_curves import own_points, save_own_keys
+from ..edit.change_own_curves import own_points, save_own_keys
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels

@@ -25,7 +25,8 @@ from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import EULER_ORDERS, Track, find_tracks
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...interp import SplineBatch, rotations
 from ...interp.batch import Spline
-from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, Part, sample_frames
+from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
 from ..bake.plans.splines import TrackSpline, last_place
 from ..fcurves.keyframes import Float64Array
 from ..store.own_keys import OwnKeys
@@ -43,7 +43,7 @@ class Look:
     track: Track
     originals: Mapping[int, OwnKeys]
     splines: Sequence[TrackSpline]
-    parts: Sequence[Part]
+    parts: Sequence[SplineToFit]
     """The present motion, for each spline."""
     change: float = 0.0
     """The largest difference: of values, or of rotations an angle in radians."""
@@ -191,7 +191,7 @@ def _around_tops(
     return [near[start:stop].ravel() for start, stop in pairwise(shares)]
 
 
-def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
+def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
     """Return the rounding error of differences at the frames, both of shape (segments, samples).
 
     It comes from the float32 values, and from the float32 frames of keys, handles and samples where values change.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.tcb_parameters import SAMPLES, Part, sample_frames
+from ...interp.fitting.tcb_parameters import SAMPLES, SplineToFit, sample_frames
 from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of, walk_of
 from ..fcurves import beziers
@@ -26,7 +26,7 @@ _NO_ROTATION = 1e-5
 """The length of a quaternion of which float32 does not tell the rotation."""
 
 
-def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
+def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
     """Return each track's splines together with the values of its F-curves.
 
     The list is empty for a track whose values are not finite, or no rotation.
@@ -58,7 +58,7 @@ def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
 
 def _parts(
     track: Track, originals: Mapping[int, OwnKeys], splines: Sequence[TrackSpline], raw: Sequence[Float64Array]
-) -> list[Part]:
+) -> list[SplineToFit]:
     frames = union([original.keys.frames for original in originals.values()])
     parts = []
     for spline, channels in zip(splines, raw, strict=True):
@@ -69,7 +69,7 @@ def _parts(
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
         # Other splines have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        parts.append(Part(spline.spline, rows, played, _walk(track, spline, channels)))
+        parts.append(SplineToFit(spline.spline, rows, played, _walk(track, spline, channels)))
     return parts
 
 

@@ -10,21 +10,21 @@ import bpy
 
 from ..fcurves.channels import Channels
 from .own_keys import OwnKeys, read_all_own_keys
-from .record_rows import Numbers, Part, recorded, write_identities
+from .record_rows import Numbers, OwnChannel, recorded, write_identities
 from .table import rows as rows_
-from .table.custom_property import State, Table, update
+from .table.custom_property import Table, TrackState, update
 from .table.rows import Rows
 from .table.settings import Settings
 from .tracks import Track, default_settings
 
 
-def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> State:
+def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> TrackState:
     """Make an entry of the table for a track; its identity is derived, so repeat and redo give the same."""
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
     while number == 0 or number in table.identities:
         number = zlib.crc32(seed, number)
-    return State(number, slot, path, settings)
+    return TrackState(number, slot, path, settings)
 
 
 def enable_tracks(
@@ -58,7 +58,7 @@ def enable_read(
     for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):
         state = track.state = new_state(channels.action, track.table, channels.slot_handle, track.path, choice)
         for index, keys in own[place].items():
-            parts.append(Part(state.identity, index, keys, False))
+            parts.append(OwnChannel(state.identity, index, keys, False))
             curves.append(track.channels[index])
             given.append({} if numbers is None else numbers[place].get(index, {}))
     named, rows = recorded(parts, None if numbers is None else given)
@@ -66,7 +66,7 @@ def enable_read(
         [(fcurve, keys) for part, keys, fcurve in zip(parts, named, curves, strict=True) if keys is not part.own]
     )
     fresh = iter(rows)
-    by_action: dict[int, tuple[Channels, list[State], list[Rows]]] = {}
+    by_action: dict[int, tuple[Channels, list[TrackState], list[Rows]]] = {}
     for (channels, track), kept in zip(tracks, own, strict=True):
         _, states, news = by_action.setdefault(channels.action.session_uid, (channels, [], []))
         assert track.state is not None

@@ -16,11 +16,10 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, SIDES, Joined, Keyframes, read_anew, read_joined
 from .table.custom_property import Extrapolation, Fingerprint
-from .tracks import Track, blocking_reason
+from .tracks import Track
 
 _READ = ("co", "interpolation", "back", "amplitude", "period")
 
@@ -62,18 +61,6 @@ def edited_outside(tracks: Sequence[Track]) -> list[bool]:
     for number, before, content in zip(places, written, _contents(joined), strict=True):
         edited[number] |= not _is_same(before, content)
     return edited
-
-
-def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
-    """Return why each track can't be changed or baked now; None where it can.
-
-    Edits outside come first: a channel without keys, for example, is the edit.
-    """
-    edited = edited_outside(tracks)
-    return [
-        track.finding("EDITED_OUTSIDE") if is_edited else blocking_reason(track)
-        for track, is_edited in zip(tracks, edited, strict=True)
-    ]
 
 
 _Content = tuple[int, int, npt.NDArray[np.float32]]

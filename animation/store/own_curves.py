@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..fcurves.keyframes import FLAGS, NAMES, Joined, Keyframes, read_joined
 from .table import rows as rows_
-from .table.custom_property import SAVED, BakedChannel, SavedKeys, State
+from .table.custom_property import SAVED, BakedChannel, SavedKeys, TrackState
 from .table.rows import Columns
 from .tracks import Track
 
@@ -70,7 +70,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
     return Joined.of([next(channels) if is_saved else next(from_curves) for is_saved in are_saved])
 
 
-def with_saved(state: State, keys: Mapping[int, Keyframes]) -> State:
+def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
     """Return the state of a baked track with other own keys in these components.
 
     The records of handles go: they were placed for other keys.

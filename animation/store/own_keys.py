@@ -29,7 +29,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Joined,
     Keyframes,
-    Part,
+    KeyframesSlice,
     are_consecutive,
     end_to_end,
 )
@@ -177,11 +177,11 @@ class OwnKeys:
 
     @cached_property
     def keys(self) -> Keyframes:
-        return Part(self.every.keys, self.span)
+        return KeyframesSlice(self.every.keys, self.span)
 
     @property
     def as_read(self) -> Keyframes | None:
-        return None if self.every.as_read is None else Part(self.every.as_read, self.span)
+        return None if self.every.as_read is None else KeyframesSlice(self.every.as_read, self.span)
 
     @property
     def identities(self) -> Identities:

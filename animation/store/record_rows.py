@@ -38,7 +38,7 @@ _OFFSET = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 
 
-class Part(NamedTuple):
+class OwnChannel(NamedTuple):
     """The own keys of one channel of a track, with the track's identity."""
 
     track: int
@@ -52,7 +52,7 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 
 
 def recorded(
-    parts: Sequence[Part], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
+    parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
     """Make a row for each key that has none or differs from it; return keys with identities, and new rows per part.
 
@@ -131,7 +131,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 
 def _are_recorded(
-    parts: Sequence[Part], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
+    parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
     """Return which of the `known` own keys have a row of their own that records them, apart from where they moved.
 

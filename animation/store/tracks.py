@@ -25,7 +25,16 @@ from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import KEY_TYPE, KeyBlock, read_joined
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import NO_TABLE, Bake, Channel, State, Table, known_table, read_table, remembered_tables
+from .table.custom_property import (
+    NO_TABLE,
+    Bake,
+    Channel,
+    Table,
+    TrackState,
+    known_table,
+    read_table,
+    remembered_tables,
+)
 from .table.session import session
 from .table.settings import Settings
 from .velocity_properties import is_derived
@@ -47,7 +56,7 @@ def rotation_property(mode: str) -> str:
     return _OF_MODE.get(mode, "rotation_euler")
 
 
-_LOCK, _MUTE = attrgetter("lock"), attrgetter("mute")
+_LOCK = attrgetter("lock")
 
 
 @dataclass
@@ -68,7 +77,7 @@ class Track:
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     slot: int = 0
     """The handle of the action's slot that contains the track."""
-    state: State | None = None
+    state: TrackState | None = None
     """The track's entry in its action's table; None: it is not TCB."""
     table: Table = NO_TABLE
     """The table of the action, as it was read."""
@@ -392,7 +401,7 @@ def _follow_keys(tracks: Sequence[Track]) -> None:
     Then it was renamed, or moved with its slot. Of several tracks with its keys the one with most of them gets the
     state.
     """
-    claims: dict[tuple[int, int, str], list[tuple[int, Track, State]]] = {}
+    claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, owners in _owners_of_keys(tracks):
         found = _origin(track, owners)
         if found is not None:
@@ -421,7 +430,7 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
         yield tracks[number], owners[track_of_key == number]
 
 
-def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, State] | None:
+def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, TrackState] | None:
     """Return the track for which most of the keys were made: the number of these keys, its action and its state.
 
     Keys of tracks that still have F-curves don't count: they were pasted.
@@ -436,7 +445,7 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Sta
     return None if place is None or 2 * gone[owner] <= sum(gone.values()) else (gone[owner], *place)
 
 
-def _place_of(track: Track, owner: int) -> tuple[int, State] | None:
+def _place_of(track: Track, owner: int) -> tuple[int, TrackState] | None:
     """Return the action and the state of another track by its identity."""
     present: Any = next(iter(track.channels.values())).id_data
     # One that was deleted is still remembered.
@@ -449,7 +458,7 @@ def _place_of(track: Track, owner: int) -> tuple[int, State] | None:
     return None
 
 
-def _is_present(action: int, state: State) -> bool:
+def _is_present(action: int, state: TrackState) -> bool:
     """Return whether the track still has an F-curve at its own slot and path."""
     owner = next((each for each in bpy.data.actions if each.session_uid == action), None)
     if owner is None:
@@ -545,25 +554,3 @@ def looks_baked(track: Track) -> bool:
     keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
     is_lost = not track.table.rows_of_tracks
     return identity.are_named(keys) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))
-
-
-def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | None:
-    """Return why the track can't be baked now; None where it can, or would but for F-curves `without_keys`."""
-    if track.table.error:
-        return track.table.error.on(track.name, track.path)
-    if not track.in_use:
-        return track.finding("NOT_IN_USE")
-    if track.locked:
-        return track.finding("TABLE_LOST" if not track.enabled and looks_baked(track) else "LOCKED")
-    if track.driven:
-        return track.finding("DRIVEN")
-    if any(map(_MUTE, track.curves_and_groups)):
-        return track.finding("MUTED")
-    for index, fcurve in track.channels.items():
-        if len(fcurve.keyframe_points):
-            continue
-        if len(fcurve.sampled_points):
-            return track.finding("SAMPLED_CURVE")
-        if not without_keys:
-            return track.finding("CHANNEL_WITHOUT_KEYS", index)
-    return None

@@ -11,7 +11,7 @@ from ..fcurves.keyframes import Float32Array, read_coordinates
 from .digest import digest
 from .frame_functions import functions_of
 from .own_keys import read_all_own_keys
-from .record_rows import Part, recorded
+from .record_rows import OwnChannel, recorded
 from .table.custom_property import Channel
 from .table.session import session
 from .tracks import Track
@@ -36,7 +36,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
     standing = [track for track, now, is_shown in every_now if not is_shown and _stands_as_played(track, now)]
     every = read_all_own_keys(standing)
     parts = [
-        Part(track.state.identity, index, own, index in track.state.channels)
+        OwnChannel(track.state.identity, index, own, index in track.state.channels)
         for track, kept in zip(standing, every, strict=True)
         if track.state is not None
         for index, own in kept.items()

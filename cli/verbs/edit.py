@@ -14,7 +14,7 @@ from ...animation.edit.enable import plain_among
 from ...animation.reduction.reduce import reduce_steps
 from ...animation.report import HandleError
 from ...animation.steps import run_steps
-from ...animation.store.tracks import blocking_reason
+from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose, has_keys, named, tracks_of

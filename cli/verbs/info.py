@@ -17,10 +17,10 @@ from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
 from ...animation.fcurves.keyframes import read
 from ...animation.store.editable_sets import editable_sets
-from ...animation.store.fingerprints import blocking_reasons
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
+from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track, find_tracks
 from ..arguments import Job
 from ..blend_files import missing_libraries

@@ -22,7 +22,8 @@ from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.table.settings import Settings
-from ...animation.store.tracks import Track, blocking_reason, find_tracks, rotation_property
+from ...animation.store.track_refusals import blocking_reason
+from ...animation.store.tracks import Track, find_tracks, rotation_property
 from ...interp import evaluate_many, rotations
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD

@@ -56,7 +56,7 @@ class Equations(Protocol):
         ...
 
 
-class State(Protocol):
+class Evaluation(Protocol):
     """The results of a problem at some unknowns."""
 
     @property
@@ -65,7 +65,7 @@ class State(Protocol):
         ...
 
 
-_State = TypeVar("_State", bound=State)
+_State = TypeVar("_State", bound=Evaluation)
 
 
 class Problem(Protocol[_State]):

@@ -23,9 +23,9 @@ from ..batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
 from ..tridiagonal import solve_definite, times
 from .least_squares import Method, descend
-from .tcb_segments import SAMPLES, Part, Segments, sample_frames
+from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
 
-__all__ = ["FLOAT32", "SAMPLES", "Part", "fit_parameters", "sample_frames"]
+__all__ = ["FLOAT32", "SAMPLES", "SplineToFit", "fit_parameters", "sample_frames"]
 
 FLOAT32 = 2.0**-22
 """The rounding of samples to float32, and of the handles before them, as a part of a track's largest number."""
@@ -45,12 +45,12 @@ _MOST_ITERATIONS = 30
 """Of conjugate gradients. Neighboring keys are coupled loosely: most solutions need 6."""
 
 
-def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[Float64Array]:
+def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array]:
     """Fit the parameters of tracks' keys to the motions of their parts.
 
     Parameters
     ----------
-    tracks : sequence of sequences of Part
+    tracks : sequence of sequences of SplineToFit
         The parts of each track; a track without parts gets no parameters.
 
     Returns
@@ -94,7 +94,7 @@ _STAGES = (
 )
 
 
-def _fit(tracks: list[Sequence[Part]]) -> list[Float64Array]:
+def _fit(tracks: list[Sequence[SplineToFit]]) -> list[Float64Array]:
     """Fit tracks in stages, each for those that are not yet explained."""
     keys = _Keys.of(tracks)
     best = np.zeros((5, len(keys.track)))
@@ -142,12 +142,12 @@ class _Keys:
     batches: list[Segments]
 
     @classmethod
-    def of(cls, tracks: Sequence[Sequence[Part]]) -> _Keys:
+    def of(cls, tracks: Sequence[Sequence[SplineToFit]]) -> _Keys:
         """Return the keys of tracks, each with one part or more."""
         counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
         starts = np.cumsum([0, *counts])
         scales = [_scale_of(track) for track in tracks]
-        batches: dict[Hashable, list[tuple[Part, int, float]]] = {}
+        batches: dict[Hashable, list[tuple[SplineToFit, int, float]]] = {}
         for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
             for part in track:
                 batches.setdefault((part.spline.batch, part.counts_turns), []).append((part, start, scale))
@@ -348,7 +348,7 @@ class _Equations:
         return ratio[self.keys.track]
 
 
-def _scale_of(track: Sequence[Part]) -> tuple[float, float]:
+def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
     """Return the range of a track's motion, and the part of it that is noise."""
     spread = largest = 0.0
     for part in track:

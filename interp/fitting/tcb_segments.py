@@ -38,7 +38,7 @@ _EASE_TO, _EASE_FROM = 3, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SplineToFit:
     """A spline, and the motion that it should come close to.
 
     Attributes
@@ -120,7 +120,7 @@ class Segments:
     """How far rotations whose whole turns count have turned since the segment's first key, shape (3, SAMPLES, N)."""
 
     @classmethod
-    def of(cls, parts: Sequence[Part], starts: Sequence[int], scales: Sequence[float]) -> Segments:
+    def of(cls, parts: Sequence[SplineToFit], starts: Sequence[int], scales: Sequence[float]) -> Segments:
         """Return the segments of parts, whose tracks' keys start at `starts` in the problem."""
         splines = [part.spline for part in parts]
         tracks = end_to_end(splines)
@@ -354,7 +354,7 @@ def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
     return vectors + cross(half, vectors)
 
 
-def _walk_of(parts: Sequence[Part]) -> Float64Array:
+def _walk_of(parts: Sequence[SplineToFit]) -> Float64Array:
     return np.ascontiguousarray(np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0))
 
 

@@ -55,7 +55,7 @@ ORDER = (
     ("animation/store/actions",),
     ("animation/bake/plans",),
     ("animation/sampling",),
-    ("animation/live/key_tangents", "animation/live/implied_parameters"),
+    ("animation/live/key_tangents", "animation/live/meaning_of_edits"),
     ("animation/bake",),
     ("animation/edit",),
     ("animation/on_path",),

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 import interp
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.fitting import Request, curves, handles
-from interp.fitting.reduction import Part, low_pass, reduce_tracks
+from interp.fitting.reduction import SampledTracks, low_pass, reduce_tracks
 from interp.piecewise import PiecewiseSpline
 from interp.retiming import ArcLength, ConstantSpeed, retimed
 from interp.splines import METHODS, tcb
@@ -384,17 +384,17 @@ SAMPLES = np.sin(np.arange(40.0) / 9.0)[np.newaxis, :, np.newaxis]
     ("parts", "words"),
     [
         ([], "parts must be at least one"),
-        ([Part(SAMPLES[0], np.array([0.1]))], r"samples of part 0 must have the shape \(tracks, frames, d\)"),
-        ([Part(SAMPLES[:, :0], np.array([0.1]))], "samples of part 0 must have the shape"),
+        ([SampledTracks(SAMPLES[0], np.array([0.1]))], r"samples of part 0 must have the shape \(tracks, frames, d\)"),
+        ([SampledTracks(SAMPLES[:, :0], np.array([0.1]))], "samples of part 0 must have the shape"),
         (
-            [Part(SAMPLES, np.array([0.1])), Part(SAMPLES[:, 1:], np.array([0.1]))],
+            [SampledTracks(SAMPLES, np.array([0.1])), SampledTracks(SAMPLES[:, 1:], np.array([0.1]))],
             "samples of part 1 must have the shape",
         ),
-        ([Part(SAMPLES * np.nan, np.array([0.1]))], "samples of part 0 must be finite"),
-        ([Part(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one per track"),
-        ([Part(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one per track"),
-        ([Part(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one per track"),
-        ([Part(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one per track"),
+        ([SampledTracks(SAMPLES * np.nan, np.array([0.1]))], "samples of part 0 must be finite"),
+        ([SampledTracks(SAMPLES, 0.1)], "the tolerance of part 0 must be above 0, one per track"),
+        ([SampledTracks(SAMPLES, np.array([0.1, 0.1]))], "the tolerance of part 0 must be above 0, one per track"),
+        ([SampledTracks(SAMPLES, np.array([0.0]))], "the tolerance of part 0 must be above 0, one per track"),
+        ([SampledTracks(SAMPLES, np.array([np.nan]))], "the tolerance of part 0 must be above 0, one per track"),
     ],
 )
 def test_what_can_not_be_reduced_is_named(parts, words):
@@ -404,7 +404,7 @@ def test_what_can_not_be_reduced_is_named(parts, words):
 
 def test_a_method_of_reduction_that_there_is_not_is_named():
     with pytest.raises(ValueError, match=r"^method must be one of HERMITE, TCB, not 'X'"):
-        reduce_tracks([Part(SAMPLES, np.array([0.1]))], method="X")
+        reduce_tracks([SampledTracks(SAMPLES, np.array([0.1]))], method="X")
 
 
 @pytest.mark.parametrize("wrong", ["x", [1.0, 2.0], [[np.nan]], None])

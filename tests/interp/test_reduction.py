@@ -15,8 +15,8 @@ from interp import Keys, rotations
 from interp.fitting.reduction import (
     Joint,
     Method,
-    Part,
     Reduced,
+    SampledTracks,
     Skeleton,
     divided,
     low_pass,
@@ -44,7 +44,7 @@ def noise(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
 def test_no_frame_is_farther_from_its_sample_than_allowed() -> None:
     samples = noise(400, 6, 3, 1)
     tolerance = np.array([0.01, 0.01, 0.02, 0.02, 0.05, 0.05])
-    found = reduce_tracks([Part(samples, tolerance)])
+    found = reduce_tracks([SampledTracks(samples, tolerance)])
     for keys, wanted, most in zip(found, samples, tolerance, strict=True):
         off = np.linalg.norm(played(keys, 0, 400) - wanted, axis=1).max()
         assert off <= most * (1.0 + 1e-9)
@@ -56,7 +56,8 @@ def test_no_frame_is_farther_from_its_sample_than_allowed() -> None:
 def test_looser_tolerances_need_fewer_keys() -> None:
     samples = noise(300, 4, 3, 2)
     counts = [
-        sum(len(keys.rows) for keys in reduce_tracks([Part(samples, np.full(4, most))])) for most in (0.04, 0.02, 0.01)
+        sum(len(keys.rows) for keys in reduce_tracks([SampledTracks(samples, np.full(4, most))]))
+        for most in (0.04, 0.02, 0.01)
     ]
     assert counts == sorted(counts)
     assert counts[0] < 0.8 * counts[2]
@@ -64,7 +65,7 @@ def test_looser_tolerances_need_fewer_keys() -> None:
 
 def test_samples_without_any_tolerance_to_speak_of_keep_a_key_each() -> None:
     samples = np.random.default_rng(3).normal(size=(2, 60, 1))
-    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(2, 1e-9))]), samples, strict=True):
+    for keys, wanted in zip(reduce_tracks([SampledTracks(samples, np.full(2, 1e-9))]), samples, strict=True):
         assert keys.error <= 1.0
         assert np.abs(played(keys, 0, 60) - wanted).max() <= 1e-9
         assert len(keys.rows) >= 30
@@ -73,7 +74,7 @@ def test_samples_without_any_tolerance_to_speak_of_keep_a_key_each() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
 def test_short_tracks_have_keys_at_both_ends(count: int) -> None:
     samples = np.linspace(2.0, 3.0, count)[np.newaxis, :, np.newaxis]
-    (keys,) = reduce_tracks([Part(samples, np.array([1e-6]))])
+    (keys,) = reduce_tracks([SampledTracks(samples, np.array([1e-6]))])
     assert keys.rows.tolist() == ([0] if count == 1 else [0, count - 1])
     assert keys.values[0][:, 0] == pytest.approx([2.0, 3.0][-len(keys.rows) :] if count > 1 else [2.0])
 
@@ -82,7 +83,9 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
     frames = np.arange(120.0)
     samples = np.stack([3.0 - 0.25 * frames, 1e-4 * (frames - 30.0) ** 3 - frames])[:, :, np.newaxis]
     for keys, velocity in zip(
-        reduce_tracks([Part(samples, np.full(2, 1e-3))]), ([-0.25] * 2, [3e-4 * 900 - 1, 3e-4 * 89**2 - 1]), strict=True
+        reduce_tracks([SampledTracks(samples, np.full(2, 1e-3))]),
+        ([-0.25] * 2, [3e-4 * 900 - 1, 3e-4 * 89**2 - 1]),
+        strict=True,
     ):
         assert keys.rows.tolist() == [0, 119]
         assert keys.velocities(0)[:, 0] == pytest.approx(velocity, abs=1e-3)
@@ -111,7 +114,7 @@ def least(samples: np.ndarray, tolerance: float) -> int:
 def test_few_more_keys_than_the_fewest_of_all_choices() -> None:
     samples = noise(18, 24, 1, 5)
     wanted = [least(own[:, 0], 0.004) for own in samples]
-    found = [len(keys.rows) for keys in reduce_tracks([Part(samples, np.full(24, 0.004))])]
+    found = [len(keys.rows) for keys in reduce_tracks([SampledTracks(samples, np.full(24, 0.004))])]
     assert sum(found) <= 1.1 * sum(wanted)
     assert max(np.subtract(found, wanted)) <= 1
 
@@ -131,7 +134,9 @@ def turning(count: int, tracks: int, seed: int) -> np.ndarray:
 def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() -> None:
     samples = turning(300, 5, 6)
     most = np.radians(0.5)
-    for keys, wanted in zip(reduce_tracks([Part.of_rotations(samples, np.full(5, most))]), samples, strict=True):
+    for keys, wanted in zip(
+        reduce_tracks([SampledTracks.of_rotations(samples, np.full(5, most))]), samples, strict=True
+    ):
         rates = 0.5 * rotations.multiply(np.pad(keys.velocities(0), ((0, 0), (1, 0))), keys.values[0])
         curve = CubicHermiteSpline(keys.rows, keys.values[0], rates)(np.arange(300))
         off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
@@ -142,7 +147,9 @@ def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() 
 def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
     samples = turning(300, 5, 7)
     most = np.radians(0.5)
-    for keys, wanted in zip(reduce_tracks([Part.of_rotations(samples, np.full(5, most))]), samples, strict=True):
+    for keys, wanted in zip(
+        reduce_tracks([SampledTracks.of_rotations(samples, np.full(5, most))]), samples, strict=True
+    ):
         spline = hermite.RotationSpline(
             Keys(keys.rows.astype(np.float64), keys.values[0]), velocities=keys.velocities(0)
         )
@@ -154,7 +161,7 @@ def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
 @pytest.mark.slow
 def test_parts_have_their_keys_in_common_and_each_its_tolerance() -> None:
     places, turns = noise(300, 2, 3, 8), turning(300, 2, 9)
-    parts = [Part(places, np.full(2, 0.02)), Part.of_rotations(turns, np.full(2, np.radians(1.0)))]
+    parts = [SampledTracks(places, np.full(2, 0.02)), SampledTracks.of_rotations(turns, np.full(2, np.radians(1.0)))]
     together = reduce_tracks(parts)
     for track, keys in enumerate(together):
         assert [len(each) for each in keys.values] == [len(keys.rows)] * 2
@@ -170,7 +177,7 @@ def test_a_tolerance_of_its_own_for_each_frame() -> None:
     samples = noise(300, 1, 1, 10)
     tolerance = np.full((1, 300), 0.05)
     tolerance[:, 100:200] = 0.005
-    (keys,) = reduce_tracks([Part(samples, tolerance)])
+    (keys,) = reduce_tracks([SampledTracks(samples, tolerance)])
     off = np.abs(played(keys, 0, 300) - samples[0])[:, 0]
     assert (off <= tolerance[0]).all()
     inside = ((keys.rows >= 100) & (keys.rows < 200)).sum()
@@ -180,12 +187,12 @@ def test_a_tolerance_of_its_own_for_each_frame() -> None:
 def test_given_ends_have_their_values_and_velocities() -> None:
     samples = noise(300, 1, 2, 10)
     ends = np.array([[[0.3, -0.2], [np.nan, np.nan]]])
-    (keys,) = reduce_tracks([Part(samples, np.array([0.02]), False, ends)])
+    (keys,) = reduce_tracks([SampledTracks(samples, np.array([0.02]), False, ends)])
     assert (keys.values[0][0] == samples[0, 0]).all()
     assert keys.velocities(0)[0].tolist() == [0.3, -0.2]
     assert (keys.values[0][-1] != samples[0, -1]).any()
     assert np.linalg.norm(played(keys, 0, 300) - samples[0], axis=1).max() <= 0.02
-    (free,) = reduce_tracks([Part(samples, np.array([0.02]))])
+    (free,) = reduce_tracks([SampledTracks(samples, np.array([0.02]))])
     assert len(free.rows) <= len(keys.rows) <= len(free.rows) + 2
 
 
@@ -234,7 +241,7 @@ def test_holds_stay_as_they_are() -> None:
     samples = noise(300, 2, 3, 13)
     samples[0, 100:150] = samples[0, 100]
     samples[1, :60], samples[1, 280:] = samples[1, 0], samples[1, 280]
-    found = reduce_tracks([Part(samples, np.full(2, 0.05))])
+    found = reduce_tracks([SampledTracks(samples, np.full(2, 0.05))])
     for keys, wanted, holds in zip(found, samples, ([(100, 149)], [(0, 59), (280, 299)]), strict=True):
         curve = played(keys, 0, 300)
         assert np.linalg.norm(curve - wanted, axis=1).max() <= 0.05
@@ -285,7 +292,7 @@ def test_what_no_keys_can_mend_ends_with_a_key_on_every_frame() -> None:
 
 def test_keys_that_are_divided_come_nearer_to_samples() -> None:
     places, turns = noise(200, 1, 3, 16), turning(200, 1, 17)
-    parts = [Part(places, np.full(1, 0.05)), Part.of_rotations(turns, np.full(1, np.radians(2.0)))]
+    parts = [SampledTracks(places, np.full(1, 0.05)), SampledTracks.of_rotations(turns, np.full(1, np.radians(2.0)))]
     (keys,) = reduce_tracks(parts)
     lengths = np.diff(keys.rows)
     cut = keys.rows[:-1][lengths > 1][:2] + lengths[lengths > 1][:2] // 2
@@ -313,7 +320,7 @@ def test_keys_of_smooth_tracks_are_no_more_than_at_equal_distances() -> None:
     frames = np.arange(200.0)
     path = np.stack([2.0 * np.sin(frames / 17.0 + i) + 0.5 * np.sin(frames / 5.3 + 2.0 * i) for i in range(3)], axis=1)
     for error, equal in ((0.01, 18), (0.02, 15), (0.04, 13)):
-        (keys,) = reduce_tracks([Part(path[np.newaxis], np.full(1, error))])
+        (keys,) = reduce_tracks([SampledTracks(path[np.newaxis], np.full(1, error))])
         assert np.linalg.norm(played(keys, 0, 200) - path, axis=1).max() <= error * (1.0 + 1e-9)
         assert len(keys.rows) <= equal
 
@@ -322,7 +329,9 @@ def test_keys_of_smooth_tracks_are_no_more_than_at_equal_distances() -> None:
 @pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
 def test_samples_of_any_size_are_within_the_tolerance(method: Method, size: float) -> None:
     samples = size * noise(200, 2, 3, 18)
-    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(2, 0.02 * size))], method), samples, strict=True):
+    for keys, wanted in zip(
+        reduce_tracks([SampledTracks(samples, np.full(2, 0.02 * size))], method), samples, strict=True
+    ):
         off = np.linalg.norm(keys.spline(0)(np.arange(200.0)) - wanted, axis=1).max()
         assert off <= 0.021 * size
         assert len(keys.rows) < 100
@@ -335,7 +344,7 @@ def test_idle_components_with_noise_of_a_float_step_do_not_matter(method: Method
         idle = random.choice([0.0, 2.98e-8, 5.96e-8, -5.96e-8, 1.19e-7], 15)
         angle = np.maximum(0.0, random.uniform(0.05, 0.1) - random.uniform(0.004, 0.012) * np.arange(15))
         turns = np.stack([np.cos(angle / 2), np.zeros(15), np.sin(angle / 2), idle], 1).astype(np.float32)
-        (keys,) = reduce_tracks([Part.of_rotations(turns[np.newaxis], np.radians([0.5]))], method)
+        (keys,) = reduce_tracks([SampledTracks.of_rotations(turns[np.newaxis], np.radians([0.5]))], method)
         played = keys.spline(0)(np.arange(15.0))
         assert np.isfinite(played).all()
         wanted = Rotation.from_quat(turns[:, [1, 2, 3, 0]])
@@ -345,7 +354,7 @@ def test_idle_components_with_noise_of_a_float_step_do_not_matter(method: Method
 
 def test_tension_and_bias_play_what_was_fitted() -> None:
     samples = noise(300, 3, 3, 19)
-    for keys, wanted in zip(reduce_tracks([Part(samples, np.full(3, 0.02))], "TCB"), samples, strict=True):
+    for keys, wanted in zip(reduce_tracks([SampledTracks(samples, np.full(3, 0.02))], "TCB"), samples, strict=True):
         tension, continuity, bias, *eases = keys.parameters(0)
         assert np.abs([tension, bias]).max() <= 1.0
         assert not np.any([continuity, *eases])

@@ -9,7 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import least_squares
 
 from interp import Keys, rotations
-from interp.fitting.tcb_parameters import Part, fit_parameters, sample_frames
+from interp.fitting.tcb_parameters import SplineToFit, fit_parameters, sample_frames
 from interp.splines import tcb
 
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])
@@ -29,7 +29,7 @@ def part(spline, played, rows=None):
     frames = spline.keys.frames
     at = sample_frames(frames)
     values = np.asarray(played(at.ravel())).reshape(*at.shape, -1)
-    return Part(spline, np.arange(len(frames)) if rows is None else np.asarray(rows), values)
+    return SplineToFit(spline, np.arange(len(frames)) if rows is None else np.asarray(rows), values)
 
 
 def smooth_curve(frames, values):

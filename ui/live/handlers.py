@@ -25,7 +25,7 @@ from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
 from ...animation.errors import Finding
-from ...animation.fcurves.refused_actions import layered_reason, layered_refusals
+from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.live.update import (
     check_remaining,
     is_unsure,

@@ -27,7 +27,7 @@ from ...store.parameters import parameter_rows, read_velocities
 from ...store.record_rows import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from .refused_motion import (
+from .motion_refusals import (
     LARGEST,
     check_finite,
     check_frames,

@@ -19,9 +19,9 @@ from ...store.table.custom_property import read_table, remove_table, update
 from ...store.table.rows import NO_ROWS, NUMBERS
 from ...store.tracks import Track
 from .. import restore
-from ..own_curves import bake_again
+from ..change_own_curves import bake_again
 from ..track_keys import TrackKeys, found_again
-from .write import NAMES, Change, write_numbers, write_rows
+from .write_parameters import NAMES, Change, write_numbers, write_rows
 
 
 @record()

@@ -12,7 +12,7 @@ from ...errors import AnimationError
 from ...fcurves.channels import Channels, channels_of, users_of_channels
 from ...fcurves.frames import SAME_FRAME
 from ...fcurves.keyframes import INTERPOLATION, BoolArray
-from ...live.implied_parameters import are_implied
+from ...live.meaning_of_edits import are_implied
 from ...store.enable_tracks import enable_tracks
 from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
@@ -21,7 +21,7 @@ from ...store.tracks import Track
 from ...translation import rpt_
 from ..track_keys import TrackKeys, found_again
 from ..track_settings import writable
-from .write import NAMES, Change, column_in_channel, write_numbers
+from .write_parameters import NAMES, Change, column_in_channel, write_numbers
 
 
 def set_parameters(

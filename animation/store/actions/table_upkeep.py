@@ -11,12 +11,12 @@ import numpy as np
 
 from ...datablocks import HAS_SLOTS, users_of
 from ...errors import AnimationError
+from ...fcurves.action_refusals import layered_reason
 from ...fcurves.channels import channels_in, channels_of
 from ...fcurves.keyframes import (
     Float32Array,
     read_floats,
 )
-from ...fcurves.refused_actions import layered_reason
 from ..digest import RESTORED
 from ..table import identity
 from ..table import rows as rows_

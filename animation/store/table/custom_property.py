@@ -207,7 +207,7 @@ class Error:
 
 
 @record(eq=False)
-class State:
+class TrackState:
     """A TCB track: its settings, and what plays it."""
 
     identity: int
@@ -251,7 +251,7 @@ class Table:
         return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
 
     @cached_property
-    def _states(self) -> dict[int, State]:
+    def _states(self) -> dict[int, TrackState]:
         """Return the tracks that were read, by identity."""
         return {}
 
@@ -290,7 +290,7 @@ class Table:
         are_baked = self.arrays["tracks"]["plays"] >= _BAKED
         return frozenset(compress(self.rows_of_tracks, are_baked)) if are_baked.any() else frozenset()
 
-    def state(self, slot: int, path: str) -> State | None:
+    def state(self, slot: int, path: str) -> TrackState | None:
         """Read the track of that slot and path; raise ValueError where it is damaged."""
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else self._state(place, slot, path)
@@ -319,7 +319,7 @@ class Table:
         played = (tracks["plays"] > 0) & (tracks["plays"] < _BAKED)
         return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
 
-    def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
+    def find_state(self, identity: int) -> list[tuple[tuple[int, str], TrackState]]:
         """Read the track of that identity, with its slot and path; an empty list where it is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
@@ -329,13 +329,13 @@ class Table:
                     return []
         return []
 
-    def _state(self, place: int, slot: int, path: str) -> State:
+    def _state(self, place: int, slot: int, path: str) -> TrackState:
         identity = int(self.arrays["tracks"]["identity"][place])
         if identity not in self._states:
             self._states[identity] = self._read_state(place, identity, slot, path)
         return self._states[identity]
 
-    def _read_state(self, place: int, identity: int, slot: int, path: str) -> State:
+    def _read_state(self, place: int, identity: int, slot: int, path: str) -> TrackState:
         track = self.arrays["tracks"][place]
         try:
             settings, digest = Settings.from_codes(track["choices"].tolist()), int(track["digest"])
@@ -343,7 +343,7 @@ class Table:
             raise ValueError("choices") from error
         plays = int(track["plays"])
         if not plays:
-            return State(identity, slot, path, replace(settings, digest=digest))
+            return TrackState(identity, slot, path, replace(settings, digest=digest))
         options = _options(track["options"])
         settings = replace(settings, digest=digest, options=options)
         handles = plays % _BAKED
@@ -353,7 +353,7 @@ class Table:
         if plays >= _BAKED:
             free = _options(track["free_options"]) if handles else None
             bake = Bake(dict(self._bakes_of(identity)), int(track["free_digest"]), free)
-        return State(identity, slot, path, settings, dict(self._channels_of(identity)), maximum, bake)
+        return TrackState(identity, slot, path, settings, dict(self._channels_of(identity)), maximum, bake)
 
     def _rows_of(self, name: str, track: int) -> npt.NDArray[np.intp]:
         """Return the rows of a track's channels, or bakes."""
@@ -399,7 +399,7 @@ class Table:
         """Return a table with the same tracks and these rows."""
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
-    def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
+    def with_tracks(self, added: Sequence[TrackState], removed: Iterable[int]) -> Table:
         """Return a table with tracks added, and others removed by their identities."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         fresh = _arrays_of(added)
@@ -716,7 +716,7 @@ _COUNTS = {
 def update(
     action: bpy.types.Action,
     rows: Rows = NO_ROWS,
-    states: Iterable[State] = (),
+    states: Iterable[TrackState] = (),
     removed: Iterable[int] = (),
     known: Table | None = None,
 ) -> Table:
@@ -775,7 +775,7 @@ def _options(numbers: npt.NDArray[np.float32]) -> Options:
         raise ValueError("options") from error
 
 
-def _arrays_of(states: Sequence[State]) -> dict[str, npt.NDArray[Any]]:
+def _arrays_of(states: Sequence[TrackState]) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays, apart from rows, of a table of these tracks alone."""
     channels = [(state.identity, index, each) for state in states for index, each in state.channels.items()]
     bakes, saved, places = [], [], []
@@ -800,7 +800,7 @@ def _arrays_of(states: Sequence[State]) -> dict[str, npt.NDArray[Any]]:
 _NO_OPTIONS = [0.0] * NUMBERS
 
 
-def _track(state: State) -> tuple[Any, ...]:
+def _track(state: TrackState) -> tuple[Any, ...]:
     settings, bake = state.settings, state.bake
     codes = [*settings.codes(), *[0] * (8 - len(CHOICES))]
     options = settings.options.numbers() if settings.options else _NO_OPTIONS

@@ -5,25 +5,25 @@ For numbers and rotations, for many tracks at once, with velocities or with tens
 "Fewest keys".
 """
 
-from .few_keys import FewKeys, few_keys
 from .noise import low_pass
+from .recovered_keys import RecoveredKeys, recover_keys
 from .reduce_skeleton import reduce_skeleton
 from .skeleton import Joint, Skeleton
 from .standing_still import limits_while_still, stand_still
-from .tracks import Part, Reduced, divided, reduce_tracks, reduce_tracks_steps
+from .tracks import Reduced, SampledTracks, divided, reduce_tracks, reduce_tracks_steps
 from .windows import Method
 
 __all__ = [
-    "FewKeys",
     "Joint",
     "Method",
-    "Part",
+    "RecoveredKeys",
     "Reduced",
+    "SampledTracks",
     "Skeleton",
     "divided",
-    "few_keys",
     "limits_while_still",
     "low_pass",
+    "recover_keys",
     "reduce_skeleton",
     "reduce_tracks",
     "reduce_tracks_steps",

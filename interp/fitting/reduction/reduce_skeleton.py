@@ -15,7 +15,7 @@ from ...hermite_basis import hermite_weights
 from ...keys import Float64Array
 from .fewest_keys import errors_of, fewest_keys, improved, within, without_needless
 from .skeleton import LOCATION, ROTATION, Skeleton
-from .tracks import Part, Reduced, reduced, samples_of
+from .tracks import Reduced, SampledTracks, reduced, samples_of
 from .windows import KeySet, Method
 
 T = TypeVar("T")
@@ -190,13 +190,15 @@ def _scaled(steps: Generator[float, None, T], start: float, size: float) -> Gene
         yield start + size * part
 
 
-def _parts(skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]) -> list[Part]:
+def _parts(
+    skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]
+) -> list[SampledTracks]:
     """Return the channels of joints that have the same animated."""
     allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
     angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
     joints = [skeleton.joints[number] for number in numbers]
     return [
-        Part(
+        SampledTracks(
             np.stack([getattr(joint, name) for joint in joints]),
             allowed if name == LOCATION else angles,
             name == ROTATION,

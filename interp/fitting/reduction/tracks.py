@@ -25,7 +25,7 @@ _RIDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SampledTracks:
     """A property of several tracks, one sample per frame.
 
     Attributes
@@ -35,7 +35,7 @@ class Part:
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The largest error that is allowed, above 0: the length of the difference, or an angle in radians.
     is_rotation : bool
-        Whether they are quaternions; `Part.of_rotations(quaternions, tolerance)` accepts any length and signs.
+        Whether they are quaternions; `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and signs.
     ends : ndarray, shape (tracks, 2, d), or None
         How the samples change per frame at both ends, where keys then have the samples' values; NaN where an end is
         free, as it then is of all parts. Only the values are kept by keys with tension and bias.
@@ -47,7 +47,7 @@ class Part:
     ends: Float64Array | None = None
 
     @classmethod
-    def of_rotations(cls, quaternions: npt.ArrayLike, tolerance: npt.ArrayLike) -> Part:
+    def of_rotations(cls, quaternions: npt.ArrayLike, tolerance: npt.ArrayLike) -> SampledTracks:
         """Return the part of rotations (tracks, frames, 4) of any length and signs."""
         values = np.array(quaternions, dtype=np.float64)
         values /= np.linalg.norm(values, axis=2, keepdims=True)
@@ -66,7 +66,7 @@ class Part:
         errors: Float64Array = distance / allowed
         return errors
 
-    def scaled(self) -> tuple[Part, Float64Array]:
+    def scaled(self) -> tuple[SampledTracks, Float64Array]:
         """Return the part with samples of about 1, and the sizes (tracks, 1, 1) that they had."""
         size = np.abs(self.samples).max(axis=(1, 2), keepdims=True)
         # Powers of two, with which nothing is rounded.
@@ -76,7 +76,7 @@ class Part:
         allowed = self.tolerance / size.reshape(-1, *[1] * (self.tolerance.ndim - 1))
         ends = None if self.ends is None else self.ends / size
         allowed = np.clip(allowed, np.finfo(np.float64).tiny, None)
-        return Part(self.samples / size, allowed, False, ends), size
+        return SampledTracks(self.samples / size, allowed, False, ends), size
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +158,12 @@ class Reduced:
         return of_kind(Keys(at, self.values[part]), velocities=self.velocities(part))
 
 
-def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Reduced]:
+def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
     """Return for each track the fewest keys, common to its parts, with which these stay within their tolerances.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of SampledTracks
         At least one, all of as many tracks and frames, with finite samples.
     method : "HERMITE" or "TCB"
         The data of keys besides values: velocities, or tension and bias of each part.
@@ -190,14 +190,14 @@ def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Red
     --------
     >>> frames = np.arange(101)
     >>> samples = np.sin(frames / 20)[np.newaxis, :, np.newaxis]
-    >>> (keys,) = reduction.reduce_tracks([reduction.Part(samples, np.array([0.01]))])
+    >>> (keys,) = reduction.reduce_tracks([reduction.SampledTracks(samples, np.array([0.01]))])
     >>> len(keys.rows), bool(np.abs(keys.spline(0)(frames) - samples[0]).max() < 0.01)
     (4, True)
 
     A rotation, to half a degree, as keys of TCB:
 
     >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 20))
-    >>> part = reduction.Part.of_rotations(turns[np.newaxis], np.radians([0.5]))
+    >>> part = reduction.SampledTracks.of_rotations(turns[np.newaxis], np.radians([0.5]))
     >>> (keys,) = reduction.reduce_tracks([part], method="TCB")
     >>> keys.parameters(0).shape[1] == len(keys.rows)
     True
@@ -213,7 +213,7 @@ def reduce_tracks(parts: Sequence[Part], method: Method = "HERMITE") -> list[Red
             return result
 
 
-def reduce_tracks_steps(parts: Sequence[Part], method: Method) -> Generator[float, None, list[Reduced]]:
+def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Generator[float, None, list[Reduced]]:
     """Reduce as `reduce_tracks` does, step by step; yield which part is done, about."""
     _check(parts, method)
     scaled = [part.scaled() for part in parts]
@@ -240,7 +240,7 @@ def reduce_tracks_steps(parts: Sequence[Part], method: Method) -> Generator[floa
     return found
 
 
-def _check(parts: Sequence[Part], method: str) -> None:
+def _check(parts: Sequence[SampledTracks], method: str) -> None:
     """Raise ValueError for motion that can't be reduced."""
     checked_choice("method", method, get_args(Method))
     if not parts:
@@ -258,7 +258,7 @@ def _check(parts: Sequence[Part], method: str) -> None:
             raise ValueError(f"the tolerance of part {number} must be above 0, one per track, or per track and frame")
 
 
-def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArray:
+def _are_near(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
     """Return the tracks whose Hermite splines of rotations are roughly within the tolerance, too."""
     rows = np.arange(samples.count)
     near = np.ones(len(samples.values), dtype=np.bool_)
@@ -269,7 +269,7 @@ def _are_near(parts: Sequence[Part], samples: Samples, keys: KeySet) -> BoolArra
     return near
 
 
-def samples_of(parts: Sequence[Part]) -> Samples:
+def samples_of(parts: Sequence[SampledTracks]) -> Samples:
     """Return the samples of all parts side by side."""
     columns = _columns(parts)
 
@@ -284,13 +284,13 @@ def samples_of(parts: Sequence[Part]) -> Samples:
     return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, velocities)
 
 
-def _columns(parts: Sequence[Part]) -> list[tuple[slice, bool]]:
+def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
     """Return the columns of each part side by side, and whether it is a rotation."""
     ends = np.cumsum([part.samples.shape[2] for part in parts]).tolist()
     return [(slice(end - part.samples.shape[2], end), part.is_rotation) for part, end in zip(parts, ends, strict=True)]
 
 
-def _split(parts: Sequence[Part], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
+def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
     """Return the keys of each track, by parts."""
     errors = errors_of(samples, keys).max(axis=1)
     tracks = [keys.keep(keys.track == track) for track in range(len(errors))]
@@ -312,7 +312,7 @@ def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, m
     return Reduced(keys.rows, values, slopes, error, [is_rotation for _, is_rotation in columns], method)
 
 
-def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[Part]) -> Reduced:
+def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) -> Reduced:
     """Return the keys with more of them at these rows; those around are fitted anew to the parts, of one track."""
     frames = np.union1d(keys.rows, list(rows))
     samples = samples_of(parts)

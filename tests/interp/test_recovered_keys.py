@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from interp.fitting.reduction import few_keys
+from interp.fitting.reduction import recover_keys
 from tests.interp.dense_motion import smooth_paths
 
 
@@ -22,7 +22,7 @@ def test_cubics_give_back_their_rows_and_velocities(seed: int) -> None:
     rows = np.cumsum([0, *random.integers(6, 20, 10)])
     values, velocities = random.normal(size=(len(rows), 2)), 0.2 * random.normal(size=(len(rows), 2))
     samples = CubicHermiteSpline(rows, values, velocities)(np.arange(rows[-1] + 1))
-    found = few_keys(rounded(samples))
+    found = recover_keys(rounded(samples))
     assert found is not None
     assert found.rows.tolist() == rows.tolist()
     assert found.incoming[1:] == pytest.approx(velocities[1:], abs=1e-5)
@@ -33,7 +33,7 @@ def test_cubics_give_back_their_rows_and_velocities(seed: int) -> None:
 def test_corners_have_two_velocities() -> None:
     frames = np.arange(61.0)
     samples = np.where(frames < 30.0, 0.001 * frames**3, 27.0 - 0.02 * (frames - 30.0) ** 2)[:, np.newaxis]
-    found = few_keys(rounded(samples))
+    found = recover_keys(rounded(samples))
     assert found is not None
     assert found.rows.tolist() == [0, 30, 60]
     assert found.incoming[1, 0] == pytest.approx(2.7, abs=1e-4)
@@ -42,7 +42,7 @@ def test_corners_have_two_velocities() -> None:
 
 def test_lines_and_steps_are_told_apart() -> None:
     samples = np.concatenate((np.linspace(0.0, 3.0, 13), np.full(7, 5.0), np.full(9, -1.0)))[:, np.newaxis]
-    found = few_keys(samples)
+    found = recover_keys(samples)
     assert found is not None
     assert found.is_straight
     assert found.rows.tolist() == [0, 12, 13, 20, 28]
@@ -52,15 +52,15 @@ def test_lines_and_steps_are_told_apart() -> None:
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_the_size_of_values_does_not_matter(size: float) -> None:
     samples = size * np.interp(np.arange(50.0), [0.0, 20.0, 49.0], [0.0, 1.0, -2.0])[:, np.newaxis]
-    found = few_keys(rounded(samples))
+    found = recover_keys(rounded(samples))
     assert found is not None
     assert found.rows.tolist() == [0, 20, 49]
 
 
 def test_noise_was_not_made_from_few_keys() -> None:
-    assert few_keys(smooth_paths(200, 1, 3, 1, 1e-4)[0]) is None
+    assert recover_keys(smooth_paths(200, 1, 3, 1, 1e-4)[0]) is None
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_few_samples_have_no_fewer_keys(count: int) -> None:
-    assert few_keys(np.arange(float(count))[:, np.newaxis] ** 2) is None
+    assert recover_keys(np.arange(float(count))[:, np.newaxis] ** 2) is None

@@ -17,8 +17,8 @@ from ...records import record
 from ...store.own_curves import with_saved
 from ...store.own_keys import OwnKeys, read_keys_to_write, read_own_keys
 from ...store.parameters import Numbers
-from ...store.record_rows import Part, recorded, write_identities
-from ...store.table.custom_property import Channel, State, update
+from ...store.record_rows import OwnChannel, recorded, write_identities
+from ...store.table.custom_property import Channel, TrackState, update
 from ...store.table.identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
@@ -33,7 +33,7 @@ from ...store.table.rows import (
     velocity_of,
 )
 from ...store.tracks import Track
-from ..own_curves import bake_again
+from ..change_own_curves import bake_again
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers of a row."""
@@ -77,7 +77,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
                 if not change.track.is_baked:
                     _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
                 keys = _interpolated(each, there, interpolation)
-            parts.append(Part(state.identity, index, keys, index in state.channels))
+            parts.append(OwnChannel(state.identity, index, keys, index in state.channels))
             numbers.append(change.changed(index, keys, there))
             chosen.append(there)
     named, rows = recorded(parts, numbers, chosen)
@@ -91,7 +91,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
     _play(channels, [change.track for change in changes], held, before)
 
 
-def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Sequence[State]) -> None:
+def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Sequence[TrackState]) -> None:
     """Play the tracks by their new numbers: baked ones, and others at a step of a drag, else evaluate them as they are.
 
     `before`: the entries of the baked tracks in the table, which they get back where they can't be baked.
@@ -175,7 +175,7 @@ def write_rows(
     channels.action.update_tag()
 
 
-def _with_saved(track: Track, keys: Mapping[int, OwnKeys]) -> State:
+def _with_saved(track: Track, keys: Mapping[int, OwnKeys]) -> TrackState:
     """Give a baked track other saved keys, and return its entry in the table."""
     assert track.state is not None
     every = read_own_keys(track) | dict(keys)

@@ -15,7 +15,7 @@ Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReduceRequest:
     """An error, or a number of keys, and what else `reduce` takes."""
 
     error: Positive = REDUCE["error"].default

@@ -12,7 +12,7 @@ from ..fcurves.keyframes import Keyframes, read, write
 from ..report import Report
 from ..store.own_curves import with_saved
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.table.custom_property import State, update
+from ..store.table.custom_property import TrackState, update
 from ..store.table.options import Options
 from ..store.tracks import Track
 
@@ -48,7 +48,7 @@ def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes
     track.table = update(channels.action, states=[track.state])
 
 
-def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[State] = ()) -> Report:
+def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> Report:
     """Bake baked tracks again.
 
     Raises AnimationError where that can't be done; then the tracks have the entries in the table `before`.

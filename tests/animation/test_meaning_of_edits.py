@@ -95,7 +95,7 @@ def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, 
 
 
 def test_selected_keys_are_not_compared_one_by_one_unless_a_handle_is_elsewhere(animation, ball) -> None:
-    edits = importlib.import_module(f"{animation.__name__}.live.implied_parameters")
+    edits = importlib.import_module(f"{animation.__name__}.live.meaning_of_edits")
     read = animation.store.own_keys.read_own_keys
     for selected in (True, False):
         for fcurve in fcurves(ball):

@@ -25,7 +25,7 @@ _SPARSE = 2
 """Frames per key, at least."""
 
 
-class FewKeys(NamedTuple):
+class RecoveredKeys(NamedTuple):
     """The keys.
 
     Attributes
@@ -50,7 +50,7 @@ class FewKeys(NamedTuple):
         return bool((self.is_line | self.is_hold).all())
 
 
-def few_keys(samples: Float64Array) -> FewKeys | None:
+def recover_keys(samples: Float64Array) -> RecoveredKeys | None:
     """Return the keys that samples (frames, d) were made from, or None.
 
     Notes
@@ -93,7 +93,7 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
     return np.unique(np.concatenate(([0], rows, rows[is_step] + 1, [count - 1]))).astype(np.intp)
 
 
-def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> FewKeys | None:
+def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> RecoveredKeys | None:
     """Return keys at the rows, or None where they do not play the samples. The keys of a step become one."""
     flat = np.array([bool((samples[a : b + 1] == samples[a]).all()) for a, b in itertools.pairwise(rows)])
     # A value that is held until the frame before the next key.
@@ -112,4 +112,4 @@ def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> Few
     chord = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
     straight = samples[rows[:-1]][fit.segment] + (fit.row - rows[fit.segment])[:, np.newaxis] * chord[fit.segment]
     is_line = (fit.largest(np.abs(straight - samples[fit.row])) <= _BY_SECOND * noise).all(axis=1)
-    return FewKeys(rows, fit.incoming, fit.outgoing, is_line & ~is_hold, is_hold)
+    return RecoveredKeys(rows, fit.incoming, fit.outgoing, is_line & ~is_hold, is_hold)
