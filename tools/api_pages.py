@@ -46,6 +46,7 @@ FITS = {
     "curves": ("fit_many", "handles", "Fit", "Knots"),
     "handles": ("fit_handles", "Handles"),
     "reduction": ("reduce_tracks", "low_pass", "SampledTracks", "Reduced"),
+    "tcb_parameters": ("fit_parameters", "SplineToFit", "sample_frames"),
 }
 """Names of the modules of `interp.fitting` on their pages."""
 TURNS = (
@@ -228,7 +229,7 @@ The examples begin with
 ```pycon
 >>> import numpy as np
 >>> from interp import Keys, SplineBatch, evaluate_many, retiming, rotations, tcb
->>> from interp.fitting import Request, curves, handles, reduction
+>>> from interp.fitting import Request, curves, handles, reduction, tcb_parameters
 >>> np.set_printoptions(precision=6, suppress=True)
 
 ```
@@ -264,6 +265,7 @@ def interp_pages() -> dict[str, str]:
         ),
         "handles": ("Fitted handles", text_of(fits["handles"]), shown["handles"]),
         "reduction": ("Fewest keys", text_of(fits["reduction"]), shown["reduction"]),
+        "tcb_parameters": ("Fitted TCB parameters", text_of(fits["tcb_parameters"]), shown["tcb_parameters"]),
     }
     splines = [(f"../../splines/{name}.md", name, splines_of(name, spline_module(name))) for name in SPLINE_PAGES]
     index = [MATHEMATICS_INDEX]

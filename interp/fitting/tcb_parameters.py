@@ -64,6 +64,19 @@ def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array
     The error is the mean square over frames and components, for rotations of the chord (4 sin(angle / 4)). It is no
     larger than with parameters 0. Of several sets of parameters with the same motion those without ease, without
     continuity, near 0 and with few digits are preferred.
+
+    Examples
+    --------
+    The tension 0.5 of the second key is found from samples of the motion:
+
+    >>> frames, values = np.arange(0.0, 40.0, 10.0), [[0, 1], [3, 0], [1, 4], [0, 1]]
+    >>> motion = tcb.VectorSpline(Keys(frames, values, tension=[0, 0.5, 0, 0]))
+    >>> samples = motion(tcb_parameters.sample_frames(frames))
+    >>> spline = tcb.VectorSpline(Keys(frames, values))
+    >>> part = tcb_parameters.SplineToFit(spline, rows=np.arange(4), samples=samples)
+    >>> (parameters,) = tcb_parameters.fit_parameters([[part]])
+    >>> parameters[0]
+    array([0. , 0.5, 0. , 0. ])
     """
     results = [np.zeros((5, 0)) for _ in tracks]
     chunk: list[int] = []

@@ -83,7 +83,24 @@ class SplineToFit:
 
 
 def sample_frames(frames: Float64Array) -> Float64Array:
-    """Return the frames (n - 1, SAMPLES) in the segments between keys at `frames` (n,) where motions are compared."""
+    """Return the frames at which `fit_parameters` compares motions.
+
+    Parameters
+    ----------
+    frames : ndarray, shape (n,)
+        The frames of the keys.
+
+    Returns
+    -------
+    ndarray, shape (n - 1, SAMPLES)
+        The frames inside each segment.
+
+    Examples
+    --------
+    >>> tcb_parameters.sample_frames(np.array([0.0, 7.0, 14.0]))
+    array([[ 0.5,  1.5,  2.5,  3.5,  4.5,  5.5,  6.5],
+           [ 7.5,  8.5,  9.5, 10.5, 11.5, 12.5, 13.5]])
+    """
     return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * SHARES
 
 

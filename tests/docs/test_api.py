@@ -18,7 +18,7 @@ import pytest
 
 import interp
 from interp import retiming, rotations
-from interp.fitting import curves, handles, reduction
+from interp.fitting import curves, handles, reduction, tcb_parameters
 from interp.splines import tcb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +32,7 @@ FITS = {
     "curves": ("fit_many", "handles"),
     "handles": ("fit_handles",),
     "reduction": ("reduce_tracks", "low_pass"),
+    "tcb_parameters": ("fit_parameters", "sample_frames"),
 }
 """Functions that the pages show of modules of `interp.fitting`."""
 
@@ -172,7 +173,7 @@ def test_the_pages_of_the_mathematics_have_every_name_with_an_example():
     names |= {f"tcb.{name}": getattr(tcb, name) for name in ("VectorSpline", "RotationSpline")}
     names |= {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__}
     names |= {f"retiming.{name}": getattr(retiming, name) for name in ("retimed", "ArcLength", "ConstantSpeed")}
-    for module in (curves, handles, reduction):
+    for module in (curves, handles, reduction, tcb_parameters):
         prefix = module.__name__.rpartition(".")[2]
         names |= {f"{prefix}.{name}": getattr(module, name) for name in FITS[prefix]}
     for name, each in names.items():
