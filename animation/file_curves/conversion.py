@@ -12,6 +12,7 @@ line do not, is taken from `prior`, the turn that the nodes above imply.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -158,13 +159,21 @@ def _rounded_size(size: float) -> float:
 
 
 def _factors(own: Float64Array, file: Float64Array, blender: Float64Array) -> Float64Array:
-    """Return the matrix of scales' factors: axes change places as the node's own rotation has them do.
+    """Return the matrix that converts scales.
 
-    A node that is the same size along all axes can be turned by anything.
+    The node's own rotation swaps the axes. A node that never turns or moves does not determine that rotation: its
+    scales then show which axes were swapped.
     """
-    order = np.abs(own).argmax(axis=0)
-    if len(set(order.tolist())) < 3:
-        order = np.arange(3)
+    order = tuple(np.abs(own).argmax(axis=0).tolist())
+    orders = [order] if len(set(order)) == 3 else []
+    candidates = [_factors_by_axis(file, blender, each) for each in (*orders, *permutations(range(3)))]
+    allowed = _SNAPPED * np.abs(blender).max(initial=_LEAST)
+    # The first of several that fit: a node with equal scales along all axes fits with any.
+    return min(candidates, key=lambda factors: max(allowed, float(np.abs(file @ factors.T - blender).max())))
+
+
+def _factors_by_axis(file: Float64Array, blender: Float64Array, order: tuple[int, ...]) -> Float64Array:
+    """Return the matrix that takes scale `order[axis]` of the file to scale `axis` in Blender, by least squares."""
     factors = np.zeros((3, 3))
     for axis in range(3):
         scales = file[:, order[axis]]
