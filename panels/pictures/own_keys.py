@@ -23,17 +23,16 @@ _handles: list[Any] = []
 
 
 def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
-    """Return frames and values, as the Graph Editor shows them, of keys among generated ones, shape (n, 2)."""
+    """Return frames and values, as the Graph Editor shows them, of the own keys of baked curves, shape (n, 2)."""
     found = [np.empty((0, 2))]
     for fcurve in fcurves:
         action = fcurve.id_data
         if not isinstance(action, bpy.types.Action) or not (fcurve.lock and has_baked_tracks(action)):
             continue
-        is_generated = types(fcurve) == KEY_TYPE["GENERATED"]
-        if is_generated.any():
-            places = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[~is_generated]
-            places[:, 1] *= _unit(fcurve, context)
-            found.append(places)
+        is_own = types(fcurve) != KEY_TYPE["GENERATED"]
+        places = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
+        places[:, 1] *= _unit(fcurve, context)
+        found.append(places)
     return np.concatenate(found)
 
 
