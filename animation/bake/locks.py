@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The locks of baked channels, and of the groups all of whose channels are baked.
+"""Locks of baked channels, and of groups in which everything is baked.
 
-Blender's editors leave locked channels alone, and show a padlock. A group whose channels alone are locked looks open,
-so the group is locked, too.
+Blender's editors leave locked channels alone and show a padlock. A group whose channels alone are locked looks open, so
+the group is locked too. A locked group takes no new channel, though: Blender's *Insert Keyframe* adds empty channels to
+it. So a group of transforms is locked only if location, rotation and scale are all baked.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..store.table.custom_property import Table
 
 is_locked = attrgetter("lock")
 """Return whether a channel is locked."""
+_TRANSFORMS = {"location", "rotation", "scale"}
 
 
 def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
@@ -27,10 +29,10 @@ def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def lock_groups(channels: Channels, table: Table) -> None:
-    """Lock the groups all of whose channels are baked, by the table of the action, and locked.
+    """Lock the groups whose channels are all baked, by the table of the action, and locked.
 
-    Channels that were unlocked and edited outside are left unlocked. A group that a bake has locked is unlocked where
-    it has got other channels: these can be edited.
+    Channels that were unlocked and edited outside stay unlocked. A locked group is unlocked once it has channels that
+    are not baked, because these can be edited.
     """
     for group in channels.bag.groups:
         curves = list(group.channels)
@@ -38,7 +40,7 @@ def lock_groups(channels: Channels, table: Table) -> None:
         if others:
             if group.lock and len(others) < len(curves) and not all(fcurve.lock for fcurve in others):
                 group.lock = False
-        elif not group.lock and curves and all(fcurve.lock for fcurve in curves):
+        elif not group.lock and curves and all(fcurve.lock for fcurve in curves) and _is_complete(curves):
             group.lock = True
 
 
@@ -49,6 +51,17 @@ def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
         group = fcurve.group
         if group is not None and group.lock:
             group.lock = False
+
+
+def _is_complete(fcurves: Iterable[bpy.types.FCurve]) -> bool:
+    """Check whether a group's objects or bones have all transforms that *Insert Keyframe* adds, or none."""
+    transforms: dict[str, set[str]] = {}
+    for fcurve in fcurves:
+        owner, _, name = fcurve.data_path.rpartition(".")
+        kind = name.partition("_")[0]
+        if kind in _TRANSFORMS:
+            transforms.setdefault(owner, set()).add(kind)
+    return all(kinds == _TRANSFORMS for kinds in transforms.values())
 
 
 def _is_baked(channels: Channels, table: Table, fcurve: bpy.types.FCurve) -> bool:

@@ -12,7 +12,6 @@ import pytest
 from tests.all_pairs import each_once
 from tests.animation.curves import (
     MODES,
-    bag_of,
     co,
     curve,
     differences,
@@ -21,7 +20,6 @@ from tests.animation.curves import (
     has_table,
     is_frame_function,
     key,
-    keyed,
     new_object,
     snapshot,
 )
@@ -229,16 +227,6 @@ def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(ani
     assert report.tracks == 3
     kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
     assert differences([was for was, _ in kept], [now for _, now in kept]) == []
-
-
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_the_group_of_a_baked_track_is_unlocked(animation, output: str) -> None:
-    thing = keyed(group="Places")
-    animation.bake(thing, output=output)
-    (group,) = bag_of(thing).groups
-    assert group.lock
-    animation.apply(thing)
-    assert not group.lock
 
 
 def test_a_linked_action_is_refused(animation, tmp_path) -> None:

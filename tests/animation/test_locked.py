@@ -261,7 +261,6 @@ def check(animation, operator: Operator, item: bpy.types.Object) -> None:
     run(operator, other)
     run(operator, item)
     assert differences(before, contents(item, *BAKED)) == []
-    assert [group.lock for group in bag_of(item).groups if group.name == "Baked"] == [True]
     edited = contents(other, "scale")
     assert differences(plain, edited) != []
     assert differences(edited, contents(item, "scale")) == []
@@ -342,23 +341,24 @@ def locks(item: bpy.types.ID) -> dict[str, bool]:
 
 
 def two_groups() -> bpy.types.Object:
+    """Make an object with delta transforms in groups, to which Insert Keyframe adds no channel."""
     item = new_object("Ball")
-    key(item, "location", PLACES, group="Places")
-    key(item, "rotation_euler", PLACES, group="Mixed")
-    key(item, "scale", PLACES, group="Mixed")
+    key(item, "delta_location", PLACES, group="Places")
+    key(item, "delta_rotation_euler", PLACES, group="Mixed")
+    key(item, "delta_scale", PLACES, group="Mixed")
     return item
 
 
 def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["location", "rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
     assert locks(item) == {"Places": True, "Mixed": False}
-    animation.enable(item, prefixes=["scale"], keep_look=False)
-    animation.bake(item, prefixes=["scale"])
+    animation.enable(item, prefixes=["delta_scale"], keep_look=False)
+    animation.bake(item, prefixes=["delta_scale"])
     assert locks(item) == {"Places": True, "Mixed": True}
-    animation.free(item, ["rotation_euler"])
+    animation.free(item, ["delta_rotation_euler"])
     assert locks(item) == {"Places": True, "Mixed": False}
-    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"location", "scale"}
+    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"delta_location", "delta_scale"}
     animation.free(item)
     assert locks(item) == {"Places": False, "Mixed": False}
     assert not any(fcurve.lock for fcurve in fcurves(item))
@@ -377,7 +377,7 @@ def test_a_group_is_unlocked_by_all_that_ends_a_bake(animation, way: str) -> Non
 
 
 def lock_channel(item: bpy.types.ID) -> None:
-    curve(item, "rotation_euler", 1).lock = True
+    curve(item, "delta_rotation_euler", 1).lock = True
 
 
 def lock_group(item: bpy.types.ID) -> None:
@@ -393,26 +393,28 @@ def test_a_lock_of_the_animator_refuses_a_bake(animation, lock) -> None:
     item = two_groups()
     animation.enable(item, keep_look=False)
     lock(item)
-    before = contents(item, "rotation_euler")
-    report = animation.bake(item, prefixes=["location", "rotation_euler"])
-    assert [(error.track, error.code) for error in report.errors] == [("rotation_euler", "LOCKED")]
-    assert contents(item, "rotation_euler") == before
-    assert states(animation, item)["location"] == "BAKED"
+    before = contents(item, "delta_rotation_euler")
+    report = animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
+    assert [(error.track, error.code) for error in report.errors] == [("delta_rotation_euler", "LOCKED")]
+    assert contents(item, "delta_rotation_euler") == before
+    assert states(animation, item)["delta_location"] == "BAKED"
 
 
 @pytest.mark.parametrize("way", ["free", "restore", "remove", "apply", "bake"])
 def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, way: str) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["location", "rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
     lock_group(item)
-    before = contents(item, "rotation_euler", "scale")
+    before = contents(item, "delta_rotation_euler", "delta_scale")
     report = getattr(animation, way)(item)
-    assert [(error.track, error.code) for error in report.errors] == [("rotation_euler", "LOCKED")]
-    assert contents(item, "rotation_euler", "scale") == before
+    assert [(error.track, error.code) for error in report.errors] == [("delta_rotation_euler", "LOCKED")]
+    assert contents(item, "delta_rotation_euler", "delta_scale") == before
     assert locks(item)["Mixed"]
-    assert states(animation, item)["rotation_euler"] == "BAKED"
+    assert states(animation, item)["delta_rotation_euler"] == "BAKED"
     assert (
-        animation.free(item, ["location"]).tracks if way == "bake" else states(animation, item)["location"] != "BAKED"
+        animation.free(item, ["delta_location"]).tracks
+        if way == "bake"
+        else states(animation, item)["delta_location"] != "BAKED"
     )
 
 
@@ -449,45 +451,69 @@ def baked_bone(animation) -> bpy.types.Object:
     rig = new_rig("Bone")
     key(rig, 'pose.bones["Bone"].location', PLACES, group="Bone")
     key(rig, 'pose.bones["Bone"].rotation_quaternion', TURNS, group="Bone")
+    key(rig, 'pose.bones["Bone"].scale', SIZES, group="Bone")
+    rig.pose.bones["Bone"]["twist"] = 0.0
     animation.enable(rig, keep_look=False)
     animation.bake(rig)
     assert locks(rig) == {"Bone": True}
     return rig
 
 
-SCALE = 'pose.bones["Bone"].scale'
+TWIST = 'pose.bones["Bone"]["twist"]'
+
+
+def key_twist(rig: bpy.types.Object) -> None:
+    rig.keyframe_insert(TWIST, frame=FRAME, group="Bone")
+
+
+@pytest.mark.parametrize("baked", ["location", "rotation_quaternion", "scale"])
+def test_insert_keyframe_adds_the_transforms_that_are_not_baked(animation, baked: str) -> None:
+    rig = new_rig("Bone")
+    track = f'pose.bones["Bone"].{baked}'
+    key(rig, track, TURNS if "rotation" in baked else PLACES, group="Bone")
+    animation.bake(rig)
+    assert locks(rig) == {"Bone": False}
+    before = contents(rig, track)
+    insert_all(rig)
+    counts = {fcurve.data_path.rpartition(".")[2]: len(fcurve.keyframe_points) for fcurve in fcurves(rig)}
+    assert {name for name, count in counts.items() if count == 1} == {"location", "rotation_quaternion", "scale"} - {
+        baked
+    }
+    assert contents(rig, track) == before
+    assert animation.free(rig).errors == []
 
 
 @pytest.mark.parametrize("way", ["bake", "free", "restore", "remove", "apply"])
 def test_channels_that_were_keyed_in_a_locked_group_hinder_nothing(animation, way: str) -> None:
     rig = baked_bone(animation)
-    insert_all(rig)
-    # Blender has made the channels, but puts no key into a locked group.
-    assert any(fcurve.data_path == SCALE for fcurve in fcurves(rig))
+    key_twist(rig)
+    # Blender has made the channel, but puts no key into a locked group.
+    assert len(curve(rig, TWIST).keyframe_points) == 0
     report = getattr(animation, way)(rig)
-    assert (report.tracks, report.errors) == (2, [])
+    assert (report.tracks, report.errors) == (3, [])
     assert locks(rig) == {"Bone": False}
 
 
 def test_live_unlocks_a_group_for_new_channels(animation) -> None:
     rig = baked_bone(animation)
+    baked = [f'pose.bones["Bone"].{name}' for name in ("location", "rotation_quaternion", "scale")]
     watches: dict[Any, Any] = {}
     animation.live.update.refresh(watches, rig.animation_data.action)
-    insert_all(rig)
-    before = contents(rig, 'pose.bones["Bone"].location', 'pose.bones["Bone"].rotation')
+    key_twist(rig)
+    before = contents(rig, *baked)
     assert animation.live.update.refresh(watches, rig.animation_data.action).notes == []
     assert locks(rig) == {"Bone": False}
-    insert_all(rig)
-    assert co(curve(rig, SCALE)).tolist() == [[FRAME, 1]]
-    assert contents(rig, 'pose.bones["Bone"].location', 'pose.bones["Bone"].rotation') == before
+    key_twist(rig)
+    assert co(curve(rig, TWIST)).tolist() == [[FRAME, 0]]
+    assert contents(rig, *baked) == before
 
 
 @pytest.mark.parametrize("way", ["bake", "free"])
 def test_channels_that_a_script_adds_to_a_locked_group_hinder_nothing(animation, way: str) -> None:
     rig = baked_bone(animation)
-    key(rig, SCALE, PLACES, group="Bone")
+    key(rig, TWIST, [(frame, frame) for frame, _ in PLACES], group="Bone")
     report = getattr(animation, way)(rig)
-    assert (report.tracks, report.errors) == (2, [])
+    assert (report.tracks, report.errors) == (3, [])
     assert locks(rig) == {"Bone": False}
     animation.enable(rig, keep_look=False)
     assert animation.bake(rig).errors == []
@@ -549,21 +575,21 @@ def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, u
 
 def test_tab_beside_other_locks_locks_again_only_what_is_baked(animation) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["location", "rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
     watches: dict[Any, Any] = {}
     animation.live.update.refresh(watches, item.animation_data.action)
     unlock_all(item)
     animation.live.update.refresh(watches, item.animation_data.action)
-    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"location", "rotation_euler"}
+    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"delta_location", "delta_rotation_euler"}
     assert locks(item) == {"Places": True, "Mixed": False}
 
 
 def raise_key(item: bpy.types.ID) -> None:
-    curve(item, "location").keyframe_points[3].co_ui.y += 1
+    curve(item, "delta_location").keyframe_points[3].co_ui.y += 1
 
 
 def hold_key(item: bpy.types.ID) -> None:
-    curve(item, "location").keyframe_points[3].interpolation = "CONSTANT"
+    curve(item, "delta_location").keyframe_points[3].interpolation = "CONSTANT"
 
 
 @pytest.mark.parametrize("edit", [raise_key, hold_key])
@@ -577,7 +603,7 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
     edit(item)
     report = animation.live.update.refresh(watches, action)
     assert list(map(str, report.notes)) == ["2 baked tracks were locked again. Free Bake unlocks them for editing"]
-    assert not any(fcurve.lock for fcurve in fcurves(item) if fcurve.data_path == "location")
+    assert not any(fcurve.lock for fcurve in fcurves(item) if fcurve.data_path == "delta_location")
     assert locks(item) == {"Places": False, "Mixed": True}
 
 
@@ -585,11 +611,11 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
 
 
 def choose_cycle(animation, item: bpy.types.ID) -> None:
-    animation.choose(item, "location", cycle="LOOP")
+    animation.choose(item, "delta_location", cycle="LOOP")
 
 
 def set_tension(animation, item: bpy.types.ID) -> None:
-    animation.key_set(item, "location", 10, tension=0.5)
+    animation.key_set(item, "delta_location", 10, tension=0.5)
 
 
 def bake_as_curves(animation, item: bpy.types.ID) -> None:
@@ -604,9 +630,9 @@ def bake_half_frames(animation, item: bpy.types.ID) -> None:
 def test_our_own_tools_leave_all_baked_channels_locked(animation, edit) -> None:
     item = two_groups()
     animation.bake(item)
-    before = contents(item, "location")
+    before = contents(item, "delta_location")
     edit(animation, item)
-    assert differences(before, contents(item, "location")) != []
+    assert differences(before, contents(item, "delta_location")) != []
     assert all(fcurve.lock for fcurve in fcurves(item))
     assert locks(item) == {"Places": True, "Mixed": True}
     assert set(states(animation, item).values()) == {"BAKED"}

@@ -17,11 +17,10 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import fcurves
+from tests.animation.imported import Values, imported, played
 from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
 
-PLACES = np.arange(1.0, 100.0, 0.125)
 RATE = 24.0
-Values = dict[str, np.ndarray]
 
 
 def key(owner: Any, path: str, index: int, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
@@ -81,26 +80,6 @@ def new_rig(bones: int, rng: np.random.Generator) -> bpy.types.Object:
     return rig
 
 
-def played(owner: bpy.types.Object) -> Values:
-    """The values that the F-curves of an object play, quaternions of length 1 and a positive first component."""
-    data = owner.animation_data
-    if data.action is None:
-        strip = next(strip for track in data.nla_tracks for strip in track.strips)
-        data.action = strip.action
-        if hasattr(data, "action_slot"):
-            data.action_slot = strip.action_slot
-    values: dict[str, dict[int, list[float]]] = {}
-    for curve in fcurves(owner):
-        values.setdefault(curve.data_path, {})[curve.array_index] = [curve.evaluate(frame) for frame in PLACES]
-    result = {}
-    for path, columns in values.items():
-        numbers = np.array([columns[index] for index in sorted(columns)])
-        if path.endswith("quaternion"):
-            numbers *= np.sign(numbers[0]) / np.linalg.norm(numbers, axis=0)
-        result[path] = numbers
-    return result
-
-
 def largest(before: Values, after: Values) -> float:
     """The largest deviation, as a part of the range of a property."""
     return max(
@@ -117,12 +96,6 @@ def exported(path: Path) -> Path:
         export_optimize_animation_size=False,
     )
     return path
-
-
-def imported(path: Path) -> dict[str, bpy.types.Object]:
-    bpy.ops.wm.read_homefile(use_empty=True)
-    bpy.ops.import_scene.gltf(filepath=str(path))
-    return {each.name: each for each in bpy.data.objects}
 
 
 def test_twenty_objects_and_a_rig_come_back_from_gltf(scene: Any, animation: Any, tmp_path: Path) -> None:

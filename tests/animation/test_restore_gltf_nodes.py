@@ -18,11 +18,9 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, Slerp
 
-from tests.animation.test_restore_curves import imported, played
+from tests.animation.imported import PLACES, imported, played
 
 FRAMES = np.array([1.0, 10.0, 20.0, 30.0, 40.0])
-PLACES = np.arange(1.0, 100.0, 0.125)
-"""Those of `played`; keys hold before the first and after the last."""
 RATE = 24.0
 Interpolation = str
 Keys = tuple[np.ndarray, np.ndarray]
