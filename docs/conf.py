@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of the site. `make docs` builds it from the repository's folder, so that links work on GitHub and here."""
+"""Configure the site. `make docs` builds it from the repository root, so that links work on GitHub and on the site."""
 
 import tomllib
 from pathlib import Path
@@ -16,7 +16,7 @@ templates_path = ["_templates"]
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 myst_enable_extensions: list[str] = []
-# Pages are also read on GitHub, where the first heading below the title may be of any level.
+# The first heading below the title may have any level, as on GitHub.
 suppress_warnings = ["myst.header"]
 
 html_theme = "furo"
