@@ -22,12 +22,14 @@ from ..ui.live.messages import note_seen, notes_of
 from ..ui.redraw import layout_of
 from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import settings_error, shown_state, track_label
-from .widgets import draw_text
+from .widgets import cut_text, draw_text
 
 _MOST = 12
 """Messages that are listed."""
 _UNITS = 20
 """Width of the list of messages, in heights of a button."""
+_ARROW = 4
+"""Letters that the arrow of the list takes beside the first message."""
 _LIVE = 0.36
 """Part of the first line that Live takes."""
 
@@ -37,6 +39,8 @@ class _Message(NamedTuple):
 
     text: str
     notes: tuple[Finding, ...] = ()
+    short: str = ""
+    """The text without the names of object and track, for the line that is cut; empty: as the text."""
     button: str = ""
     """"FREE", "DISCARD" or "WHOLE"; empty: none."""
     is_refusal: bool = False
@@ -92,7 +96,8 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.label(text="")
         return
     first, others = messages[0], len(messages) - 1
-    text = f"{first.text} (+{others})" if others else first.text
+    rest = f" (+{others})" if others else ""
+    text = cut_text(context, first.short or first.text, len(rest) + _ARROW) + rest
     row.popover("TCB_PT_messages", text=text, icon=_icon(first), translate=False)
     note_seen(first.notes)
 
@@ -139,7 +144,8 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
     notes = one_of_each(note for action in selection.active_actions(context) for note in notes_of(action))
     for text, findings in notes.items():
         is_free = any(note.code in ASK_TO_FREE for note in findings)
-        messages.append(_Message(text, tuple(findings), "FREE" if is_free else ""))
+        fact = max(findings, key=lambda note: note.size).message
+        messages.append(_Message(text, tuple(findings), fact[:1].upper() + fact[1:], "FREE" if is_free else ""))
     return messages
 
 

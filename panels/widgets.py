@@ -65,6 +65,18 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
     return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
+def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
+    """Return a sentence cut at its end to one line of the region, where other text takes so many letters.
+
+    Blender would cut it in the middle.
+    """
+    width = _width(context)
+    if width <= 0.0:
+        return text
+    first, *others = lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER) - taken))
+    return f"{first}…" if others else first
+
+
 def lines(text: str, letters: int) -> list[str]:
     """Return the lines of a text.
 

@@ -122,7 +122,7 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
 def is_all_tcb(context: bpy.types.Context) -> bool:
     """Check whether all tracks in use of the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
-    return bool(selected) and not any(has_plain_tracks(*each) for each in selected.items())
+    return not any(has_plain_tracks(*each) for each in selected.items())
 
 
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:

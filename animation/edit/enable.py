@@ -312,10 +312,10 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
         # As exporters write them: nobody chose that.
         return dict(originals)
     other = {index: _OTHER[own.keys.interpolation] for index, own in originals.items()}
+    if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):
+        report.notes.append(track.finding("NOT_BEZIER"))
     if not any(each.any() for each in other.values()):
         return dict(originals)
-    if any(each[:-1].any() for each in other.values()):
-        report.notes.append(track.finding("NOT_BEZIER"))
     return {
         index: own.with_(chosen=np.where(other[index], own.chosen | np.uint8(CHOSEN_INTERPOLATION), own.chosen))
         for index, own in originals.items()

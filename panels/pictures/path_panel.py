@@ -170,6 +170,8 @@ class TCB_PT_paths(bpy.types.Panel):
         settings = scene.tcb_paths
         layout.use_property_split = True
         layout.use_property_decorate = False
+        row = layout.row()
+        row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
         layout.active = settings.show
         layout.prop(settings, "point")
         if settings.point == "AXIS":

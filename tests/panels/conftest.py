@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences for tests of panels."""
+"""Preferences for tests of panels, and sentences at full length: without a window regions are too narrow for any."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def preferences(tcb_animation):
 def advanced(preferences):
     """Show the advanced panels and choices."""
     preferences.advanced = True
+
+
+@pytest.fixture(autouse=True)
+def uncut(tcb_animation, monkeypatch):
+    monkeypatch.setattr(tcb_animation.panels.header, "cut_text", lambda _context, text, _taken: text)

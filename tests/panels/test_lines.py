@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import unicodedata
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -46,3 +46,15 @@ def test_no_line_begins_with_punctuation(lines, text, letters):
 def test_words_stay_whole(lines):
     broken = lines("Few keys for motion keyed on every frame, in a copy of the action", 29)
     assert broken == ["Few keys for motion keyed on", "every frame, in a copy of the", "action"]
+
+
+@pytest.mark.parametrize(("width", "taken"), [(160, 0), (260, 0), (260, 10), (600, 0)])
+def test_a_message_is_cut_at_its_end(tcb_animation: ModuleType, width: int, taken: int) -> None:
+    widgets = importlib.import_module(f"{tcb_animation.__name__}.panels.widgets")
+    region, system = SimpleNamespace(width=2 * width), SimpleNamespace(ui_scale=2.0)
+    context = SimpleNamespace(region=region, preferences=SimpleNamespace(system=system))
+    sentence = "1 key now turns the short way. Choose Turns: As Keyed to keep the turns as keyed"
+    cut = widgets.cut_text(context, sentence, taken)
+    assert sentence.startswith(cut.removesuffix("…"))
+    assert cut.endswith("…") == (width < 600)
+    assert len(cut) + taken <= max(20 + taken, width / 6) + 1
