@@ -456,8 +456,7 @@ def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
 
 
 def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
-    """Select the keys and handles of the curve whose flags are set, and deselect the others. See FLAGS for the
-    order."""
+    """Set the selection flags of the curve's keys and handles, with one array per name in FLAGS."""
     put = fcurve.keyframe_points.foreach_set
     for name, array in zip(FLAGS, flags, strict=True):
         put(name, array)

@@ -32,6 +32,6 @@ def key_curve(
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return
-    # Setting co_ui moves the handles too, which takes half of the time. Only Bezier keys use handles.
+    # Setting co_ui moves the handles too. Writing handles would double the time, and only Bezier keys use them.
     points.foreach_set("co_ui", co.ravel())
     points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))
