@@ -71,8 +71,7 @@ class ComponentKeys:
         return gaps
 
     def may_have(self, frames: Float32Array) -> BoolArray:
-        """Return a mask of the frames at which the components may have keys: at own keys, or outside Blender's
-        segments.
+        """Return a mask of the frames where the components may have keys: at own keys and outside Blender's segments.
 
         If Blender plays the first or last segment, it also plays the motion before or after it.
         """

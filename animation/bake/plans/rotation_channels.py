@@ -18,8 +18,8 @@ from .protocol import Followed, Walk
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
-"""In radians. Largest rotation between samples for unwrapping Euler angles. About a single axis, half a turn is
-safe."""
+"""Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn about a single
+axis, and lower about several."""
 _SHORT = 1.0
 """In radians, or units of an axis. Neighboring keys that differ less keep their own values."""
 _SAMPLES_AT_ONCE = 10_000

@@ -198,7 +198,7 @@ def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, 
 
 @memoized
 def _at_frames(frames: Float64Array) -> Keys:
-    """Return keys for small values with any derivatives. No two of the frames are equal."""
+    """Return cached keys at frames. Small values need no more checks, because no two of the frames are equal."""
     return Keys(frames, np.zeros(len(frames)))
 
 
