@@ -129,14 +129,14 @@ def rebake(
 
 
 def _put_unplayable_back(job: Job) -> None:
-    """Let the own curves play of tracks that handles have played and can't play any more."""
+    """Restore the own curves of tracks that handles can no longer play."""
     tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
     if not tracks:
         return
     restore_tracks(job.channels, tracks)
     for track in tracks:
         assert track.state is not None
-        # Live tries it again when it has changed.
+        # Live tries again after a change.
         track.state = replace(track.state, settings=track.settings.with_digest(0))
     update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
     evaluate_anew(job.channels.action)

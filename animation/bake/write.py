@@ -418,8 +418,7 @@ def _repeats(baking: _Member, index: int, fcurve: bpy.types.FCurve) -> bool:
 
 
 def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: ChannelKeys, write: Write) -> None:
-    """Write baked keys. If the curves have the same number of linear keys, write only the attributes that affect
-    playback."""
+    """Write baked keys. If the curves have as many linear keys already, write only the attributes in `_PLAYED`."""
     if _has_as_many_linear(curves, keys):
         every = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
