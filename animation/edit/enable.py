@@ -54,7 +54,7 @@ def enable(
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
-    """Make the datablock's tracks TCB. They are off until a bake, and their parameters preserve the motion on request.
+    """Make the datablock's tracks TCB. They are off until a bake.
 
     Parameters
     ----------
@@ -429,10 +429,7 @@ def _of_channels(
 def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the interpretation of a track's turns by `path`. By default, return the usual one and the other if it
-    differs.
-
-    Return none if Blender plays all segments of the track, or if the track has parameters or can't be baked.
+    """Return the interpretation of a track's turns by `path`. By default, also return the other one if it differs.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)

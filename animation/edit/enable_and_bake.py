@@ -34,8 +34,7 @@ def enable_and_bake(
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
-    """Make the tracks of `plain` TCB, and bake the tracks of `selected`. Tracks of `plain` that can't be baked stay
-    plain.
+    """Make the tracks of `plain` TCB and bake the tracks of `selected`. Tracks that can't be baked stay plain.
 
     Parameters
     ----------
