@@ -152,8 +152,8 @@ def _evaluated(
 ) -> tuple[list[Job], list[list[Baked]]]:
     """Evaluate and fit the splines of all jobs together, reuse known handles, and return the results of each job.
 
-    Some methods detect only here that a track's keys do not define a motion. The track is reported and left out, or
-    its whole job with `whole`.
+    Some methods detect only here that a track's keys do not define a motion. The track is reported and left out, or its
+    whole job with `whole`.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)

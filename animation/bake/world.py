@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Interpolation in world space for bones, and for objects with a parent.
 
-Keys are converted to poses in world space, interpolated there by splines, and converted back into the parent's space
-at every sample. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, it
+Keys are converted to poses in world space, interpolated there by splines, and converted back into the parent's space at
+every sample. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, it
 stays in place.
 
 Source: docs/formulas, "Hierarchies".

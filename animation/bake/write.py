@@ -233,8 +233,7 @@ def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict
     before = every.as_read
     if before is not None:
         # Changing the extrapolation makes Blender update the curve, which may move its handles. Other unchanged
-        # attributes
-        # are not written, and may not have been read.
+        # attributes are not written, and may not have been read.
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
@@ -341,8 +340,7 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
         for keys in each.baked.channels:
             for index in keys.components:
                 # The handles then stay in place during later updates in Blender. `FCurve.update` would take twice as
-                # long. In the
-                # loop over groups, Blender's threads would wait for more work.
+                # long. In the loop over groups, Blender's threads would wait for more work.
                 each.plan.track.channels[index].keyframe_points.handles_recalc()
     for each, channels in zip(tracks, found, strict=True):
         plan, track = each.plan, each.plan.track

@@ -36,8 +36,7 @@ def bake(  # noqa: PLR0913
     `enable(datablock, keep_look=True)` first.
 
     If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked, each once
-    and
-    in its own time.
+    and in its own time.
 
     Parameters
     ----------
@@ -45,10 +44,8 @@ def bake(  # noqa: PLR0913
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
         SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys within the tolerances, and
-        is
-        accurate between frames, too. Both lock the channels, and `free` restores the animator's keys. HANDLES generates
-        no
-        keys. The handles of the animator's keys approximate the motion. A baked track is freed first.
+        is accurate between frames, too. Both lock the channels, and `free` restores the animator's keys. HANDLES
+        generates no keys. The handles of the animator's keys approximate the motion. A baked track is freed first.
     step : float
         Frames between samples, which may be less than 1.
     extend : (float, float), optional
@@ -61,8 +58,7 @@ def bake(  # noqa: PLR0913
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
         Maximum error of curves in the property's units. If handles exceed it, a note reports their error. Default: 1e-4
-        of
-        the range of the track's keys.
+        of the range of the track's keys.
     rotation_tolerance : float
         Maximum error of rotations in radians. Default: 0.01 degree.
     progress : callable, optional
@@ -124,8 +120,7 @@ def bake_many(
     ----------
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes. Datablocks that share an action and slot
-        are
-        baked once.
+        are baked once.
     options : Options, optional
         Options of the bake. Default: the defaults of `bake`.
     prefixes : iterable of str, optional

@@ -35,8 +35,8 @@ def bake_in_world(
     """Bake bones, or an object with a parent, as samples, interpolating locations and rotations in world space.
 
     The poses at the keys are preserved. Between the keys, splines with the methods and parameters of the tracks pass
-    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. Baking
-    a track again, with `bake` or Live, repeats the interpolation in world space with the parent's current motion.
+    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. Baking a
+    track again, with `bake` or Live, repeats the interpolation in world space with the parent's current motion.
 
     Parameters
     ----------

@@ -64,8 +64,7 @@ def enable(
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
         Fit parameters to the current motion as in `enable_many`. Otherwise, parameters are 0, and linear and easing
-        keys
-        become keys of the spline.
+        keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -75,8 +74,7 @@ def enable(
     -------
     Report
         Counts, changes of the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
-        in
-        `errors`. Two keys at the same frame are reported in a note, and a bake refuses the track.
+        in `errors`. Two keys at the same frame are reported in a note, and a bake refuses the track.
 
     Raises
     ------
@@ -114,11 +112,9 @@ def enable_many(
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
         Fit the parameters of Bezier keys to the current motion and report the change. If keys of a rotation are more
-        than
-        half a turn apart, choose the `path` that changes the motion less. Blender continues to play segments with other
-        interpolations, which a note reports. However, a track with only linear keys plays TCB, also with a note. If
-        false,
-        all keys have the defaults, and linear and easing keys become keys of the spline.
+        than half a turn apart, choose the `path` that changes the motion less. Blender continues to play segments with
+        other interpolations, which a note reports. However, a track with only linear keys plays TCB, also with a note.
+        If false, all keys have the defaults, and linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
     max_change : (float, float)
@@ -307,8 +303,8 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
     """Return the track's keys with all interpolations except Bezier recorded as chosen, and report this in a note.
 
-    Keys that already have parameters, such as pasted ones, are returned unchanged. This also applies to keys of a
-    track with only linear keys.
+    Keys that already have parameters, such as pasted ones, are returned unchanged. This also applies to keys of a track
+    with only linear keys.
     """
     if _have_parameters(originals):
         return dict(originals)
@@ -354,8 +350,8 @@ def _keep_look(
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
     """Fit parameters to the current motion. Return the parameters and settings of each track.
 
-    Parameters are by channel index, with one value per key. A track with only linear keys keeps the defaults, and
-    its change is only reported.
+    Parameters are by channel index, with one value per key. A track with only linear keys keeps the defaults, and its
+    change is only reported.
     """
     linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
     readings = [
@@ -430,6 +426,8 @@ def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
     """Return the interpretation of a track's turns by `path`. By default, also return the other one if it differs.
+
+    Return none if Blender plays all segments of the track, or if the track has parameters or can't be baked.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)

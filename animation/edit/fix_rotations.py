@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fix Rotations: finds keys whose values make a rotation flip or jump, and replaces them by equivalent values.
 
-The pose at every key is preserved. Works on plain and on TCB tracks, and on every action, whether it plays or not.
-See `interp/rotations/equivalent.py` for the mathematics.
+The pose at every key is preserved. Works on plain and on TCB tracks, and on every action, whether it plays or not. See
+`interp/rotations/equivalent.py` for the mathematics.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def fix_rotations(
 ) -> Report:
     """Replace the values of keys whose rotation flips or jumps, so that the motion takes the shorter path.
 
-    The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without
-    a fault are unchanged, bit for bit. Handles of TCB tracks are updated. Baked tracks are refused.
+    The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without a
+    fault are unchanged, bit for bit. Handles of TCB tracks are updated. Baked tracks are refused.
 
     Parameters
     ----------
@@ -123,8 +123,7 @@ def fix_rotations(
     turns : {"KEEP", "SHORTEST"}
         How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be a spin
         or a jump by a whole turn. Both have the same keys, and a lost spin can't be recovered. KEEP therefore repairs
-        only
-        jumps within one frame. SHORTEST makes all of them take the shorter path.
+        only jumps within one frame. SHORTEST makes all of them take the shorter path.
 
     Returns
     -------

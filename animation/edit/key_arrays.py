@@ -202,8 +202,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     -------
     KeyArrays
         Frames, values, parameters, tangents and interpolations. As in Blender, numbers are float32, so that keys
-        written
-        by `set_keys` and not edited are returned bit for bit.
+        written by `set_keys` and not edited are returned bit for bit.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 """Free Bake, Restore, Remove and Apply: their effects on curves, parameters and table.
 
 Free Bake restores the own keys in their state before the bake. Restore restores the animator's curves as they were
-before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and removes
-the parameters.
+before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and removes the
+parameters.
 """
 
 from __future__ import annotations

@@ -51,8 +51,7 @@ class Timing:
         The F-curve of the frame function.
     speed_change : float or None
         Maximum relative error of the distance per frame for constant speed, with the curve evaluated by Blender. None
-        for
-        other shapes.
+        for other shapes.
     """
 
     curve: bpy.types.FCurve
@@ -81,11 +80,9 @@ def retime(  # noqa: PLR0913
     shape : str
         AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, from the first key on. REVERSE
         reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP and PING_PONG repeat the motion
-        from
-        the first to the last key, with PING_PONG reversing every second time. FRACTION has keys with values 0 and 1,
-        which
-        an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps one speed along the path of the
-        track, or of the track `by`. CONSTANT_SPEED_KEYS has one speed between each two keys.
+        from the first to the last key, with PING_PONG reversing every second time. FRACTION has keys with values 0 and
+        1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps one speed along the path
+        of the track, or of the track `by`. CONSTANT_SPEED_KEYS has one speed between each two keys.
     track : str
         Path of the track to time. Empty: the datablock, with all its tracks.
     by : str
@@ -275,8 +272,7 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
     points = modifier.control_points
     points.add(first)
     # Not `points[0].min = first`: the setter treats the point as the modifier itself, and accessing its memory may
-    # crash
-    # Blender (4.2 to 5.2).
+    # crash Blender (4.2 to 5.2).
     points.foreach_set("min", [first])
     points.foreach_set("max", [last])
 

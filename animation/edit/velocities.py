@@ -129,9 +129,8 @@ def write_velocities(
     Notes
     -----
     The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed.
-    F-curves
-    with such names have ordinary linear keys and are not tracks. They are unchanged by a bake, Restore, Remove or edit
-    until they are written again. If a frame function times the track, the properties describe the timed motion.
+    F-curves with such names have ordinary linear keys and are not tracks. They are unchanged by a bake, Restore, Remove
+    or edit until they are written again. If a frame function times the track, the properties describe the timed motion.
 
     Examples
     --------

@@ -4,8 +4,7 @@
 Each easing type is a function of the elapsed fraction of the segment, from 0 at its start to 1 at its end. The
 functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of each. They are
 Penner's equations in float64. As in Blender, the exponential and elastic equations are modified, with amplitude in
-units
-of the value and period in frames.
+units of the value and period in frames.
 
 Source: docs/formulas, "Easing types of F-curves".
 """
@@ -30,8 +29,8 @@ segment. The tangent is vertical at the end, and float32 does not distinguish cl
 _IN_AND_OUT = 1.525
 """Overshoot factor of Back for "ease in and out"."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
-"""End, vertex and vertex height of each parabola of Bounce, in reversed time. The first two are in units of 1 / 2.75
-of the duration."""
+"""End, vertex and vertex height of each parabola of Bounce, in reversed time. The first two are in units of 1 / 2.75 of
+the duration."""
 
 
 @record(eq=False)

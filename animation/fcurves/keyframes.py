@@ -387,8 +387,8 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
     """Replace all keys of F-curves. Fastest if nearly all handles are on their keys.
 
-    `flags` also writes the selection, which takes longest. Does not call `FCurve.update`, which would move handles
-    and merge keys.
+    `flags` also writes the selection, which takes longest. Does not call `FCurve.update`, which would move handles and
+    merge keys.
     """
     keys, counts = joined.keys, joined.counts
     ends = [0, *accumulate(counts)]
@@ -409,8 +409,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
             points.add(count)
         if few[place]:
             # Setting co_ui moves the handles too. The handles of new keys are at (0, 0). This takes a third of the time
-            # of
-            # writing all three arrays.
+            # of writing all three arrays.
             put("co_ui", parts["co"][place])
             for at in range(bounds[place], bounds[place + 1]):
                 point = points[int(apart[at]) - ends[place]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The protocol of plans: evaluations and fits that a bake needs for a track, and the keys that play its channels.
 
-Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits for all
-plans together and distributes the results.
+Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits for all plans
+together and distributes the results.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ OwnChannels = Mapping[int, OwnKeys]
 _Array = TypeVar("_Array", Float32Array, EnumArray)
 
 STILL = 1e-6
-"""Smallest deviation from its value at which a component without an F-curve gets one. Smaller deviations are
-float32 rounding."""
+"""Smallest deviation from its value at which a component without an F-curve gets one. Smaller deviations are float32
+rounding."""
 
 
 @record(eq=False)
@@ -137,8 +137,8 @@ class HandleKeys:
     other_numbers: EnumArray | None = None
     """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
-    """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components,
-    keys). None: there are none."""
+    """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
+    None: there are none."""
     repeats: bool = False
     """Whether a Cycles modifier repeats the keys before the first and after the last one."""
     rests: tuple[bool, bool] = (False, False)

@@ -139,8 +139,8 @@ def channel_numbers(
 ) -> tuple[Float64Array, Maps | None]:
     """Return the samples as continuous channel values, and the maps to these values.
 
-    The maps convert the values of a key and of the following samples to equivalent channel values. None: the values
-    of the keys are continuous.
+    The maps convert the values of a key and of the following samples to equivalent channel values. None: the values of
+    the keys are continuous.
     """
     maps = continuous_maps(track, spline, found.arriving, found.jumps)
     if maps is None:

@@ -35,8 +35,7 @@ class Sampling:
         """Return the frames of samples between and outside the keys, without frames close to a key.
 
         Samples outside the keys cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
-        there
-        is one sample at each end of the range.
+        there is one sample at each end of the range.
         """
         if len(keys) < 2:
             return keys[:0]

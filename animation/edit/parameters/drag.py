@@ -2,8 +2,8 @@
 """Drags of parameters, prepared once, shown at each step, and written at the end.
 
 For live tracks played by handles, a step shows a preview of the handles. At its end, the drag removes the preview and
-edits the keys like any other edit. The result is the same as without a drag, and canceling only requires removing
-the preview. Other tracks, such as baked ones, are written at each step.
+edits the keys like any other edit. The result is the same as without a drag, and canceling only requires removing the
+preview. Other tracks, such as baked ones, are written at each step.
 """
 
 from __future__ import annotations

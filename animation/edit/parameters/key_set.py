@@ -45,8 +45,7 @@ def key_set(
         Frame of the key.
     velocity : float or sequence of float, optional
         Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
-        velocity
-        x, y, z in the parent's frame, in radians.
+        velocity x, y, z in the parent's frame, in radians.
     interpolation : str, optional
         The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. Blender
         plays any other interpolation, and the spline ends at the key.

@@ -34,8 +34,7 @@ def set_parameters(
 
     The track becomes TCB if it is plain. `defaults` has the parameters of keys without parameters. If given, a value of
     0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed or a value is out
-    of
-    range, and ValueError if Blender has no such interpolation. Nothing is changed then.
+    of range, and ValueError if Blender has no such interpolation. Nothing is changed then.
     """
     for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
         raise error

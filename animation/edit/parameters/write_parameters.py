@@ -65,8 +65,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
     """Write new rows for keys of different tracks of one action, with the numbers from each change's `changed`.
 
     An `interpolation` is recorded as chosen by the animator. `held` is true for a step of a drag, which has no undo
-    step.
-    Live tracks are then baked again immediately.
+    step. Live tracks are then baked again immediately.
     """
     parts, numbers, chosen = [], [], []
     for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
