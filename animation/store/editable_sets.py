@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sets of F-curves of a datablock to process: those of its action and of the actions of NLA strips."""
+"""The sets of F-curves of a datablock to process, in its action and in the actions of NLA strips."""
 
 from __future__ import annotations
 

@@ -606,8 +606,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that were moved since they were written, or whose handle types differ from their
-    rows."""
+    """Return a mask of the keys that were moved since writing, or whose handle types differ from their rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
     changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])

@@ -46,8 +46,7 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 
 
 def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
-    """Return the identities of the table's tracks whose slot was removed, except tracks whose keys are elsewhere
-    now."""
+    """Return the identities of the table's tracks whose slot was removed and whose keys are not elsewhere."""
     table = read_table(action)
     if not HAS_SLOTS or table.error:
         return []
