@@ -89,7 +89,7 @@ class WorldMotion:
     def sampled(self) -> Float64Array:
         """Return the channel values at the frames for the parent's current motion, shape (n, components).
 
-        Raises AnimationError if other influences than F-curves and parents move the parent.
+        Raises AnimationError if influences other than F-curves and parents move the parent.
         """
         try:
             at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))

@@ -57,8 +57,8 @@ def bake_in_world(
     Raises
     ------
     AnimationError
-        There is no parent or no TCB location or rotation, the parent's axes are skewed or unequally scaled, or other
-        influences than F-curves and parents animate the parent. Nothing was changed.
+        There is no parent or no TCB location or rotation, the parent's axes are skewed or unequally scaled, or
+        influences other than F-curves and parents animate the parent. Nothing was changed.
     ValueError
         The step is not a positive number.
 

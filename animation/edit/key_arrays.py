@@ -173,7 +173,7 @@ def set_keys(  # noqa: PLR0913
         raise ValueError(rpt_("frames must ascend by more than {:g}, up to {:g}", APART, LAST_FRAME))
     eased = any(given[name].any() for name in ("ease_to", "ease_from"))
     if eased and (dialect != "3DS" or any(side is not None for side in sides)):
-        raise ValueError(rpt_("ease_to and ease_from are of the dialect 3DS without tangents"))
+        raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))
     found = _property(datablock, track)
     if numbers.shape[1] != len(found.rest):
         raise ValueError(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Free Bake, Restore, Remove and Apply: their effects on curves, parameters and table.
 
-Free Bake restores the own keys in their state before the bake. Restore restores the animator's curves as they were
+Free Bake restores the own keys in their state before the bake. Restore returns the animator's curves to their state
 before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and removes the
 parameters.
 """
@@ -81,7 +81,7 @@ def free(
     prefixes : iterable of str, optional
         Free only tracks whose paths start with one of the prefixes.
     discard_edits : bool
-        Also free tracks whose baked curves were edited elsewhere, and discard these edits.
+        Also free tracks whose baked curves were edited outside TCB, and discard these edits.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
 
 @checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of the datablock's tracks as they were before TCB, including edits made since.
+    """Restore the F-curves of the datablock's tracks as they were before TCB, and keep later edits.
 
     Parameters and settings are kept. Live is turned off if nothing plays a track of the action any longer.
 
@@ -209,7 +209,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     """Keep the F-curves as they play, and remove all TCB data. The result is plain animation.
 
     Placed handles are kept, generated keys become ordinary keys, and baked channels are unlocked. Baked curves that
-    were edited elsewhere are kept unchanged.
+    were edited outside TCB are kept unchanged.
 
     Parameters
     ----------
@@ -285,9 +285,9 @@ def _work_on(
     """Process the tracks for which `among` is true. Locked tracks are refused.
 
     `strip` removes the tracks' table entries. A damaged table is removed completely, and `strip` is called for each of
-    its tracks. Tracks edited elsewhere are refused unless the work `takes_edited` curves unchanged or `discards` them.
-    `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips with
-    TCB tracks, are processed.
+    its tracks. Tracks edited outside TCB are refused unless the work `takes_edited` curves unchanged or `discards`
+    them. `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips
+    with TCB tracks, are processed.
     """
     report = Report.on([datablock])
     lost = strip is not None and _remove_lost_slots(datablock, report)

@@ -46,8 +46,8 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     datablock : bpy.types.ID
         The datablock with the track.
     name : str
-        Path of the track. `rotation` is the track of the current rotation mode, and `pose.bones["Arm"].rotation` a
-        bone's.
+        Path of the track. `rotation` is the track of the current rotation mode, `pose.bones["Arm"].rotation` for
+        a bone.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         settings = chosen(settings, choice, option)
     made_by(found, settings)
     if found.is_baked:
-        # Refuses a track that was edited elsewhere.
+        # Refuses a track that was edited outside TCB.
         writable(datablock, found)
     channels = editable_channels(datablock)
     changed = find_track(datablock, found.path)

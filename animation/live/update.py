@@ -6,7 +6,7 @@ keys at the last check. Tracks with different channels were edited. The result o
 the table, not on the number of checks or on undo.
 
 Baked tracks are locked. If their content is unchanged since the bake, they are baked again when their parameters,
-settings or timing have changed, and locked again when somebody has unlocked them. Tracks edited elsewhere are not
+settings or timing have changed, and locked again when somebody has unlocked them. Tracks edited outside TCB are not
 changed.
 """
 
@@ -87,9 +87,9 @@ class Watch:
     unsure: list[str] = field(default_factory=list)
     """Tracks for which only frames and values of keys have been checked."""
     outside: set[str] = field(default_factory=set)
-    """Baked tracks that were edited elsewhere."""
+    """Baked tracks that were edited outside TCB."""
     lost: list[Track] = field(default_factory=list)
-    """Baked tracks whose F-curves are missing, which is also an edit elsewhere."""
+    """Baked tracks whose F-curves are missing, which is also an edit outside TCB."""
     is_live: bool = False
     """Whether the last check updated the tracks. Otherwise, edits may be pending."""
     has_new_curves: bool = False
@@ -167,7 +167,7 @@ class Watch:
         return self._worth_trying(changed)
 
     def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
-        """Return the tracks without baked tracks that were edited elsewhere, which are never updated."""
+        """Return the tracks without baked tracks that were edited outside TCB, which are never updated."""
         outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
         for path, is_outside in outside.items():
             (self.outside.add if is_outside else self.outside.discard)(path)

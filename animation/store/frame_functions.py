@@ -2,8 +2,8 @@
 """Frame functions: timing separate from the shape of a motion.
 
 A track, a datablock and a scene can each have a frame function. It is an animated property, "Frame Function", whose
-F-curve maps each frame t to the frame F(t) of the motion to play. It has effect if the F-curve exists and is not muted.
-Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
+F-curve maps each frame t to the frame F(t) of the motion to play. It takes effect if the F-curve exists and is not
+muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
 
 Source: docs/formulas, "Frame functions".
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits elsewhere, damaged table.
+"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, damaged table.
 
 `fcurves/editable.py` checks datablocks, `fcurves/action_refusals.py` actions, and `bake/plans/motion_refusals.py`
 values that a method can't play.
@@ -20,7 +20,7 @@ _MUTE = attrgetter("mute")
 def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
     """Return the reason why each track can't be changed or baked, or None.
 
-    Edits elsewhere are checked first, because they may cause other reasons, such as a channel without keys.
+    Edits outside TCB are checked first, because they may cause other reasons, such as a channel without keys.
     """
     edited = edited_outside(tracks)
     return [
