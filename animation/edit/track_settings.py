@@ -46,8 +46,8 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     datablock : bpy.types.ID
         The datablock with the track.
     name : str
-        Path of the track. `rotation` is the track of the current rotation mode, `pose.bones["Arm"].rotation` for
-        a bone.
+        Path of the track. `rotation` is the track of the current rotation mode, `pose.bones["Arm"].rotation` for a
+        bone.
 
     Returns
     -------
