@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the animator's keys to keys that play the splines through them."""
+"""Conversion of the animator's keys to keys that play splines."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Composition of keys: own keys with the handles that play them, and the keys of baked curves."""
+"""Composition of keys: own keys with handles that play the splines, and the keys of baked curves."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ _TYPES = ("handle_left_type", "handle_right_type")
 _BITS = (LEFT_PLACED, RIGHT_PLACED)
 _FREE, _BEZIER = np.uint8(HANDLE["FREE"]), np.uint8(INTERPOLATION["BEZIER"])
 _BYTES = ("easing", "type", *FLAGS)
-"""Attributes of a key that take a byte each, and that play does not depend on."""
+"""One-byte key attributes that do not affect playback."""
 _FLOATS = ("back", "amplitude", "period")
 
 Arrays = dict[str, npt.NDArray[Any]]
-"""Attributes of keys, shape (channels, n) or (channels, n, 2)."""
+"""Key attributes by name, shape (channels, n) or (channels, n, 2)."""
 
 
 @record()
 class PlayedKeys:
-    """The own keys of channels, keyed at the same frames, with the handles that play them."""
+    """The own keys of channels with common frames, with the handles that play the spline."""
 
     arrays: Arrays
-    """All attributes."""
+    """All attributes of the keys."""
     placed: EnumArray
-    """The handles that were placed, in the bits of the table, shape (channels, n)."""
+    """Flags of the handles that were placed, as in the table, shape (channels, n)."""
 
     @cached_property
     def keys(self) -> Keyframes:
-        """Return the keys of all channels, one channel after the other."""
+        """Return the keys of all channels, concatenated."""
         return _flat(self.arrays)
 
     def differing(self, before: Keyframes) -> dict[str, BoolArray]:
-        """Return in which channels each attribute differs from that of the keys `before`, equal in number."""
+        """Return the attributes that differ from `before`, which has as many keys, each with a mask of the channels."""
         count, found = len(self.placed), {}
         for name in NAMES:
             differs = _bits(getattr(self.keys, name)) != _bits(getattr(before, name))
@@ -71,10 +71,10 @@ class PlayedKeys:
 
 
 def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> PlayedKeys:
-    """Return the own keys of channels, with the handles that play them.
+    """Return the own keys of channels with the handles that play the spline.
 
-    `ends`: channels whose last key keeps its interpolation, which the animator chose; `goes_on`: those that Blender
-    extrapolates along lines.
+    `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
+    of the channels that Blender extrapolates linearly.
     """
     shape = len(own.counts), own.counts[0]
     after, before = keys.plays, np.concatenate(([False], keys.plays[:-1]))
@@ -89,7 +89,7 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
     interpolation = own.keys.interpolation.reshape(shape).copy()
     interpolation[:, after] = _BEZIER
     if len(after) > 1 and after[-2]:
-        # The last key begins no segment, but exporters look at it.
+        # The last key begins no segment, but exporters read its interpolation.
         interpolation[~ends, -1] = _BEZIER
     arrays["interpolation"] = interpolation
     for side, places in zip(SIDES, (keys.left, keys.right), strict=True):
@@ -106,7 +106,7 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
         placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
     placed = _continued(arrays, own, keys, placed, goes_on)
     if keys.shown is not None and keys.other_numbers is not None:
-        # Of angles with a term, handles that stay come back from the row: sums would round them anew at each bake.
+        # Unmoved handles of shifted angles come from the row, because repeated sums would round them at each bake.
         turned = np.abs(keys.shown) != np.abs(own_values)
         stay = [turned & (placed & bit == 0) & (types[name] == _FREE) for name, bit in zip(_TYPES, _BITS, strict=True)]
         for stays, bit in zip(stay, _BITS, strict=True):
@@ -116,11 +116,11 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
-    """Let handles before the first key and after the last one continue those on the keys' other sides.
+    """Align the outer handles of the first and last key with the inner ones, and return the flags of placed handles.
 
-    Beside an ease these have some speed, but the motion rests: there the others have none. Blender extrapolates along
-    these handles in channels that go on. It would place them itself, unless they are free or aligned, or their type was
-    chosen; such stay. Return which handles were placed.
+    Blender extrapolates linearly along these handles, in the channels in `goes_on`. If an ease brings the motion to
+    rest at the key, the outer handle is horizontal. Only automatic handles without a type chosen by the animator
+    change.
     """
     if not goes_on.any():
         return placed
@@ -141,8 +141,8 @@ def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray,
 def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     """Return the keys of baked curves, one channel after the other.
 
-    Generated keys are of the type GENERATED. Own keys keep their type and selection, and have their identities; those
-    that begin a segment which Blender plays keep all that this depends on.
+    Generated keys have the type GENERATED. Own keys keep their type, selection and identity. If Blender plays the
+    segment after an own key, the key also keeps all attributes that affect this segment.
     """
     shape, rows = keys.values.shape, keys.rows
     co = np.empty((*shape, 2), dtype=np.float32)
@@ -166,14 +166,14 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 
 
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
-    """Return the left and right handles, at thirds of the segments; of linear keys on the keys."""
+    """Return the left and right handles, at thirds of the segments. The handles of linear keys are on the keys."""
     if keys.incoming is None or keys.outgoing is None:
         return [co, co]
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
 
 
 def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
-    """Give own keys around segments that Blender plays the interpolation and the handles that these depend on."""
+    """Copy the own keys' interpolation and handles for the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
     begins, ends = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
     rows = keys.rows[begins]
@@ -182,7 +182,7 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
     own_values = own.keys.values.reshape(shape)
     for side, places, at in zip(SIDES, sides, (ends, begins), strict=True):
         own_places = getattr(own.keys, side).reshape(*shape, 2)[:, at]
-        # The handle keeps its distance from the key, which may have other numbers on the curve.
+        # The handle keeps its offset from the key, whose value on the curve may differ.
         away = (own_places[..., 1] - own_values[:, at]) * factors[:, at]
         same = keys.values[:, keys.rows[at]] == own_values[:, at]
         moved = (keys.values[:, keys.rows[at]] + away).astype(np.float32)
@@ -192,10 +192,10 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
 
 
 def _flat(arrays: Arrays) -> Keyframes:
-    """Return keys from arrays with a row for each channel."""
+    """Return keys from arrays with one row per channel."""
     return Keyframes(**{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return numbers that differ wherever a bit does, also for zeros and NaN."""
+    """Return integers that differ if any bit differs, also for zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array

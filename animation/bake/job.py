@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks to bake, of datablocks that share F-curves, with their keys and plans."""
+"""Jobs: the tracks to bake on datablocks that share F-curves, with their keys and plans."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ from .whole_rotations import completed
 
 @dataclass
 class Job:
-    """The bake of one set of F-curves, read and checked in full before anything is written."""
+    """The bake of one set of F-curves. It is fully read and checked before anything is written."""
 
     datablocks: list[bpy.types.ID]
-    """The datablocks that share the F-curves; the first one's rotation modes are used."""
+    """The datablocks that share the F-curves. The first one defines the rotation modes."""
     channels: Channels
     kept: list[tuple[Track, OwnChannels, Options]]
     """The tracks to bake, with the animator's keys and the options."""
     notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
-    """Rotations that lacked keys in some channels and get them."""
+    """Rotations that get keys in channels that lack them."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[TrackState] = field(default_factory=list)
-    """The tracks' entries in the table, one for each plan; set once the keys have rows."""
+    """Table entries of the tracks, one per plan, set when the keys have rows."""
     are_settled: list[bool] = field(default_factory=list)
-    """For each plan whether its keys have the identities with which they were read."""
+    """Whether the keys of each plan still have the identities read from the curves."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
-    """New rows."""
+    """New rows for the table."""
 
 
 def collected_jobs(
@@ -60,7 +60,7 @@ def collected_jobs(
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     report: Report,
 ) -> list[Job]:
-    """Make one job for all datablocks that share F-curves, with the tracks that any of them is to bake."""
+    """Return one job per set of shared F-curves, with the tracks to bake for any of its datablocks."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
@@ -69,7 +69,7 @@ def collected_jobs(
             report.errors += refusal.findings
             continue
         report.errors += editable.refused
-        # Where some actions of its strips are TCB, the others stay plain.
+        # If some actions of the NLA strips are TCB, the others are not baked.
         for channels in editable.tcb or editable.sets:
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
     found = []
@@ -83,7 +83,7 @@ def collected_jobs(
         else:
             report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
     to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
-    # All tracks at once, which is faster than one after the other.
+    # Reading all tracks together is faster.
     own_keys = _own_keys([each for ones in to_bake for each in ones])
     jobs = []
     for (job, tracks), ones in zip(found, to_bake, strict=True):
@@ -98,9 +98,9 @@ def collected_jobs(
 
 
 def _in_action_time(job: Job, options: Options) -> Options:
-    """Return the options for F-curves that NLA strips play: a bake extends to the frames of the action that these play.
+    """Return the options with `extend` converted to action time for F-curves played by NLA strips.
 
-    `extend` is in time of the scene, which strips move and scale.
+    `extend` is in scene time, which strips offset and scale.
     """
     ranges = [in_action_time(datablock, job.channels) for datablock in job.datablocks]
     played = [each for each in ranges if each is not None]
@@ -110,7 +110,7 @@ def _in_action_time(job: Job, options: Options) -> Options:
 
 
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
-    """Return the datablocks that each job's F-curves animate, whether they are to be baked or not."""
+    """Return all datablocks that each job's F-curves animate, including those not to bake."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
     more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
     users = users_of_each(more, in_strips=True)
@@ -123,11 +123,11 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked.
+    """Return the TCB tracks, or all tracks if none was ever TCB, with the reasons why they can't be baked.
 
-    Where TCB tracks have lost their F-curves, the others stay plain.
+    If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
-    # Where the table is damaged, the tracks' states are not known.
+    # With a damaged table, the states of tracks are unknown.
     enabled = [track for track in tracks if track.enabled or track.table.error]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.rows_of_tracks)
     to_bake = enabled if enabled or had_some else tracks
@@ -135,7 +135,7 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None
 
 
 def lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None = None) -> list[Finding]:
-    """Return errors on baked tracks that have no F-curve any more."""
+    """Return an error for each baked track that has lost its F-curves."""
     if not read_table(channels.action).baked:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
@@ -144,7 +144,7 @@ def lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[
 
 
 def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
-    """Read the animator's keys of tracks; yield those of each, none of a track with a reason not to bake it."""
+    """Read the animator's keys of each track. Tracks with a reason against the bake get no keys."""
     own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
 
@@ -157,10 +157,10 @@ def _collect(
     options: Options,
     report: Report,
 ) -> None:
-    """Add those of the tracks that have keys to the job.
+    """Add the tracks that have keys to the job.
 
-    Raises AnimationError where no track can be baked. An enabled track that can't be baked is an error; any other
-    gives a note.
+    Raises AnimationError if no track can be baked. A track that can't be baked is an error if it is enabled, otherwise
+    a note.
     """
     enabled = any(track.enabled for track in tracks)
     if enabled:
@@ -180,7 +180,7 @@ def _collect(
 
 
 def _options_again(track: Track, options: Options) -> Options:
-    """Return the options for a track; one that was baked in the world is baked there again, as samples."""
+    """Return the options for a track. A track that was baked in world space is baked there again, as samples."""
     before = track.settings.options
     if before is None or not before.in_world or options.output == "HANDLES":
         return options
@@ -196,10 +196,10 @@ def job_of_edited(
     anew: bool = False,
     complete: bool = True,
 ) -> Job:
-    """Make one job for edited tracks of these channels, each with its present options, or else `otherwise`.
+    """Return one job for edited tracks of these channels, each with its current options or else `otherwise`.
 
-    `anew`: all with `otherwise`. `complete`: key rotations that handles play in all their channels. A track that can't
-    be baked, or would get more samples than `otherwise` allows, is reported and left out.
+    `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles. A track that
+    can't be baked, or would get more samples than `otherwise` allows, is reported and left out.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
     job = Job(list(datablocks), channels, [], [])
@@ -225,9 +225,9 @@ def _add_tracks(
     options_of: Callable[[Track], Options],
     complete: bool = True,
 ) -> list[tuple[Track, AnimationError]]:
-    """Add the tracks that have keys to the job, with the parameters that edits imply; return the others, and why.
+    """Add the tracks that have keys to the job, with parameters implied by edits. Return the others with the errors.
 
-    `complete`: key rotations that handles play in all their channels.
+    `complete` adds missing keys to rotations played by handles.
     """
     left_out = []
     implied = may_imply([track for track, _ in to_bake], own_keys)
@@ -248,7 +248,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return the note on a track that is not TCB beside one that is."""
+    """Return the note on a track that is not TCB while others are."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason
@@ -257,14 +257,14 @@ def _why_left(track: Track) -> Finding:
 
 
 def too_near_keys(step: float) -> Finding | None:
-    """Return why a bake can't have such a step; None where it can."""
+    """Return the reason for refusing the step, or None."""
     return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
-    """Plan the splines of a job; return whether there are any. A track that can't be planned is reported.
+    """Plan the splines of a job and return whether there are any. Report tracks that can't be planned.
 
-    With `whole` one such track makes the result False.
+    With `whole`, return False if any track can't be planned.
     """
     planned = []
     functions = functions_of([track for track, _, _ in job.kept])
@@ -284,7 +284,7 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
-    """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
+    """Plan a track. Raise AnimationError that names the key if the keys do not define a spline."""
     try:
         settings = track.settings
         settings = settings if settings.options is options else replace(settings, options=options)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Locks of baked channels, and of groups in which everything is baked.
+"""Locks of baked channels, and of groups whose channels are all baked.
 
-Blender's editors leave locked channels alone and show a padlock. A group whose channels alone are locked looks open, so
-the group is locked too. A locked group takes no new channel, though: Blender's *Insert Keyframe* adds empty channels to
-it. So a group of transforms is locked only if location, rotation and scale are all baked.
+Blender's editors show a padlock on locked channels and do not change them. A group is locked too, because its own
+padlock would otherwise look open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
+transforms is therefore locked only if location, rotation and scale are all baked.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def lock_groups(channels: Channels, table: Table) -> None:
-    """Lock the groups whose channels are all baked, by the table of the action, and locked.
+    """Lock groups whose channels are all locked and recorded as baked in the table.
 
-    Channels that were unlocked and edited outside stay unlocked. A locked group is unlocked once it has channels that
-    are not baked, because these can be edited.
+    Channels that were unlocked and edited outside TCB stay unlocked. A locked group that now has other channels is
+    unlocked, so that these can be edited.
     """
     for group in channels.bag.groups:
         curves = list(group.channels)
@@ -45,7 +45,7 @@ def lock_groups(channels: Channels, table: Table) -> None:
 
 
 def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Unlock channels that were baked, and their groups, which can be locked only by a bake."""
+    """Unlock channels that were baked, and their groups, which only a bake locks."""
     for fcurve in fcurves:
         fcurve.lock = False
         group = fcurve.group
@@ -54,7 +54,7 @@ def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def _is_complete(fcurves: Iterable[bpy.types.FCurve]) -> bool:
-    """Check whether a group's objects or bones have all transforms that *Insert Keyframe* adds, or none."""
+    """Return whether a group's objects or bones have all transforms that *Insert Keyframe* adds, or none."""
     transforms: dict[str, set[str]] = {}
     for fcurve in fcurves:
         owner, _, name = fcurve.data_path.rpartition(".")

@@ -15,7 +15,7 @@ from .plans.protocol import Baked, TrackPlan
 
 
 def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Add a track's figures to the report, and the notes that stay valid until it changes."""
+    """Add the figures of a track to the report, and the notes that stay valid until the track changes."""
     track = plan.track
     report.tracks += 1
     report.keys += len(plan.key_frames)
@@ -38,7 +38,7 @@ _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 
 
 def rounding_of(track: Track, largest: float) -> float:
-    """Return the error that Blender's numbers alone make: radians of a rotation, else of values up to the `largest`."""
+    """Return the error of float32 rounding, in radians for a rotation, otherwise for values up to `largest`."""
     return _PRECISION if track.is_rotation else _PRECISION * largest
 
 
@@ -65,9 +65,9 @@ def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
 
 
 def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Add notes that only a bake by hand gives.
+    """Add notes that only a manual bake reports.
 
-    While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
+    Live updates keys continually, and the list of tracks shows the error of handles.
     """
     if baked.is_approximate:
         error = size_of(baked.error, plan.track.is_rotation)
@@ -79,7 +79,7 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
 
 
 def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
-    """Return whether a curve goes on in a line from baked keys."""
+    """Return whether a curve is linearly extrapolated from baked keys."""
     track = plan.track
     if plan.settings.cycle != "SINGLE" or plan.function is not None:
         return False
@@ -92,7 +92,7 @@ def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
 
 
 def _is_held(plan: TrackPlan, baked: Baked) -> bool:
-    """Return whether the bake holds values where a curve of the animator's goes on in a line."""
+    """Return whether the bake holds values where one of the animator's curves is linearly extrapolated."""
     track, options = plan.track, plan.settings.options
     if plan.settings.cycle != "SINGLE" or plan.function is not None or (options is not None and options.extend):
         return False

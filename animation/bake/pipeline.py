@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake: from the animator's keys to F-curves that Blender plays without the extension."""
+"""The bake pipeline, from the animator's keys to F-curves that Blender plays without the extension."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
-"""Handles that Live fitted: in a long track an edit changes few segments."""
+"""Handles fitted by Live. An edit changes only a few segments of a long track."""
 
 
 def bake(
@@ -39,9 +39,9 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks as `bake_many` does; `prefixes`: those of the datablocks that have some.
+    """Bake the TCB tracks of the datablocks as `bake_many` does. `prefixes` are track path prefixes per datablock.
 
-    Where `progress` raises, the bake is done before that is raised.
+    If `progress` raises an exception, the bake is completed first.
     """
     return run_steps(bake_steps(datablocks, options, prefixes, whole), progress, finishes=True)
 
@@ -53,9 +53,9 @@ def bake_steps(
     whole: bool = False,
     at_once: int | None = None,
 ) -> Steps[Report]:
-    """Bake as `bake` does, step by step; yield the number of tracks done and the number of all.
+    """Bake step by step as `bake` does, and yield the number of finished tracks and of all tracks.
 
-    `at_once`: the number of datablocks whose splines are evaluated together; None: all.
+    `at_once` is the number of datablocks whose splines are evaluated together. None: all.
     """
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()
@@ -88,9 +88,9 @@ def bake_steps(
 
 
 def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
-    """Yield the first number and the end of runs of jobs that are written together.
+    """Yield the start and end index of each range of jobs to write together.
 
-    A job with a bake in the world is alone: its motion depends on what was written before.
+    A job with a bake in world space is written separately, because its motion depends on earlier writes.
     """
     alone = [any(options.in_world for _, _, options in job.kept) for job in jobs]
     ends = [number for number in range(1, len(jobs)) if alone[number - 1] or alone[number]]
@@ -106,11 +106,11 @@ def rebake(
     anew: bool = False,
     complete: bool = True,
 ) -> Report:
-    """Bake these tracks of editable channels again, each with its present options, or else with `otherwise`.
+    """Bake the tracks of editable channels again, each with its current options or else with `otherwise`.
 
-    `anew`: all with `otherwise`. `complete`: key rotations that handles play in all their channels.
+    `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles.
 
-    `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
+    `datablocks` are the users of the channels. A track that can't be baked does not prevent the bake of the others.
     """
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
@@ -129,14 +129,14 @@ def rebake(
 
 
 def _put_unplayable_back(job: Job) -> None:
-    """Let the own curves play of tracks that handles have played and can't play any more."""
+    """Restore the own curves of tracks that handles can no longer play."""
     tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
     if not tracks:
         return
     restore_tracks(job.channels, tracks)
     for track in tracks:
         assert track.state is not None
-        # Live tries it again when it has changed.
+        # Live tries again after a change.
         track.state = replace(track.state, settings=track.settings.with_digest(0))
     update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
     evaluate_anew(job.channels.action)
@@ -150,10 +150,10 @@ def _played_now(job: Job) -> list[float]:
 def _evaluated(
     jobs: Sequence[Job], report: Report, whole: bool, known: KnownFits | None = None
 ) -> tuple[list[Job], list[list[Baked]]]:
-    """Evaluate and fit the splines of all jobs together, and return each job's results; reuse known handles.
+    """Evaluate and fit the splines of all jobs together, reuse known handles, and return the results of each job.
 
-    Some methods find only now that there is no motion through the keys of a track. Such a track is left out and
-    reported, or with `whole` its job.
+    Some methods detect only here that a track's keys do not define a motion. The track is reported and left out, or its
+    whole job with `whole`.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
@@ -168,7 +168,7 @@ def _evaluated(
 
 
 def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
-    """Return whether the track can be evaluated; report it where it can't."""
+    """Return whether the track can be evaluated, and report it if not."""
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
@@ -178,7 +178,7 @@ def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
 
 
 def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> list[list[Baked]]:
-    """Evaluate and fit the splines of all jobs; raise KeysError, which does not name the track."""
+    """Evaluate and fit the splines of all jobs. Raises KeysError, which does not name the track."""
     plans = [plan for job in jobs for plan in job.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview handles during a drag: prepare them once, then compute and write only the changed ones at each step.
+"""Preview of handles during a drag. Preparation takes place once, and each step writes only changed handles.
 
-A preview changes handles, and the signs of quaternion keys. Frames, identities and the table stay, so writing the
-old handles back removes the preview.
+A preview changes handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so writing
+the old handles back removes the preview.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLACES = ("co", *SIDES)
 
 
 class HandlePreview:
-    """Preview the handles of tracks of one action while parameters of some keys change.
+    """Preview of handles on tracks of one action while parameters of some keys change.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class HandlePreview:
         starts = {track.path: end - len(own) for (track, own), end in zip(chosen, ends, strict=True)}
         plans = [plan for plan in _planned(users, channels, [track for track, _ in chosen]) if _can_show(plan)]
         self.paths = {plan.track.path for plan in plans}
-        """The paths of the previewed tracks: live ones played with handles."""
+        """Paths of the previewed tracks, which are live and played by handles."""
         self._curves: list[bpy.types.FCurve] = []
         counts = [0]
         requests: dict[Hashable, list[_Member]] = {}
@@ -95,13 +95,13 @@ class HandlePreview:
 
     @collector_paused()
     def show(self, numbers: Mapping[str, Numbers]) -> None:
-        """Preview parameters: for each name an array with one number per chosen key, track by track.
+        """Preview parameters. Each name has an array with one value per chosen key, track by track.
 
-        Raises KeysError if no motion passes through the keys with these. The preview then stays as it was.
+        Raises KeysError if the parameters define no motion through the keys. The preview is then unchanged.
         """
         drafts = [group.fitted(numbers) for group in self._groups]
         self._substitutes.put(numbers)
-        # Once a key was negated, it may have to be given its sign back.
+        # A previously negated key may need its original sign.
         negated = [
             group.place(draft, self._before, self._now) for group, draft in zip(self._groups, drafts, strict=True)
         ]
@@ -109,7 +109,7 @@ class HandlePreview:
         self._is_negated = any(negated)
 
     def take_away(self) -> None:
-        """Write the handles of before the drag back, bit for bit."""
+        """Restore the handles from before the drag, bit for bit."""
         self._substitutes.remove()
         for name, places in self._before.items():
             self._now[name][:] = places
@@ -125,7 +125,7 @@ class HandlePreview:
 
 
 def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
-    """Return the plans of the live tracks played with handles."""
+    """Return the plans of live tracks played by handles."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
@@ -137,9 +137,9 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 
 
 def _can_show(plan: TrackPlan) -> bool:
-    """Check whether a plan can be previewed: played with handles, and each key has a row in the table."""
+    """Return whether a plan can be previewed: handles play it, and each key has a row in the table."""
     named = all(own.are_named for own in plan.own.values())
-    # Splines of angles have keys of their own inside, which drafts do not change.
+    # Splines of angles contain their own keys, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)
     return named and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
 
@@ -150,18 +150,18 @@ class _Member:
 
     request: Request
     offset: int
-    """Row of its first key in its channels."""
+    """Row of the first key in its channels."""
     bases: Sequence[int]
     """Row of each component's first key in the preview's arrays, or -1 without an F-curve."""
     own: Sequence[OwnKeys | None]
     changed: Float32Array
     """Frames of the keys whose parameters change."""
     start: int
-    """Index of the first of these keys among those of all tracks."""
+    """Index of the first changed key among the changed keys of all tracks."""
 
 
 class _Group:
-    """Fit requests that are computed in one batch."""
+    """Fit requests to compute in one batch."""
 
     def __init__(self, members: Sequence[_Member]) -> None:
         self._drafts = HandleDrafts([each.request for each in members])
@@ -180,7 +180,7 @@ class _Group:
                     continue
                 at[rows, column] = base + each.offset + np.arange(count)
                 if each.request.representation == "QUATERNION":
-                    # Other representations have their numbers on the curves in the request.
+                    # The requests of other representations contain the values on the curves.
                     self._signs[rows] = np.where((channel.placed[own] & NEGATED) != 0, -1.0, 1.0)
                 if channel.has_chosen:
                     for bit, chosen in is_chosen.items():
@@ -206,9 +206,9 @@ class _Group:
         return self._drafts.fitted(parameters)
 
     def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
-        """Copy computed handles into the arrays of all keys; return whether quaternion keys change sign.
+        """Copy computed handles into the arrays of all keys. Return whether quaternion keys change sign.
 
-        `before` are the arrays without the preview.
+        `before` has the arrays without the preview.
         """
         begin = self._drafts.segments
         flips = self._signs[1:] * self._signs[:-1]
@@ -230,7 +230,7 @@ class _Group:
 
 
 class _Substitutes:
-    """Parameters that readers of the chosen keys find during the preview."""
+    """Replaces the parameters of the chosen keys for readers during the preview."""
 
     def __init__(
         self, tracks: frozenset[int], chosen: Sequence[tuple[Mapping[int, OwnKeys], Float32Array, int]]
@@ -251,11 +251,11 @@ class _Substitutes:
         self._sources = np.concatenate(sources)[order]
 
     def put(self, numbers: Mapping[str, Numbers]) -> None:
-        """Show these parameters to readers of the keys."""
+        """Replace the parameters of the keys."""
         for name, values in numbers.items():
             self._numbers[:, column_of(name)] = values[self._sources]
         session.substitutes[id(self)] = Substitutes(self._rows, self._numbers, self._tracks)
 
     def remove(self) -> None:
-        """Show the keys' own parameters again."""
+        """Restore the parameters of the keys."""
         session.substitutes.pop(id(self), None)

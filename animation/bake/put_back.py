@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Own keys put back where a bake has taken their place: Free Bake, and Restore."""
+"""Restoration of own keys after a bake, for Free Bake and Restore."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from .locks import unlock
 
 
 def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -> None:
-    """Write the saved keys of baked tracks back, and unlock their channels; the tracks get the state before the bake.
+    """Restore the saved keys of baked tracks, unlock their channels, and reset the tracks to their previous state.
 
-    The table is not written.
+    Does not write the table.
     """
     curves, saved, moved, moved_keys = [], [], [], []
     for track in tracks:
@@ -63,13 +63,13 @@ def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -
 
 
 def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
-    """Let Blender place automatic handles, unless that would merge keys that a mirror has left at one frame."""
+    """Update automatic handles, unless Blender would merge keys that a mirror has left at the same frame."""
     if (np.diff(frames) > ONE_KEY).all():
         fcurve.update()
 
 
 def _freed(track: Track) -> TrackState:
-    """Return the entry of a baked track as it was before the bake."""
+    """Return the table entry of a baked track with its state before the bake."""
     state, bake = track.state, track.bake
     assert state is not None
     assert bake is not None
@@ -78,7 +78,7 @@ def _freed(track: Track) -> TrackState:
 
 
 def with_channels(channels: Channels, track: Track) -> None:
-    """Make the F-curves of a baked track that are gone, or were converted to samples, anew."""
+    """Recreate the F-curves of a baked track that are missing or were converted to samples."""
     bake = track.bake
     group = track.group_name or _bone_of(track.path)
     for index, channel in bake.channels.items() if bake is not None else ():
@@ -93,14 +93,14 @@ def with_channels(channels: Channels, track: Track) -> None:
 
 
 def _bone_of(path: str) -> str:
-    """Return the name of a path's bone, by which Blender names its channel group; empty for other paths."""
+    """Return the bone name in a path, which Blender uses for the channel group, or an empty string."""
     owner, _ = split(path)
     inside = owner.removeprefix(BONES).partition('"]')
     return bpy.utils.unescape_identifier(inside[0]) if owner.startswith(BONES) else ""
 
 
 def remove_made(channels: Channels, track: Track, index: int) -> None:
-    """Remove a channel that a bake has made; the property gets the value that it had before."""
+    """Remove a channel that a bake created, and restore the value of the property."""
     rest = track.made[index]
     channels.remove(track.channels.pop(index))
     owner_path, name = split(track.path)
@@ -111,9 +111,9 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
 
 
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Write the animator's curves of played tracks back, as they were without TCB; the tracks are off then.
+    """Restore the animator's curves of played tracks as they were without TCB, and turn the tracks off.
 
-    Return the own keys of each. The tracks' entries in the table are not written.
+    Returns the own keys of each track. Does not write the tracks' entries in the table.
     """
     for track in tracks:
         if track.is_baked:
@@ -141,18 +141,18 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
 
 @record()
 class _Written:
-    """A channel that gets its own keys back."""
+    """A channel whose own keys are restored."""
 
     fcurve: bpy.types.FCurve
     keys: Keyframes
     is_edited: bool
-    """True where Blender must place automatic handles anew."""
+    """Whether Blender must update automatic handles."""
 
 
 def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Written]:
-    """Unlock a track's channels and give them the animator's extrapolation; yield those whose keys are to be written.
+    """Unlock a track's channels and restore the animator's extrapolation. Yield the channels with keys to write.
 
-    F-curves that a bake made are removed, and those that were converted to samples are made anew.
+    Removes F-curves that a bake created, and recreates F-curves that were converted to samples.
     """
     bake, records = track.bake, track.state.channels if track.state is not None else {}
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
@@ -173,7 +173,7 @@ def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> It
 
 
 def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Record what the keys alone don't tell: a mirror in time, and interpolation or handles chosen for new keys."""
+    """Record edits not stored in the keys: a mirror in time, and interpolation or handles chosen for new keys."""
     state = track.state
     if state is None:
         return own
@@ -189,7 +189,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
 
 
 def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
-    """Replace the F-curve of a channel that was converted to samples with one that has these keys."""
+    """Replace the F-curve of a channel that was converted to samples by one with the given keys."""
     group, extrapolation = track.group_name, track.extrapolation(index)
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)

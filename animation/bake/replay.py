@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes of what the steps of a drag change: the drag knows its tracks, so Live need not look for them until it ends.
+"""Bakes after each step of a drag. The drag knows its tracks, so Live can wait until it ends.
 
-Some drags show a preview in the meantime, and write nothing before they end: see `preview.py`.
+Some drags show a preview instead, and write nothing before they end. See `preview.py`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .pipeline import rebake
 class _Drag:
     stepped_at = -math.inf
     finish: Callable[[], object] | None = None
-    """A function that ends the drag with a preview."""
+    """Ends the drag with a preview."""
 
 
 _drag = _Drag()
 
 
 def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
-    """Bake tracks again that a step of a drag has changed: baked ones, and live ones that handles play.
+    """Bake the tracks changed by a step of a drag again, if they are baked, or live and played by handles.
 
-    `users`: the datablocks that the channels animate.
+    `users` are the datablocks that the channels animate.
     """
     live = is_live(channels.action)
     present = [
@@ -48,7 +48,7 @@ def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[T
 
 
 def is_dragged(seconds: float) -> bool:
-    """Check whether a drag shows a preview or took a step within the last seconds."""
+    """Return whether a drag shows a preview or has made a step within the last `seconds`."""
     return _drag.finish is not None or time.monotonic() - _drag.stepped_at < seconds
 
 
@@ -58,7 +58,7 @@ def begin_preview(finish: Callable[[], object]) -> None:
 
 
 def end_preview(finish: Callable[[], object]) -> None:
-    """Let Live look for edits after the preview."""
+    """Make Live detect edits again after a preview."""
     if _drag.finish == finish:
         _drag.finish = None
 
@@ -71,10 +71,10 @@ def finish_preview() -> None:
 
 
 def forget_preview() -> None:
-    """Drop the drag with a preview, as another file was loaded."""
+    """Discard the drag with a preview after another file was loaded."""
     _drag.finish = None
 
 
 def end_drag() -> None:
-    """Let Live look for edits at once."""
+    """Make Live detect edits immediately."""
     _drag.stepped_at = -math.inf

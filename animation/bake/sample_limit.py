@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sample limit: about how many samples are asked for, computed before any is made, and why too many are refused."""
+"""The sample limit. Refuses a bake before sampling if the estimated number of samples is too large."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .plans.sample_frames import Sampling
 
 
 def too_many(count: float, limit: int) -> Finding | None:
-    """Return why a bake of so many samples is refused; None where it is not."""
+    """Return the reason for refusing a bake with this number of samples, or None."""
     return Finding("TOO_MANY_SAMPLES", arguments=(count, limit)) if count > limit else None
 
 
 def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
-    """Return about how many samples the bake of each track will have."""
+    """Return the approximate number of samples in the bake of each track."""
     functions = iter(functions_of([track for track, _, options in kept if options.output != "HANDLES"]))
     return [
         0.0 if options.output == "HANDLES" else _count(track, own, options, next(functions))
@@ -42,7 +42,7 @@ def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunc
     cycle = _cycle(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)
-    # Curves have few keys, except where cycles continue for long.
+    # Curves have few keys unless cycles continue for a long time.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
     return sum(number * count(sampling, frames, cycle) for frames, number in zip(keyed_at, alike.values(), strict=True))
 
@@ -51,13 +51,13 @@ def _cycle(track: Track) -> str:
     try:
         return track.settings.cycle
     except AnimationError:
-        # Reported when the track is planned.
+        # The plan of the track reports the error.
         return "SINGLE"
 
 
 @memoized
 def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
+    """Return the approximate number of samples for a channel with these keys, or 0 if a frame is not finite."""
     if not np.isfinite(keys).all():
         return 0.0
     first, last = float(keys[0]), float(keys[-1])
@@ -69,7 +69,7 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
 
 @memoized
 def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return about how many Bezier keys the cycles outside a channel's keys will have, with one for each jump back."""
+    """Return the approximate number of Bezier keys in the cycles outside the keys, including one per jump back."""
     first, last = float(keys[0]), float(keys[-1])
     if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
         return 0.0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key rotations in all channels, because handles can play only whole poses.
+"""Keys in all channels of rotations, because handles can play only complete poses.
 
-Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys with the
-values that the motion has there, so the pose and the motion stay.
+Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys on the
+current motion, which preserves the pose and the motion.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .plans.sample_frames import APART
 from .plans.splines import values_at
 
 _FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""The floats of new keys, as Blender makes them."""
+"""Float attributes of new keys in Blender."""
 
 
 def whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return each component's value at each frame: its key's, or the motion's if it has no key there."""
+    """Return each component's value at each frame: the value of its key, or of the motion if it has no key there."""
     return {
         index: _values(track, index, own[index], frames)
         if index in own
@@ -61,7 +61,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
 
 
 def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames of all channels' keys; raise AnimationError if Blender would merge two of them."""
+    """Return the frames of all channels' keys. Raise AnimationError if Blender would merge two of them."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):
@@ -70,7 +70,7 @@ def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
 
 
 def completed(track: Track, own: OwnChannels) -> OwnChannels:
-    """Add missing keys to a rotation's channels; return the same keys if none is missing.
+    """Add missing keys to a rotation's channels. Return the same keys if none is missing.
 
     New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
     """
@@ -88,7 +88,7 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
 
 
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
-    """Return the selection flags of each frame, set if any channel's key there has them."""
+    """Return the selection flags at each frame, set if they are set on any channel's key there."""
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for each in own.values():
         rows, places = rows_at(each.keys.frames, frames)
@@ -98,7 +98,7 @@ def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
 
 
 def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[str, BoolArray]) -> OwnKeys:
-    """Make new keys that inherit the interpolation of the key before them, as Blender's do."""
+    """Create keys that inherit the interpolation of the previous key, as new keys in Blender do."""
     count = len(co)
     before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
     continues = before.ends_spline | (not track.is_played_by_handles)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolation in world space of an object with a parent, or of bones.
+"""Interpolation in world space for bones, and for objects with a parent.
 
-Keys are converted to poses in the world, interpolated by splines there, and converted back into the parent's space at
-every sample. In its parent's space a hand with two equal keys stays still on the moving arm; in the world it stays
-where it is.
+Keys are converted to poses in world space, interpolated there by splines, and converted back into the parent's space at
+every sample. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, it
+stays in place.
 
 Source: docs/formulas, "Hierarchies".
 """
@@ -35,16 +35,16 @@ from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many
 
 _SKEWED = 1e-4
-"""Relative: how unequal in length, or how far from orthogonal, a parent's axes may be."""
+"""Relative limit for differences between the axis lengths of a parent, and for shear."""
 _STILL = (1.0, 0.0, 0.0, 0.0)
 _SAME = 1e-3
-"""Numbers of a key and of its sample that differ by more have other signs or turns."""
+"""If the values of a key and of its sample differ by more, their signs or turns differ."""
 
 
 class WorldMotion:
-    """A track's keys, and the channels' values with which it follows its spline in the world.
+    """A track's keys, and the channel values that make it follow its spline in world space.
 
-    Raises AnimationError where the track can't be interpolated in the world.
+    Raises AnimationError if the track can't be interpolated in world space.
     """
 
     def __init__(self, item: Any, track: Track, own: OwnChannels, options: Options) -> None:
@@ -71,7 +71,7 @@ class WorldMotion:
             self.raw[:, index] = own[index].values if index in own else track.component(index)
 
     def baked(self) -> Baked:
-        """Return the keys that play it, for the parent's present motion; raise AnimationError."""
+        """Return the keys that play the motion, for the parent's current motion. Raises AnimationError."""
         values = self.sampled()
         rows = nearest_rows(self.keys, self.frames)
         same = (np.abs(values[rows] - self.raw) <= _SAME).all(axis=1)
@@ -87,9 +87,9 @@ class WorldMotion:
         return Baked(channels)
 
     def sampled(self) -> Float64Array:
-        """Return the channels' values at the frames, shape (n, components), for the parent's present motion.
+        """Return the channel values at the frames for the parent's current motion, shape (n, components).
 
-        Raises AnimationError, where the parent is moved by more than F-curves and parents, too.
+        Raises AnimationError if influences other than F-curves and parents move the parent.
         """
         try:
             at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))
@@ -97,7 +97,7 @@ class WorldMotion:
             raise self.track.error("WORLD_UNKNOWN", unknown.finding) from unknown
         if self.track.is_rotation:
             posed = rotations.normalise(quaternions_of(self.track, self.raw))
-            # Segments that Blender plays interpolate the components, so the signs are chosen for the shorter arc.
+            # Segments played by Blender interpolate the components, so the signs must give the shorter arcs.
             way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
             back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
             rows = np.searchsorted(self.frames, self.keys[:1])
@@ -110,7 +110,7 @@ class WorldMotion:
         return np.asarray(np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
 
     def _along(self, values: Float64Array) -> Float64Array:
-        """Evaluate the track's spline through other locations or quaternions at its keys; raise AnimationError."""
+        """Evaluate the track's spline with other locations or quaternions at its keys. Raises AnimationError."""
         own = next(iter(self.own.values()))
         at_keys = own.keys.co[:, 0].astype(np.float64)
         through = {
@@ -125,7 +125,7 @@ class WorldMotion:
         return spline.spline(self.frames.astype(np.float64))
 
     def _parent(self, frames: Float32Array) -> Matrices:
-        """Return matrices from the object's or bone's own location or rotation to the world."""
+        """Return matrices from the local space of the object or bone to world space."""
         at: Frames = frames.astype(np.float64)
         prefix = f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
         n = len(at)
@@ -142,7 +142,7 @@ class WorldMotion:
 
 
 def bone_of(item: Any, track: Track) -> str:
-    """Return the name of the bone that has the track; empty where the object has it."""
+    """Return the name of the bone that has the track, or an empty string if the object has it."""
     owner, _ = split(track.path)
     if not owner.startswith(BONES):
         return ""
@@ -150,20 +150,20 @@ def bone_of(item: Any, track: Track) -> str:
 
 
 def depth(item: Any, track: Track) -> int:
-    """Return the number of parents of a track's bone: parents are baked first, as their children depend on them."""
+    """Return the number of parents of a track's bone. Parents are baked before their children, which depend on them."""
     bone = bone_of(item, track)
     return len(item.pose.bones[bone].parent_recursive) if bone else 0
 
 
 def is_in_world(track: Track, item: bpy.types.ID) -> bool:
-    """Return whether a track can be interpolated in the world: a location or rotation of an object or bone."""
+    """Return whether a track can be interpolated in world space: location or rotation of an object or bone."""
     name = split(track.path)[1]
     is_kind = name == "location" or (track.is_rotation and name.startswith("rotation"))
     return is_kind and track.in_use and isinstance(item, bpy.types.Object)
 
 
 def _turns(matrices: Matrices, track: Track) -> Float64Array:
-    """Return the rotations of matrices as quaternions; raise AnimationError where they also shear or mirror."""
+    """Return the rotations of matrices as quaternions. Raise AnimationError if they include shear or mirroring."""
     axes = matrices[:, :3, :3]
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0

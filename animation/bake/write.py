@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write what plays tracks: handles into own keys, or baked keys into locked channels, and the table."""
+"""Writing of handles into own keys, of baked keys into locked channels, and of the table."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ from .put_back import free, remove_made
 from .world import WorldMotion, depth
 
 _KEYS_AT_ONCE = 20_000
-"""Keys that are composed together; they take some megabytes."""
+"""Number of keys to compose together, which take a few megabytes."""
 _ROUNDED = 1e-6
-"""Relative. Blender's rounding when it places handles."""
+"""Relative rounding error of handles placed by Blender."""
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
-"""The attributes of linear baked keys that may differ from those before."""
+"""Attributes of linear baked keys that may have changed."""
 
 
 def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> list[Report]:
-    """Write the channels of jobs; return a report of each."""
+    """Write the channels of jobs. Return a report for each job."""
     reports = [Report.on(job.datablocks) for job in jobs]
     for job, report in zip(jobs, reports, strict=True):
         report.notes += job.notes
@@ -91,10 +91,10 @@ def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> lis
 def write_tracks(
     jobs: Sequence[Job], every: Sequence[Sequence[Baked]], reports: Sequence[Report], write: Write
 ) -> None:
-    """Write the channels of all tracks, and their entries in the tables.
+    """Write the channels of all tracks, and their table entries.
 
-    Those of all jobs are written together, as each call costs as much for one track as for many; tracks that are baked
-    in the world are written last, so a job with such tracks should be alone.
+    All jobs are written together, because a call takes about as long for many tracks as for one. Tracks baked in world
+    space are written last, so a job with such tracks should be written separately.
     """
     members = [
         _Member(job, report, plan, state, baked, is_settled)
@@ -112,7 +112,7 @@ def write_tracks(
     for some, write_members in ((by_handles, _write_handles), (at_once, _write_bakes)):
         written |= zip(map(id, some), write_members(some, write), strict=True)
     for member in sorted(in_world, key=lambda each: depth(each.job.datablocks[0], each.plan.track)):
-        # One after the other: children depend on the new motion of their parents.
+        # One by one, because children depend on the new motion of their parents.
         moved = _in_world(member)
         if moved is not None:
             (written[id(member)],) = _write_bakes([moved], write)
@@ -132,7 +132,7 @@ def write_tracks(
 
 
 def _in_world(member: _Member) -> _Member | None:
-    """Return the track with the keys of its motion in the world; report it and return None where it has none."""
+    """Return the track with the keys of its motion in world space. Report a failure and return None."""
     plan = member.plan
     assert plan.settings.options is not None
     try:
@@ -147,13 +147,13 @@ def _state_of(channels: Channels, plan: TrackPlan) -> TrackState:
     track = plan.track
     if track.state is not None:
         return track.state
-    # Nothing plays it yet.
+    # Nothing plays the track yet.
     settings = replace(plan.settings, digest=0, options=None)
     return new_state(channels.action, track.table, channels.slot_handle, track.path, settings)
 
 
 def with_rows(jobs: Sequence[Job]) -> list[Job]:
-    """Give the keys of all jobs rows and identities, on channels that can be edited."""
+    """Create rows and identities for the keys of all jobs, on editable channels."""
     jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
@@ -178,7 +178,7 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _on_a_local_copy(job: Job) -> Job:
-    """Move the job to the override's own copy of its linked action."""
+    """Move the job to the override's local copy of its linked action."""
     channels = editable_channels(job.datablocks[0], job.notes)
     for other in job.datablocks[1:]:
         assign(other, channels.action, channels.slot_handle)
@@ -188,7 +188,7 @@ def _on_a_local_copy(job: Job) -> Job:
 
 
 def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackState]:
-    """Write the own keys of tracks with the handles that play them; yield each track's entry in the table."""
+    """Write the own keys of tracks with the handles that play them. Yield the table entry of each track."""
     for member in members:
         track = member.plan.track
         for index in sorted(member.plan.own.keys() - track.channels.keys()):
@@ -213,13 +213,13 @@ def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackSt
         track, settings = plan.track, plan.settings
         settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
-        # In the order of the own keys, so that the same bake gives the same table.
+        # Use the order of the own keys, so that the same bake creates the same table.
         placed = {index: found[index] for index in plan.own}
         yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
 
 def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict[int, Channel]]], write: Write) -> None:
-    """Write the keys of channels with one layout, and record their handles."""
+    """Write the keys of channels with the same layout, and record their handles."""
     keys = HandleKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own[index] for plan, _, index, _ in places]
@@ -232,8 +232,8 @@ def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict
     updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
     before = every.as_read
     if before is not None:
-        # When the extrapolation changes, Blender updates the curve, which may move its handles. Other attributes that
-        # do not differ are left alone: they need not have been read.
+        # Changing the extrapolation makes Blender update the curve, which may move its handles. Other unchanged
+        # attributes are not written, and may not have been read.
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
@@ -248,18 +248,18 @@ def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, written)
-        # Where the extrapolation changes, Blender places automatic handles at the ends anew.
+        # After a change of extrapolation, Blender updates automatic handles at the ends.
         is_other = wrote is not None and (wrote.edited or wrote.extrapolation != extrapolation)
         found[index] = Channel(extrapolation, own_keys.edited or is_other, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
-    """Let Blender place handles of types that the animator chose, and record where they are."""
+    """Make Blender place the handles whose type the animator chose, and record their positions."""
     fcurve.update()
     keys = read_joined([fcurve], SIDES).keys
     for side in SIDES:
         places, before = getattr(keys, side), written[side]
-        # To align aligned handles again rounds them; repeated bakes must give the same bits.
+        # Aligning aligned handles again rounds them, but repeated bakes must have the same bits.
         moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
         written[side][moved] = places[moved]
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())
@@ -268,7 +268,7 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
 def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
     """Return the own keys of channels with their identities in all floats that the curves do not use.
 
-    `plays`: which keys begin a segment of the spline.
+    `plays` is a mask of the keys that begin a segment of the spline.
     """
     # Ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
@@ -281,48 +281,48 @@ def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
 
 @record(eq=False)
 class _Member:
-    """A track that is written, with its entry in the table before."""
+    """A track to write, with its previous table entry."""
 
     job: Job
     report: Report
-    """The job's report."""
+    """The report of the job."""
     plan: TrackPlan
     state: TrackState
     baked: Baked
     is_settled: bool
-    """True where its keys have the identities with which they were read."""
+    """Whether the keys still have the identities read from the curves."""
 
     @property
     def is_in_world(self) -> bool:
-        """Return whether the motion in the world is baked."""
+        """Return whether the motion in world space is baked."""
         options = self.plan.settings.options
         return options is not None and options.in_world
 
     @property
     def free_state(self) -> tuple[int, Options | None]:
-        """Return the digest and the options of the state that Free Bake returns to."""
+        """Return the digest and the options of the state to which Free Bake returns."""
         bake, settings = self.state.bake, self.state.settings
         return (settings.digest, settings.options) if bake is None else (bake.digest, bake.options)
 
     @property
     def may_keep_records(self) -> bool:
-        """Return whether the records of handles are those of the keys that are saved."""
+        """Return whether the records of handles match the saved keys."""
         return self.is_settled and bool(self.state.channels)
 
     def has_edited(self, index: int) -> bool:
-        """Return whether saved keys of a channel were moved since the first bake."""
+        """Return whether saved keys of a channel were moved after the first bake."""
         before = self.state.bake.channels.get(index) if self.state.bake is not None else None
         return before is not None and before.edited
 
     def kept(self, index: int) -> SavedKeys | None:
-        """Return the keys of a channel that an earlier bake has saved, where they stay as they are."""
+        """Return the keys of a channel saved by an earlier bake if they remain valid."""
         before = self.state.bake.channels.get(index) if self.state.bake is not None else None
         return before.keys if before is not None and self.is_settled else None
 
 
 def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState]:
-    """Write the baked keys of tracks, and lock their channels; yield each track's entry in the table."""
-    # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
+    """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
+    # Blender compares a new F-curve with all others, which is fastest before other data fills the processor's cache.
     for each in tracks:
         _make_curves(each)
     found: list[dict[int, BakedChannel]] = [{} for _ in tracks]
@@ -339,8 +339,8 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
     for each in tracks:
         for keys in each.baked.channels:
             for index in keys.components:
-                # Later updates by Blender then leave the handles where they are. `FCurve.update` would take twice as
-                # long. After each group, Blender's threads would wait for more.
+                # The handles then stay in place during later updates in Blender. `FCurve.update` would take twice as
+                # long. In the loop over groups, Blender's threads would wait for more work.
                 each.plan.track.channels[index].keyframe_points.handles_recalc()
     for each, channels in zip(tracks, found, strict=True):
         plan, track = each.plan, each.plan.track
@@ -351,7 +351,7 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
 
 
 def _make_curves(baking: _Member) -> None:
-    """Make the F-curves that the bake needs, and remove those that an earlier one made and this one does not need."""
+    """Create the F-curves that the bake needs, and remove unused ones that an earlier bake created."""
     track, channels = baking.plan.track, baking.job.channels
     needed = {index for keys in baking.baked.channels for index in keys.components}
     for index in track.made.keys() - needed:
@@ -362,7 +362,7 @@ def _make_curves(baking: _Member) -> None:
 
 
 def _write_baked(members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], write: Write) -> None:
-    """Write the keys of channels with one layout, lock them, and record them."""
+    """Write the keys of channels with the same layout, lock the channels, and record them."""
     keys = ChannelKeys.joined([each for _, each, _ in members])
     places = [(baking, index, found) for baking, each, found in members for index in each.components]
     own = [baking.plan.own.get(index, NO_OWN_KEYS) for baking, index, _ in places]
@@ -395,8 +395,8 @@ def _write_baked(members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedCh
 def _saved(
     members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
 ) -> list[SavedKeys]:
-    """Return the own keys of channels, `count` of each, as Free Bake writes them back."""
-    # Where handles play, the keys as they are on the curves belong to the records.
+    """Return the own keys of channels, `count` per channel, as Free Bake restores them."""
+    # If handles play the track, the records refer to the keys as read from the curves.
     as_read = own.as_read if any(baking.may_keep_records for baking, _, _ in members) else None
     every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
     result, start = [], 0
@@ -416,7 +416,7 @@ def _repeats(baking: _Member, index: int, fcurve: bpy.types.FCurve) -> bool:
 
 
 def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: ChannelKeys, write: Write) -> None:
-    """Write baked keys; where there are as many linear ones already, only what they play."""
+    """Write baked keys. If the curves have as many linear keys already, write only the attributes in `_PLAYED`."""
     if _has_as_many_linear(curves, keys):
         every = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
@@ -425,7 +425,7 @@ def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: Chan
 
 
 def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
-    """Return whether linear keys are to be written, as many as each curve has."""
+    """Return whether the new keys are linear and equal in number to the keys of each curve."""
     size, linear = len(keys.frames), keys.incoming is None and keys.holds_outside
     return linear and all(len(fcurve.keyframe_points) == size for fcurve in curves)
 
@@ -433,7 +433,7 @@ def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -
 def _keep_selection(
     are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
 ) -> None:
-    """Give own keys the selection that keys at their frames have on the curves: the saved one is of the first bake."""
+    """Copy the current selection on the curves to own keys. The saved selection is from the first bake."""
     again = [number for number, is_baked in enumerate(are_baked) if is_baked]
     if not again or not len(rows):
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: the functions for scripts, on one datablock and on several."""
+"""Bake functions for scripts, for one datablock and for several."""
 
 from __future__ import annotations
 
@@ -30,51 +30,52 @@ def bake(  # noqa: PLR0913
     rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
+    """Bake the TCB tracks of the datablock. If it has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters 0 (or the `defaults`), so their motion changes: call
-    `enable(datablock, keep_look=True)` first to preserve it.
+    Tracks enabled here get parameters 0 (or `defaults`), which changes their motion. To preserve it, call
+    `enable(datablock, keep_look=True)` first.
 
-    Where the datablock has no action of its own, or in tweak mode, the actions of its NLA strips are baked, each once
+    If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked, each once
     and in its own time.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        An object, a camera, a node tree: any datablock with animation of its own.
+        Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES: a linear key every `step` frames. CURVES: the fewest Bezier keys within the tolerances, accurate
-        between frames, too. Both lock the channels; `free` brings the animator's keys back. HANDLES: no generated keys;
-        the handles of the animator's keys approximate the motion. A baked track is freed first.
+        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys within the tolerances, and
+        is accurate between frames, too. Both lock the channels, and `free` restores the animator's keys. HANDLES
+        generates no keys. The handles of the animator's keys approximate the motion. A baked track is freed first.
     step : float
-        Frames between samples; may be less than 1.
+        Frames between samples, which may be less than 1.
     extend : (float, float), optional
-        First and last frame of a range that lengthens the bake beyond the keys, for cycles and linear extrapolation.
+        First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
-        A bake of more samples than this is refused.
+        Maximum number of samples. A larger bake is refused.
     defaults : mapping, optional
-        Parameters, by name, for keys that have none of their own.
+        Parameters by name, for keys without parameters.
     prefixes : iterable of str, optional
-        Bake only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
+        Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        Maximum error of curves, in the property's units; where handles exceed it, a note gives their error. Default:
-        1e-4 of the range of the track's keys.
+        Maximum error of curves in the property's units. If handles exceed it, a note reports their error. Default: 1e-4
+        of the range of the track's keys.
     rotation_tolerance : float
-        Maximum error of rotations, in radians. Default: 0.01 degree.
+        Maximum error of rotations in radians. Default: 0.01 degree.
     progress : callable, optional
-        Called with the number of tracks done and the number of all. Where it raises, the bake is done first.
+        Called with the number of finished tracks and of all tracks. If it raises an exception, the bake is completed
+        first.
 
     Returns
     -------
     Report
-        Counts, errors, and notes on what was not baked.
+        Counts, errors, and notes on tracks that were not baked.
 
     Raises
     ------
     AnimationError
-        Nothing was baked; the text names the track, the key and the reason.
+        Nothing was baked. The text names the track, the key and the reason.
     TypeError, ValueError
-        An argument has a wrong type or an impossible value; the text names it.
+        An argument has a wrong type or an impossible value. The text names the argument.
 
     Examples
     --------
@@ -111,33 +112,34 @@ def bake_many(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of several datablocks as `bake` does; where one has none, enable and bake all of its tracks.
+    """Bake the TCB tracks of several datablocks as `bake` does. If one has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters 0 (or the options' defaults), so their look is not kept.
+    Tracks enabled here get parameters 0 (or the options' defaults), which changes their motion.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes. Those that share an action and slot are
-        baked once.
+        The datablocks, or a mapping from each datablock to its own prefixes. Datablocks that share an action and slot
+        are baked once.
     options : Options, optional
-        The options of the bake. Default: those of `bake`.
+        Options of the bake. Default: the defaults of `bake`.
     prefixes : iterable of str, optional
-        As for `bake`.
+        See `bake`.
     progress : callable, optional
-        As for `bake`.
+        See `bake`.
     whole : bool
-        Leave a datablock unchanged if a key of one of its tracks is at fault; otherwise bake its other tracks.
+        Whether a datablock is left unchanged if one of its tracks has an invalid key. Otherwise, its other tracks are
+        baked.
 
     Returns
     -------
     Report
-        Tracks that can't be baked are in `errors`, with the key, and are not changed; all others are baked.
+        Tracks that can't be baked are in `errors`, with the key, and are not changed. All other tracks are baked.
 
     Raises
     ------
     TypeError, ValueError
-        An argument has a wrong type or an impossible value; the text names it.
+        An argument has a wrong type or an impossible value. The text names the argument.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake in World: a bake whose locations and rotations are interpolated in world space."""
+"""Bake in World: a bake that interpolates locations and rotations in world space."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ def bake_in_world(
     step: Positive = BAKE["step"].default,
     defaults: Parameters | None = None,
 ) -> Report:
-    """Bake an object with a parent, or bones, as samples, interpolating locations and rotations in world space.
+    """Bake bones, or an object with a parent, as samples, interpolating locations and rotations in world space.
 
-    The poses at the keys stay; between them the splines of the tracks, with their methods and parameters, pass through
-    the locations and orientations of these poses in the world. All other TCB tracks are baked as usual. To bake a
-    track again, with `bake` or Live, repeats the interpolation in the world for the parent's motion at that time.
+    The poses at the keys are preserved. Between the keys, splines with the methods and parameters of the tracks pass
+    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. Baking a
+    track again, with `bake` or Live, repeats the interpolation in world space with the parent's current motion.
 
     Parameters
     ----------
     item : bpy.types.Object
         The object, or the armature of the bones.
     bones : sequence of str
-        Bones of the armature; empty: the object itself.
+        Bones of the armature. Empty: the object itself.
     step : float
         Frames between samples.
     defaults : mapping, optional
-        Parameters of keys that have none of their own.
+        Parameters of keys without parameters.
 
     Returns
     -------
     Report
-        The report of the whole bake.
+        The report of the bake, including tracks baked as usual.
 
     Raises
     ------
     AnimationError
-        It has no parent, no TCB location or rotation, a parent whose axes are skewed or unequally scaled, or is
-        animated by more than F-curves and parents. Nothing was changed.
+        There is no parent or no TCB location or rotation, the parent's axes are skewed or unequally scaled, or
+        influences other than F-curves and parents animate the parent. Nothing was changed.
     ValueError
         The step is not a positive number.
 
@@ -97,7 +97,7 @@ def bake_in_world(
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:
-    """Return location and rotation of the object or bone; raise AnimationError where neither can be interpolated."""
+    """Return location and rotation of the object or bone. Raise AnimationError if neither can be interpolated."""
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = [
         track

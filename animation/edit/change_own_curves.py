@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of own curves: keys of F-curves, or saved keys of a baked track, which is baked again."""
+"""Edits of own curves: keys of F-curves, or saved keys of a baked track, which is then baked again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..store.tracks import Track
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
-    """Return each channel's own keys, and the keys of its own curve, which have the same rows."""
+    """Return each channel's own keys and the keys of its own curve, with the same rows."""
     return {
         index: (own, own.keys if track.is_baked else read(track.channels[index]))
         for index, own in read_own_keys(track).items()
@@ -26,7 +26,7 @@ def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
 
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> Report:
-    """Replace the keys of own curves; bake a baked track again."""
+    """Replace the keys of own curves. Bake a baked track again."""
     if track.is_baked:
         assert track.state is not None
         before = track.state
@@ -34,14 +34,14 @@ def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyfra
         return bake_again(channels, [track], [before])
     for index, own in keys.items():
         write(track.channels[index], own)
-        # Automatic handles, of these keys and those beside them.
+        # Update automatic handles of these keys and of adjacent keys.
         track.channels[index].update()
     evaluate_anew(channels.action)
     return Report()
 
 
 def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
-    """Write other saved keys of a baked track into the table."""
+    """Replace the saved keys of a baked track in the table."""
     assert track.state is not None
     saved = {index: own.keys for index, own in read_own_keys(track).items()} | dict(keys)
     track.state = with_saved(track.state, saved)
@@ -51,7 +51,7 @@ def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> Report:
     """Bake baked tracks again.
 
-    Raises AnimationError where that can't be done; then the tracks have the entries in the table `before`.
+    If this fails, restores the table entries `before` and raises AnimationError.
     """
     (users,) = users_of_channels([channels])
     report = rebake(users, channels, tracks, Options())

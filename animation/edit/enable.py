@@ -38,11 +38,11 @@ from ..store.tracks import Track, find_tracks
 
 _Prefixes = Iterable[str] | None
 MAX_CHANGE = (math.radians(1.0), 0.01)
-"""An angle, and a share of a track's range: a larger change is visible."""
+"""Smallest visible change: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
-"""Ratio of the largest and of the mean changes below which Enable chooses the other reading of turns."""
+"""Enable chooses the other interpretation of turns if the ratios of largest and of mean changes are below this."""
 _OTHER = np.ones(256, dtype=np.bool_)
-"""For each interpolation: whether Blender plays it, and it is not a step."""
+"""Whether Blender plays each interpolation as a curve, that is, all except Bezier and constant."""
 _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
@@ -54,27 +54,27 @@ def enable(
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
-    """Make the datablock's tracks TCB, off until a bake, with parameters that preserve their motion.
+    """Make the datablock's tracks TCB. They are off until a bake.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        Give keys the parameters that fit their present motion best, as in `enable_many`. False: parameters are 0, and
-        linear and easing keys are keys of the spline.
+        Fit parameters to the current motion as in `enable_many`. Otherwise, parameters are 0, and linear and easing
+        keys become keys of the spline.
     defaults : mapping, optional
-        Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
+        Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn from key to key, as for `choose`. Default: as in `enable_many`.
+        How rotations turn between keys, as in `choose`. Default: as in `enable_many`.
 
     Returns
     -------
     Report
-        Counts, the change of kept motion, and notes on what was left alone. Tracks with keys that are not finite are
-        in `errors`. Two keys at one frame give a note, and a bake refuses the track.
+        Counts, changes of the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
+        in `errors`. Two keys at the same frame are reported in a note, and a bake refuses the track.
 
     Raises
     ------
@@ -109,25 +109,25 @@ def enable_many(
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        Give Bezier keys the parameters that fit their present motion best; the report gives the change. Where keys of
-        a rotation are more than half a turn apart, the `path` that changes the motion less is chosen. Segments of
-        other interpolations go on as Blender plays them, and a note says so; but a track all of whose keys are linear
-        plays TCB, with a note, too. Otherwise all keys have the defaults, and linear and easing keys are keys of the
-        spline.
+        Fit the parameters of Bezier keys to the current motion and report the change. If keys of a rotation are more
+        than half a turn apart, choose the `path` that changes the motion less. Blender continues to play segments with
+        other interpolations, which a note reports. However, a track with only linear keys plays TCB, also with a note.
+        If false, all keys have the defaults, and linear and easing keys become keys of the spline.
     defaults : mapping, optional
-        Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
+        Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
     max_change : (float, float)
-        An angle in radians, and a share of a track's range: a larger change of kept motion is visible, and noted.
+        An angle in radians and a fraction of a track's range. Larger changes of preserved motion are visible and
+        reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn from key to key, as for `choose`. Default: as keyed for angles, the shorter way for
-        quaternions, and with `keep_look` the one that changes the motion less.
+        How rotations turn between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
+        with `keep_look` the path that changes the motion less.
 
     Returns
     -------
     Report
-        Tracks that can't be TCB are in `errors`, and are not changed. Two keys at one frame are noted.
+        Tracks that can't be TCB are in `errors` and are not changed. Two keys at the same frame are reported in a note.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def enable_many(
             found.append(_Found.of(datablock, own_prefixes))
         except AnimationError as refusal:
             report.errors += refusal.findings
-    # All keys at once, which is faster than those of one datablock after the other.
+    # Reading all keys together is faster than reading those for each datablock.
     own_keys = _OwnKeysOfTracks()
     own_keys.read([track for each in found for track in each.readable])
     for each in found:
@@ -168,7 +168,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return those datablocks that have tracks but no TCB track: a bake makes all their tracks TCB."""
+    """Return the datablocks that have tracks, but no TCB track. A bake makes all their tracks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -188,12 +188,12 @@ class _FoundSet:
     channels: Channels
     tracks: list[Track]
     reasons: dict[int, Finding | None]
-    """By the `id` of those that are not TCB yet."""
+    """Reasons by the `id` of the tracks that are not TCB yet."""
 
 
 @record(eq=False)
 class _Found:
-    """A datablock with all tracks from which those to be enabled are chosen."""
+    """A datablock with all tracks that can be enabled."""
 
     datablock: bpy.types.ID
     prefixes: _Prefixes
@@ -202,7 +202,7 @@ class _Found:
 
     @classmethod
     def of(cls, datablock: bpy.types.ID, prefixes: _Prefixes) -> _Found:
-        """Find the tracks; raise AnimationError where the datablock can't be edited."""
+        """Find the tracks. Raise AnimationError if the datablock can't be edited."""
         editable = editable_sets(datablock)
         sets = []
         for channels in editable.sets:
@@ -218,13 +218,13 @@ class _Found:
 
 
 class _OwnKeysOfTracks:
-    """The own keys of tracks, which are read once."""
+    """Cache of the own keys of tracks."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}
 
     def read(self, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-        """Return the own keys of each track; read those that are not known."""
+        """Return the own keys of each track, and read only those that are not cached."""
         fresh = [track for track in tracks if id(track) not in self._known]
         self._known |= {id(track): (track, own) for track, own in zip(fresh, read_all_own_keys(fresh), strict=True)}
         return [self._known[id(track)][1] for track in tracks]
@@ -236,7 +236,7 @@ def _find_plain(
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
-    """Add the tracks to be enabled to `made`, a track of several users once; raise AnimationError for none."""
+    """Add the tracks to enable to `made`, shared tracks only once. Raise AnimationError if there are none."""
     datablock, editable = found.datablock, found.editable
     report.errors += editable.refused
     if editable.left:
@@ -291,7 +291,7 @@ def _find_plain_in(
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Finding]:
-    """Return a note on the first two keys at one frame, which a bake would refuse."""
+    """Return a note on the first two keys at the same frame, which a bake would refuse."""
     try:
         for own in originals.values():
             check_frames(track, own.keys.frames)
@@ -301,15 +301,15 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 
 
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys with all interpolations but Bezier as chosen ones, which Blender plays; note that.
+    """Return the track's keys with all interpolations except Bezier recorded as chosen, and report this in a note.
 
-    Keys that already have parameters, as pasted ones, are returned as they are; so are those of a track all of whose
-    keys are linear.
+    Keys that already have parameters, such as pasted ones, are returned unchanged. This also applies to keys of a track
+    with only linear keys.
     """
     if _have_parameters(originals):
         return dict(originals)
     if _is_all_linear(originals):
-        # As exporters write them: nobody chose that.
+        # Exporters write linear keys, which nobody chose.
         return dict(originals)
     other = {index: _OTHER[own.keys.interpolation] for index, own in originals.items()}
     if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):
@@ -323,7 +323,7 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
 
 
 def _is_all_linear(originals: Mapping[int, OwnKeys]) -> bool:
-    """Return whether no segment is of another interpolation than linear."""
+    """Return whether all segments are linear."""
     return all((own.keys.interpolation[:-1] == INTERPOLATION["LINEAR"]).all() for own in originals.values())
 
 
@@ -333,7 +333,7 @@ def _have_parameters(originals: Mapping[int, OwnKeys]) -> bool:
 
 @record(eq=False)
 class _Reading:
-    """A reading of the turns between a track's keys, and the resulting splines."""
+    """An interpretation of the turns between a track's keys, and the resulting splines."""
 
     place: int
     settings: Settings
@@ -348,10 +348,10 @@ def _keep_look(
     report: Report,
     path: Path | None,
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
-    """Fit parameters to the present motion; return each track's parameters and settings.
+    """Fit parameters to the current motion. Return the parameters and settings of each track.
 
-    Parameters are those of each channel, by index, one number a key. A track all of whose keys are linear keeps the
-    defaults: the report gives its change alone.
+    Parameters are by channel index, with one value per key. A track with only linear keys keeps the defaults, and its
+    change is only reported.
     """
     linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
     readings = [
@@ -397,7 +397,7 @@ def _keep_look(
 
 
 def _changes_less(look: Look, other: Look) -> bool:
-    """Check whether the largest and the mean change of a look are clearly smaller than another's."""
+    """Return whether the largest and the mean change of a look are clearly smaller than another's."""
     less = look.change < _CLEARLY_LESS * other.change and look.mean < _CLEARLY_LESS * other.mean
     return less and other.change > MAX_CHANGE[0]
 
@@ -405,9 +405,9 @@ def _changes_less(look: Look, other: Look) -> bool:
 def _of_channels(
     originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
 ) -> dict[int, Numbers]:
-    """Give each channel its part of a track's parameters, shape (5, keys); NaN where the default is meant."""
+    """Return each channel's part of a track's parameters, shape (5, keys), with NaN for the default."""
     frames = union([own.keys.frames for own in originals.values()])
-    # `parameters` ends at the last key of a fitted part; later keys, of channels with a single key, keep 0.
+    # `parameters` ends at the last key of a fitted part. Later keys, in channels with one key, keep 0.
     every = np.zeros((len(PARAMETERS), len(frames)))
     every[:, : parameters.shape[1]] = parameters
     given = [
@@ -425,9 +425,9 @@ def _of_channels(
 def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the reading of a track's turns by `path`; by default the usual one, and the other one if it differs.
+    """Return the interpretation of a track's turns by `path`. By default, also return the other one if it differs.
 
-    There are none where Blender plays all of the track's segments, it already has parameters, or can't be baked.
+    Return none if Blender plays all segments of the track, or if the track has parameters or can't be baked.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)
@@ -440,12 +440,12 @@ def _readings(
 
 
 def _settings(track: Track, path: Path | None) -> Settings:
-    """Return the settings that a plain track gets; `path` is that of rotations, if it was chosen."""
+    """Return the settings for a plain track. `path` applies to rotations if it is not None."""
     return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 
 
 def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
-    """Check whether values of neighboring rotation keys differ by more than half a turn."""
+    """Return whether values of neighboring rotation keys differ by more than half a turn."""
     if track.kind == "QUATERNION":
         return bool((np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0).any())
     return spline.turns is not None and bool((spline.turns > math.pi).any())
@@ -465,7 +465,7 @@ def _splines(
 
 
 def _compared(look: Look, was_linear: bool, max_change: tuple[float, float]) -> Report:
-    """Report how much a track's splines differ from what was played; a larger change than `max_change` is visible."""
+    """Report the change of a track's motion. A change larger than `max_change` is visible."""
     track, change, at = look.track, look.change, round(look.frame, 1)
     report = Report(looks_kept=int(not was_linear))
     size = size_of(change, track.is_rotation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable and bake in one step: tracks that can't be baked stay plain."""
+"""Enable and bake in one step. Tracks that can't be baked stay plain."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def enable_and_bake(
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
-    """Make the tracks of `plain` TCB, and bake those of `selected`; those of `plain` that can't be baked stay plain.
+    """Make the tracks of `plain` TCB and bake the tracks of `selected`. Tracks that can't be baked stay plain.
 
     Parameters
     ----------
     selected, plain : mapping of bpy.types.ID to iterable of str, or None
-        For each datablock the prefixes of its tracks' paths; None: all tracks.
+        Path prefixes of the tracks, by datablock. None: all tracks.
     options : Options
-        The options of the bake.
+        Options of the bake.
     keep_look : bool
-        As for `enable_many`.
+        See `enable_many`.
     progress : callable, optional
-        Called with the number of tracks done and the number of all.
+        Called with the number of finished tracks and of all tracks.
     whole : bool
-        As for `bake_many`.
+        See `bake_many`.
     max_change : (float, float)
-        As for `enable_many`.
+        See `enable_many`.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        As for `enable_many`.
+        See `enable_many`.
 
     Returns
     -------
     Report
-        The report of the bake, with the figures on kept motion.
+        The report of the bake, with the figures on preserved motion.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def enable_and_bake(
         report = run_steps(bake_steps(selected, options, only, whole), progress, finishes=True)
     finally:
         _remove_unbaked(plain, before)
-    # Errors that the bake reports, too, are reported once.
+    # Omit errors that the bake reports too.
     said = {(error.object, error.track) for error in report.errors}
     report.errors += [error for error in kept.errors if (error.object, error.track) not in said]
     report.looks_of(kept)
@@ -82,7 +82,7 @@ def enable_and_bake(
 
 
 def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, str]]) -> None:
-    """Make tracks plain again that were not TCB `before`, and that no bake plays."""
+    """Make tracks plain again if they were not TCB `before` and no bake plays them."""
     for datablock in plain:
         for place, track in _tracks(datablock):
             if track.enabled and not track.is_played and place not in before:
@@ -91,7 +91,7 @@ def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, s
 
 
 def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:
-    """Return the tracks of all sets of F-curves of the datablock, each with what identifies it."""
+    """Return the tracks in all sets of F-curves of the datablock, each with an identifier."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:

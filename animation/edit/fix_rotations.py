@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations: find keys whose numbers make a rotation flip or jump, and give them equivalent ones.
+"""Fix Rotations: finds keys whose values make a rotation flip or jump, and replaces them by equivalent values.
 
-The pose at every key stays. It works on plain tracks as on TCB tracks, and on every action, whether it plays or not.
-`interp/rotations/equivalent.py` has the mathematics.
+The pose at every key is preserved. Works on plain and on TCB tracks, and on every action, whether it plays or not. See
+`interp/rotations/equivalent.py` for the mathematics.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
 
 @dataclass(frozen=True)
 class RotationFault:
-    """Keys of one track with the same fault; `str()` gives a message that names them."""
+    """Keys of one track with the same fault. `str()` returns a message that names them."""
 
     datablock: str
-    """The name of the datablock, or of the action where nothing uses it."""
+    """Name of the datablock, or of the action if it has no users."""
     action: str
     track: str
-    """The path of the track."""
+    """Path of the track."""
     kind: Kind
-    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: by whole turns, within a frame. TURN: by
-    more than 180 degrees over a longer time, which may be meant. GIMBAL: within 2 degrees of gimbal lock."""
+    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within a frame. TURN: more
+    than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
     """Frames of the keys, in action time. A flip, jump or turn has the frame of its second key."""
     repairable: bool
-    """True if `fix_rotations` repairs the fault with the same options."""
+    """Whether `fix_rotations` repairs the fault with the same options."""
     reason: Finding | None
-    """The reason why a fault to be repaired can't be; None otherwise."""
+    """The reason why the fault can't be repaired, or None."""
     finding: Finding
     """The fault as a finding, with the names of datablock and track."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fault as JSON has it."""
+        """Return the fault as a JSON-compatible dictionary."""
         return as_dict(self)
 
     def __str__(self) -> str:
@@ -70,21 +70,21 @@ class RotationFault:
 def find_rotation_faults(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> list[RotationFault]:
-    """Find the keys whose numbers make rotations flip, jump or turn by more than 180 degrees, or near gimbal lock.
+    """Find keys near gimbal lock, or whose values make rotations flip, jump or turn by more than 180 degrees.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        A datablock with animation, or an action: then all rotations of all its slots, played or not.
+        A datablock with animation, or an action. All rotations in all slots of an action are checked, played or not.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Check only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        As for `fix_rotations`.
+        See `fix_rotations`.
 
     Returns
     -------
     list of RotationFault
-        In the order of the F-curves. Nothing is changed.
+        The faults in the order of the F-curves. Nothing is changed.
 
     Raises
     ------
@@ -108,33 +108,33 @@ def find_rotation_faults(
 def fix_rotations(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
-    """Give keys whose rotation flips or jumps equivalent numbers, so that the motion between keys is the short one.
+    """Replace the values of keys whose rotation flips or jumps, so that the motion takes the shorter path.
 
-    The pose at every key stays, to the rounding of Blender's numbers. Handles move with their keys. F-curves without a
-    fault keep every bit. Tracks that handles play are played anew; baked ones are refused.
+    The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without a
+    fault are unchanged, bit for bit. Handles of TCB tracks are updated. Baked tracks are refused.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        A datablock with animation, or an action: then all rotations of all its slots, played or not. Of an action that
-        nothing uses the Euler order is unknown: signs and whole turns only are repaired.
+        A datablock with animation, or an action. All rotations in all slots of an action are repaired, played or not.
+        For an action without users, the Euler order is unknown, so only signs and whole turns are repaired.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Repair only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        Euler angles or axis-angles that turn by more than 180 degrees between two keys: a spin, or a jump by a whole
-        turn. Both have the same keys, and a spin that is lost can't be found again: so KEEP leaves these as they are,
-        unless they jump within one frame. SHORTEST turns them the short way.
+        How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be a spin
+        or a jump by a whole turn. Both have the same keys, and a lost spin can't be recovered. KEEP therefore repairs
+        only jumps within one frame. SHORTEST makes all of them take the shorter path.
 
     Returns
     -------
     Report
-        The tracks that were repaired, and the keys that got other numbers. Its notes name these, and faults that stay;
-        `errors` what should be repaired and can't be.
+        Counts of repaired tracks and of changed keys. Notes list them and the remaining faults. `errors` has faults
+        that could not be repaired.
 
     Raises
     ------
     AnimationError
-        Nothing of it can be edited. Nothing was changed.
+        No track can be edited. Nothing was changed.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def fix_rotations(
     for channels, owners in _places(datablock, check_editable):
         every = list(_examine(channels, owners, prefixes, turns))
         if channels.action.library is not None and any(examined.keys.any() for examined in every):
-            # A library override gets a copy of its linked action.
+            # A library override gets a local copy of its linked action.
             channels, owners = editable_channels(datablock, report.notes), [datablock]
             every = list(_examine(channels, owners, prefixes, turns))
         written = False
@@ -175,19 +175,19 @@ def fix_rotations(
 def fix_rotations_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
-    """Fix the rotations of several datablocks or actions; one that refuses does not keep the others from it.
+    """Fix the rotations of several datablocks or actions. A refused one does not prevent the repair of the others.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks or actions; a mapping gives each prefixes of its own.
+        The datablocks or actions, or a mapping from each to its own prefixes.
     prefixes, turns
-        As for `fix_rotations`.
+        See `fix_rotations`.
 
     Returns
     -------
     Report
-        As of `fix_rotations`, added up; what refused is in `errors`.
+        The sum of the reports of `fix_rotations`. Refusals are in `errors`.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def fix_rotations_many(
 
 
 def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
-    """Yield sets of F-curves, each with the datablocks that they animate now or in NLA strips."""
+    """Yield sets of F-curves, each with the datablocks that they animate directly or in NLA strips."""
     if not isinstance(datablock, bpy.types.Action):
         channels = channels_for(datablock)
         owners = users_of_each([channels.action], in_strips=True)[channels.action]
@@ -221,7 +221,7 @@ def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channe
 
 
 def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
-    """Return the owners of an action that use this slot."""
+    """Return the owners of an action that use its slot in `channels`."""
     if not HAS_SLOTS:
         return list(owners)
     return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
@@ -246,7 +246,7 @@ class _Examined:
     """Components with keys, in the order of the maps' columns."""
     maps: Maps
     keys: BoolArray
-    """The keys to repair; none where the track can't be edited."""
+    """Mask of the keys to repair. All false if the track can't be edited."""
 
 
 def _examine(
@@ -269,7 +269,7 @@ def _examine(
 
 
 def _name_of(track: Track) -> str:
-    """Return the name of the track's representation of rotations."""
+    """Return the name of the track's rotation representation."""
     if track.kind != "EULER":
         return track.kind
     return track.order if track.in_use else UNKNOWN_ORDER
@@ -283,7 +283,7 @@ def _faults_of(
     name: str,
     turns: Turns,
 ) -> _Examined | None:
-    """Find the faults of one track; return None if it has none."""
+    """Find the faults of a track. Return None if it has none."""
     own = {index: own[index] for index in sorted(own) if own[index].count}
     if not own or error_of_numbers(track, own) is not None:
         return None
@@ -299,7 +299,7 @@ def _faults_of(
         moves = np.ones(len(frames), dtype=np.bool_)
     if len(own) < len(track.rest):
         if track.kind == "EULER":
-            name = UNKNOWN_ORDER  # A whole turn of one angle needs no others.
+            name = UNKNOWN_ORDER  # Whole turns of an angle do not depend on the others.
         else:
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
@@ -323,10 +323,10 @@ def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
 
 
 def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> Finding | None:
-    """Return the reason why the track's keys can't be changed; None where they can."""
+    """Return the reason why the track's keys can't be changed, or None."""
     if track.is_baked:
         return track.finding("NOT_REPAIRED_BAKED")
-    # What a rotation mode leaves unused can be repaired as well.
+    # Channels of an unused rotation mode can be repaired as well.
     (reason,) = blocking_reasons([replace(track, in_use=True)])
     if reason:
         return reason
@@ -338,7 +338,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Check for modifiers that change the pose of equivalent keys: all but Cycles without offset."""
+    """Return whether a modifier changes the pose of equivalent keys: all except Cycles without offset."""
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
@@ -347,7 +347,7 @@ def _changes_values(modifier: Any) -> bool:
 def _listed(
     channels: Channels, track: Track, found: KeyFaults, frames: Float32Array, turns: Turns, reason: Finding | None
 ) -> Iterator[RotationFault]:
-    """Yield the faults of a track, one for each kind."""
+    """Yield the faults of a track, one per kind."""
     kept = found.turns & ~found.jumps
     masks: dict[Kind, BoolArray] = {"FLIP": found.flips, "JUMP": found.jumps, "TURN": kept, "GIMBAL": found.gimbal}
     for kind, mask in masks.items():
@@ -366,7 +366,7 @@ def _listed(
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
-    """Write equivalent values into keys and handles, and update tracks played with handles."""
+    """Write equivalent values into keys and handles, and update tracks played by handles."""
     track, changed = examined.track, examined.maps.changed
     played = track.settings.options
     if track.is_played:
@@ -386,7 +386,7 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Exami
 
 
 def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
-    """Return keys with the values and handles of some rows multiplied and shifted."""
+    """Return keys with the values and handles of the given rows scaled and shifted."""
     places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
     for place in places.values():
         place[rows, 1] = factors * place[rows, 1] + terms

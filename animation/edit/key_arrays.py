@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a whole track from arrays, and back: for importers and exporters of other programs' keys."""
+"""Conversion between the keys of a track and arrays, for importers and exporters."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
 _TANGENTS = ("tension", "continuity", "bias")
 _TRANSFORMS = "Object Transforms"
 _ALONE = 1.0
-"""Frames: the length of the handles of a key without others."""
+"""In frames. Length of the handles of a single key."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeyArrays:
-    """The keys of a track as arrays: what `set_keys` takes and `get_keys` returns.
+    """The keys of a track as arrays. `set_keys` takes and `get_keys` returns them.
 
     Examples
     --------
@@ -69,22 +69,22 @@ class KeyArrays:
     """
 
     frames: Float64Array
-    """Shape (n,)."""
+    """Frames, shape (n,)."""
     values: Float64Array
-    """Shape (n, d): a column a component."""
+    """Values, shape (n, d), with one column per component."""
     tension: Float64Array
-    """Shape (n,); as the other parameters 0 where a key has none."""
+    """Tension, shape (n,). Parameters that are not set are 0."""
     continuity: Float64Array
     bias: Float64Array
     ease_to: Float64Array
     ease_from: Float64Array
     tangents_in: Float64Array | None
-    """Of plain tracks the slopes of handles, per frame, shape (n, d); None for TCB tracks."""
+    """Slopes of the left handles of plain tracks, per frame, shape (n, d). None for TCB tracks."""
     tangents_out: Float64Array | None
     interpolation: list[str]
-    """One name a key."""
+    """Interpolation of each key."""
     dialect: Dialect
-    """Always 3DS: the parameters are those of this extension."""
+    """Always 3DS, the parameters of this extension."""
 
 
 @checked
@@ -104,43 +104,43 @@ def set_keys(  # noqa: PLR0913
     interpolation: object = "BEZIER",
     dialect: Dialect = "3DS",
 ) -> Report:
-    """Replace the keys of a track with keys that have TCB parameters or tangents, as importers have them.
+    """Replace the keys of a track with keys that have TCB parameters or tangents from another program.
 
-    With parameters of 3D Studio or 3ds Max from -1 to 1 the track becomes TCB, and handles play it. Other parameters
-    become TCB if parameters of 3D Studio have the same tangents. Otherwise the keys get the handles of the tangents,
-    which play numbers exactly, and stay plain, which a note says. A bake of the track is discarded with its keys.
+    With 3D Studio or 3ds Max parameters from -1 to 1, the track becomes TCB and is played by handles. Other parameters
+    become TCB if 3D Studio parameters with the same tangents exist. Otherwise, the track stays plain, with handles that
+    play the tangents exactly, and a note reports this. If the track is baked, the bake and its keys are discarded.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        Any datablock that can have animation. F-curves are made where there are none.
+        Any datablock that can have animation. Missing F-curves are created.
     track : str
-        The path of the property: `location`, `pose.bones["Arm"].rotation_quaternion`.
+        The property path, for example `location` or `pose.bones["Arm"].rotation_quaternion`.
     frames : array_like, shape (n,)
         Ascending, at least 0.0125 apart.
     values : array_like, shape (n, d), or (n,) for one component
         All components of the property.
     tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
-        Parameters, one for all keys or one for each.
+        One parameter for all keys, or one per key.
     tangents_in, tangents_out : array_like, shape (n, d), optional
-        Slopes per frame before and after each key, which replace those of the parameters; NaN: that of the parameters.
+        Slopes per frame before and after each key, which replace the slopes defined by parameters. NaN: not replaced.
     interpolation : str or sequence of str
-        "BEZIER", "LINEAR" or "CONSTANT", of the segment after each key.
+        "BEZIER", "LINEAR" or "CONSTANT", for the segment after each key.
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        The program that the parameters are of: 3D Studio and 3ds Max, LightWave 6 and newer, FBX, or the publication
-        by Kochanek and Bartels.
+        The program that defines the parameters: 3D Studio and 3ds Max, LightWave 6 and newer, FBX, or the paper by
+        Kochanek and Bartels.
 
     Returns
     -------
     Report
-        `tracks` 1, `keys` n, and the deviation of handles where they play the track only nearly.
+        `tracks` is 1, `keys` is n. If handles only approximate the motion, includes the deviation.
 
     Raises
     ------
     AnimationError
-        There is no such property, or it can't be keyed. Nothing was changed.
+        The property does not exist or can't be keyed. Nothing was changed.
     TypeError, ValueError
-        Arrays do not fit together, or are not finite; the text names the argument.
+        Arrays do not match or are not finite. The text names the argument.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def set_keys(  # noqa: PLR0913
         raise ValueError(rpt_("frames must ascend by more than {:g}, up to {:g}", APART, LAST_FRAME))
     eased = any(given[name].any() for name in ("ease_to", "ease_from"))
     if eased and (dialect != "3DS" or any(side is not None for side in sides)):
-        raise ValueError(rpt_("ease_to and ease_from are of the dialect 3DS without tangents"))
+        raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))
     found = _property(datablock, track)
     if numbers.shape[1] != len(found.rest):
         raise ValueError(
@@ -189,20 +189,20 @@ def set_keys(  # noqa: PLR0913
 
 @checked
 def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
-    """Return the animator's keys of a track as arrays that `set_keys` takes; of a baked track the saved ones.
+    """Return the animator's keys of a track as arrays for `set_keys`. For a baked track, return the saved keys.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the track.
     track : str
-        Its path, as for `find_track`.
+        Path of the track, as for `find_track`.
 
     Returns
     -------
     KeyArrays
-        Frames, values, parameters, tangents and interpolations. Numbers are float32 as Blender stores them, so keys
-        that were set and not edited come back with the same bits.
+        Frames, values, parameters, tangents and interpolations. As in Blender, numbers are float32, so that keys
+        written by `set_keys` and not edited are returned bit for bit.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def _finite(name: str, value: Any) -> Float64Array:
 
 
 def _parameter(name: str, value: Any, count: int) -> Float64Array:
-    """Return a parameter, one number a key."""
+    """Return a parameter with one value per key."""
     numbers = _finite(name, value)
     if numbers.shape not in ((), (count,)):
         raise ValueError(rpt_("{:s} must be a number or of shape ({:d},), not {}", name, count, numbers.shape))
@@ -261,7 +261,7 @@ def _parameter(name: str, value: Any, count: int) -> Float64Array:
 
 
 def _tangents(name: str, value: Any, numbers: Float64Array) -> Float64Array | None:
-    """Return the slopes of one side; None where there are none."""
+    """Return the slopes of one side, or None."""
     if value is None:
         return None
     try:
@@ -291,7 +291,7 @@ def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
 
 
 def _property(datablock: bpy.types.ID, path: str) -> Track:
-    """Return the property as a track; raise AnimationError where it can't be keyed."""
+    """Return the property as a track. Raise AnimationError if it can't be keyed."""
     if datablock.library is not None or not is_without_curves(datablock):
         check_editable(datablock)
     found = Properties(datablock).track(path)
@@ -314,7 +314,7 @@ def _chosen(
     dialect: Dialect,
     kinds: npt.NDArray[np.uint8],
 ) -> tuple[dict[str, Float64Array] | None, tuple[Float64Array, Float64Array] | None]:
-    """Return the parameters of a TCB track, or else the slopes before and after the keys of a plain one."""
+    """Return the parameters of a TCB track, or else the slopes before and after the keys of a plain track."""
     within = all(((given[name] >= LIMITS[name][0]) & (given[name] <= LIMITS[name][1])).all() for name in PARAMETERS)
     has_tangents = any(side is not None for side in sides)
     if dialect == "3DS" and within and not has_tangents:
@@ -370,7 +370,7 @@ def _enable(
     kinds: npt.NDArray[np.uint8],
     report: Report,
 ) -> None:
-    """Make a track TCB with its parameters, and play it with handles."""
+    """Make a track TCB with its parameters, and play it by handles."""
     channels = ensured_channels(datablock)
     (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
     settings: Settings = default_settings(track)
@@ -399,7 +399,7 @@ def _keyframes(
     after: Float64Array,
     kinds: npt.NDArray[np.uint8],
 ) -> Keyframes:
-    """Return keys with FREE handles at thirds."""
+    """Return keys with FREE handles at thirds of the segments."""
     count = len(frames)
     at = frames.astype(np.float64)
     length = np.diff(at) / 3.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keying of whole rotations: a key in every channel wherever one has a key, as handles and relaxation need it."""
+"""Keying of complete rotations: a key in all channels at each key frame, as handles and relaxation require."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from .track_keys import TrackKeys
 
 @record()
 class _Whole:
-    """The values of a rotation at every frame at which one of its channels has a key."""
+    """The values of a rotation at all frames where one of its channels has a key."""
 
     frames: Float32Array
     values: dict[int, Float64Array]
-    """Values of each component, on the present motion."""
+    """Values of each component on the current motion."""
     numbers: Float32Array
-    """Parameters and velocities, one row a key, NaN where none was set."""
+    """Parameters and velocities, one row per key, NaN if not set."""
 
 
 @checked
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Insert keys into the datablock's rotations, in all channels at every frame at which any channel has a key.
+    """Insert keys into all channels of the datablock's rotations, at every frame where one of the channels has a key.
 
-    The new keys have the values that the motion has there, and the parameters of the other channels' keys: the
-    motion is the same. Baked tracks are baked again.
+    The new keys have the values of the current motion and the parameters of the other channels' keys, which preserves
+    the motion. Baked tracks are baked again.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the rotations.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Key only tracks whose paths start with one of the prefixes.
 
     Returns
     -------
     Report
-        Its keys are the frames at which keys were made.
+        `keys` is the number of frames with new keys.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
 
 
 def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys], report: Report) -> int:
-    """Key one track; return the number of frames at which keys were missing.
+    """Key one track. Return the number of frames with missing keys.
 
-    Raises AnimationError, before it changes anything, where keys of different channels are too near to each other.
+    If keys of different channels are too close to each other, raises AnimationError and changes nothing.
     """
     frames = key_frames_of_all(track, own)
     whole = _Whole(frames, whole_values(track, own, frames), given_numbers(own, frames))
@@ -130,7 +130,7 @@ def _insert(channels: Channels, track: Track, own: Mapping[int, OwnKeys], whole:
 
 
 def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
-    """Give all channels' keys at a frame the parameters and velocities that one of them has."""
+    """Set the parameters and velocities of one channel's key on the keys of all channels at the same frame."""
     none = np.zeros(len(whole.frames), dtype=np.bool_)
     keys = TrackKeys(datablock, track, whole.frames, none, {})
     for name in (*PARAMETERS, *map(velocity_of, range(velocity_size(track)))):
@@ -141,5 +141,5 @@ def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
 
 
 def _without_counts(report: Report) -> Report:
-    """Return the report of a bake within another operation without its counts."""
+    """Return a bake report without counts, for use in another operation."""
     return Report(errors=report.errors, notes=report.notes)

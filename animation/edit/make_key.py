@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make TCB Key: makes the motion at a frame a key of the animator's."""
+"""Make TCB Key: inserts a key of the animator's on the motion at a frame."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .track_settings import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Key the track's present motion at `frame`, in every channel; a baked track is baked again.
+    """Key the track's current motion at `frame` in all channels. A baked track is baked again.
 
-    Raises AnimationError where there is a key already, or the track can't be edited.
+    Raises AnimationError if there is a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
         raise track.error("KEY_AT_FRAME", frame=frame)
@@ -34,7 +34,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _with_key(own: OwnKeys, frame: float, value: float) -> Keyframes:
-    """Return a channel's own keys with one more, like the key before it."""
+    """Return a channel's own keys with an additional key that has the attributes of the previous one."""
     keys = own.keys
     before = np.array([max(0, int(np.searchsorted(keys.frames, frame)) - 1)])
     at = np.array([[frame, value]], dtype=np.float32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verbs on several datablocks: each takes what the verb on one takes, and collects refusals instead of raising them."""
+"""Functions for several datablocks. They take the same arguments as for one, and collect refusals in the report."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from .track_settings import choose
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
-    """Add up the reports of the work on each datablock with its prefixes; what refuses is in `errors`.
+    """Add up the reports of the work on each datablock with its prefixes. Refusals are in `errors`.
 
-    Datablocks that share their F-curves are done with the first: that nothing is left for the others is not an error.
+    Datablocks that share F-curves are processed with the first of them. If the others need no work, that is not an
+    error.
     """
     report = Report()
     for datablock, prefixes in datablocks.items():
@@ -36,7 +37,7 @@ def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., 
 
 
 def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID], None]) -> Report:
-    """Do the work on one track of each datablock."""
+    """Process one track of each datablock."""
 
     def on_track(datablock: bpy.types.ID, _prefixes: object) -> Report:
         work(datablock)
@@ -58,12 +59,12 @@ def free_many(
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes, discard_edits
-        As for `free`.
+        See `free`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Examples
     --------
@@ -83,12 +84,12 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
-        As for `restore`.
+        See `restore`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Examples
     --------
@@ -108,12 +109,12 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
-        As for `remove`.
+        See `remove`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Examples
     --------
@@ -126,19 +127,19 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
 
 @checked
 def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Keep the F-curves of several datablocks as they play, without TCB, as `apply` does.
+    """Convert the F-curves of several datablocks to plain animation, as `apply` does.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
-        As for `apply`.
+        See `apply`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Examples
     --------
@@ -158,12 +159,12 @@ def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its own prefixes.
     prefixes
-        As for `key_whole`.
+        See `key_whole`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Examples
     --------
@@ -184,19 +185,19 @@ def key_set_many(
     interpolation: str | None = None,
     **parameters: float,
 ) -> Report:
-    """Set parameters of the key at `frame` of the same track of several datablocks, as `key_set` does.
+    """Set parameters of the key at `frame` on the same track of several datablocks, as `key_set` does.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
         The datablocks with the track.
     track, frame, velocity, interpolation, **parameters
-        As for `key_set`.
+        See `key_set`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Raises
     ------
@@ -214,19 +215,19 @@ def key_set_many(
 
 @checked
 def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
-    """Set settings of the same track of several datablocks, as `choose` does.
+    """Change settings of the same track of several datablocks, as `choose` does.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
         The datablocks with the track.
     track, **choices
-        As for `choose`.
+        See `choose`.
 
     Returns
     -------
     Report
-        Of all; what refused is in `errors`.
+        The sum of all reports. Refusals are in `errors`.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames and values of keys: moving keys in time, setting their values, and restoring their previous positions.
+"""Frames and values of keys: moving keys in time, setting their values, and restoring previous positions.
 
-Keys keep their identities, and with these their parameters. Baked tracks are baked again; what handles play follows
-with the next update, as after an edit in an animation editor.
+Keys keep their identities and thus their parameters. Baked tracks are baked again. Tracks played by handles are updated
+later, as after an edit in an animation editor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .track_settings import find_track, writable
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:
-    """Return the keys' own values of each channel, one number a key, NaN where a channel has no key there."""
+    """Return the keys' own values for each channel, one per key, NaN where a channel has no key."""
     result = {}
     for index, own in keys.own.items():
         numbers = np.full(len(keys), np.nan)
@@ -37,9 +37,9 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
 
 
 def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
-    """Return the frames as keys have them, one a key; raise AnimationError where the keys can't be moved there.
+    """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved there.
 
-    The track may not be editable, a frame may lie outside those that Blender has, or another key be in the way.
+    Reasons are a track that can't be edited, a frame outside Blender's range, or another key at the same frame.
     """
     _, track = writable(keys.datablock, keys.track)
     targets = np.asarray(frames, dtype=np.float32)
@@ -58,9 +58,9 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
 
 
 def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
-    """Move keys to other frames of their action, one a key, past others too; handles go along.
+    """Move keys to other frames of their action, one per key, even past other keys. Handles move with them.
 
-    Raises AnimationError as `check_can_move` does; then nothing is changed.
+    Raises AnimationError as `check_can_move` does. Nothing is changed then.
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
@@ -79,10 +79,10 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
-    """Set a component of the keys' values, one number for all or one a key; handles go along.
+    """Set a component of the keys' values, with one value for all keys or one per key. Handles move with them.
 
-    Keys without that component stay as they are. Raises AnimationError where the track can't be changed; then nothing
-    is.
+    Keys without that component are unchanged. Raises AnimationError if the track can't be changed. Nothing is changed
+    then.
     """
     channels, track = writable(keys.datablock, keys.track)
     wanted = np.broadcast_to(np.asarray(values, dtype=np.float32), len(keys))
@@ -102,14 +102,14 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
-    """Return the rows among own keys of the keys at the frames, and at which frames there is one."""
+    """Return the rows of the own keys at the frames, and a mask of the frames with a key."""
     rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
     return rows, is_among(frames, own.keys.frames)
 
 
 @record()
 class RecordedPlaces:
-    """All keys of a track as they stand, recorded to be restored bit for bit, with what the table says of them."""
+    """Recorded keys and table data of a track, which can be restored bit for bit."""
 
     datablock: bpy.types.ID
     path: str
@@ -122,7 +122,7 @@ class RecordedPlaces:
         return cls(keys.datablock, track.path, {i: read(curve) for i, curve in track.channels.items()}, track.state)
 
     def put_back(self) -> None:
-        """Restore the keys, also where they were baked again since."""
+        """Restore the keys, even if the track was baked again."""
         track = find_track(self.datablock, self.path)
         channels, track = writable(self.datablock, track)
         for index, keys in self.channels.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let TCB play keys again where the animator has chosen handle types or an interpolation since."""
+"""Playback of keys by TCB after the animator has chosen handle types or an interpolation for them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT)
 
 
 def free_handles(keys: TrackKeys) -> None:
-    """Make handles of keys *Free* where the animator has chosen their type, so that TCB places them.
+    """Set handles whose type the animator has chosen to *Free*, so that TCB places them.
 
-    Raises AnimationError where the track can't be changed.
+    Raises AnimationError if the track can't be changed.
     """
     channels, track = writable(keys.datablock, keys.track)
     if not track.is_played_by_handles:
         return
-    # A handle whose type was not recorded as chosen would be taken for one that was dragged.
+    # Otherwise, a handle whose type is not recorded as chosen would look like a dragged handle.
     bake_again(channels, [track])
     track = find_track(keys.datablock, track.path)
     for index, (own, points) in own_points(track).items():
@@ -42,9 +42,9 @@ def free_handles(keys: TrackKeys) -> None:
 
 
 def make_bezier(keys: TrackKeys) -> None:
-    """Give keys, and the keys before them, Bezier interpolation, so that TCB plays the segments on both sides.
+    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
 
-    Raises AnimationError where the track can't be changed.
+    Raises AnimationError if the track can't be changed.
     """
     frames = [keys.frames]
     for own in keys.own.values():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free Bake, Restore, Remove and Apply: what each leaves of the curves, the parameters and the table.
+"""Free Bake, Restore, Remove and Apply: their effects on curves, parameters and table.
 
-Free Bake gives the own keys back in the state in which they were baked. Restore writes the animator's curves back as
-they were before TCB, and keeps the parameters. Remove removes these, too. Apply keeps the curves as they play, and
-removes the parameters.
+Free Bake restores the own keys in their state before the bake. Restore returns the animator's curves to their state
+before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and removes the
+parameters.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
 @record()
 class _Done:
-    """The result for one track: the number of frames with keys, and the code of a note, or an empty text."""
+    """The result for one track: the number of frames with keys, and the code of a note or an empty string."""
 
     keys: int
     note: str
 
 
 _Work = Callable[[Channels, bpy.types.ID, list[Track]], list[_Done | None]]
-"""It returns a result for each track; None: there was nothing to do."""
+"""Returns a result for each track, or None for tracks without changes."""
 _Strip = Callable[[Channels, Track], None]
 
 
@@ -70,28 +70,28 @@ _Strip = Callable[[Channels, Track], None]
 def free(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
-    """Free the bake of the datablock's tracks: put the own keys back and unlock the channels.
+    """Free the bake of the datablock's tracks: restore the own keys and unlock the channels.
 
-    Each track gets the state from which it was baked: its handles play it, or it is off.
+    Each track returns to its state before the bake, so that its handles play it or it is off.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        The datablock that was baked.
+        The baked datablock.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Free only tracks whose paths start with one of the prefixes.
     discard_edits : bool
-        Also free tracks whose baked curves were edited outside, and discard these edits.
+        Also free tracks whose baked curves were edited outside TCB, and discard these edits.
 
     Returns
     -------
     Report
-        The tracks and keys that were freed; `errors` has the tracks that were refused beside these.
+        Counts of freed tracks and keys. Refused tracks are in `errors`.
 
     Raises
     ------
     AnimationError
-        Nothing is baked, every track was refused, or the datablock can't be edited. Nothing was changed.
+        Nothing is baked, all tracks were refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def free(
 
 
 def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
-    """Raise AnimationError where no track was worked on: with all refusals, or else with the code `nothing`."""
+    """Raise AnimationError if no track was processed: with all refusals, or else with the code `nothing`."""
     if report.tracks:
         return
     if report.errors:
@@ -118,7 +118,7 @@ def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
-    """Place the handles of freed tracks whose keys were edited while they were baked."""
+    """Update the handles of freed tracks whose keys were edited while they were baked."""
     for channels in editable_sets(datablock, takes_plain=False).sets:
         if not read_table(channels.action).has_unplaced:
             continue
@@ -135,26 +135,26 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
 
 @checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of the datablock's tracks as they were before TCB; edits made since are kept.
+    """Restore the F-curves of the datablock's tracks as they were before TCB, and keep later edits.
 
-    Parameters and settings stay, and Live is switched off once nothing plays a track of the action.
+    Parameters and settings are kept. Live is turned off if nothing plays a track of the action any longer.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Restore only tracks whose paths start with one of the prefixes.
 
     Returns
     -------
     Report
-        The tracks and keys that were restored; `errors` has the tracks that were refused beside these.
+        Counts of restored tracks and keys. Refused tracks are in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is baked or played with handles, every track was refused, or the datablock can't be edited. Nothing was
+        No track is baked or played by handles, all tracks were refused, or the datablock can't be edited. Nothing was
         changed.
 
     Examples
@@ -173,24 +173,24 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
 
 @checked
 def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore tracks, and remove their parameters and settings: the tracks are as if they had never been TCB.
+    """Restore tracks, and remove their parameters and settings, as if they had never been TCB.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Remove only tracks whose paths start with one of the prefixes.
 
     Returns
     -------
     Report
-        The tracks and keys that are plain again; `errors` has the tracks that were refused beside these.
+        Counts of tracks and keys that are plain again. Refused tracks are in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is TCB, every track was refused, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, all tracks were refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -206,27 +206,27 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
 @checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Keep the F-curves as they play now, and remove all TCB data: the result is plain animation.
+    """Keep the F-curves as they play, and remove all TCB data. The result is plain animation.
 
-    Placed handles stay, generated keys become plain ones, and baked channels are unlocked. Baked curves that were
-    edited outside are kept as they are.
+    Placed handles are kept, generated keys become ordinary keys, and baked channels are unlocked. Baked curves that
+    were edited outside TCB are kept unchanged.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Apply only to tracks whose paths start with one of the prefixes.
 
     Returns
     -------
     Report
-        The tracks and keys that are plain now; `errors` has the tracks that were refused beside these.
+        Counts of tracks and keys that are plain now. Refused tracks are in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is TCB, every track was refused, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, all tracks were refused, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -241,9 +241,9 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
-    """Remove TCB from the tracks with exactly these paths; their frame functions stay.
+    """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
 
-    Unlike prefixes, a path `size` does not include `size_y`. `only`: the identity of the F-curves that they are among.
+    Unlike prefixes, a path `size` does not include `size_y`. `only` is the identity of the F-curves to search.
     """
 
     def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
@@ -263,9 +263,9 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 
 
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
-    """Return a note on the frame function of the datablock, if it is left where no track is TCB any more.
+    """Return a note on the frame function of the datablock if it remains after its last TCB track was removed.
 
-    It belongs to no track, and an animator may have shaped it, so it is not removed; but the next bake will play it.
+    It belongs to no track, and an animator may have edited it, so it is kept. The next bake will play it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
@@ -282,12 +282,12 @@ def _work_on(
     discards: bool = False,
     only: Hashable = None,
 ) -> Report:
-    """Do the work on each track for which `among` is true; a locked track is refused and left alone.
+    """Process the tracks for which `among` is true. Locked tracks are refused.
 
-    With `strip` the tracks' entries in the table are removed. A damaged table is removed as a whole, and `strip` called
-    for each of its tracks. Tracks that were edited outside are refused, but where the work `takes_edited` curves as
-    they are, or `discards` them. `only`: the identity of the F-curves; default: those of the datablock's action, and of
-    NLA strips that have TCB tracks.
+    `strip` removes the tracks' table entries. A damaged table is removed completely, and `strip` is called for each of
+    its tracks. Tracks edited outside TCB are refused unless the work `takes_edited` curves unchanged or `discards`
+    them. `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips
+    with TCB tracks, are processed.
     """
     report = Report.on([datablock])
     lost = strip is not None and _remove_lost_slots(datablock, report)
@@ -315,7 +315,7 @@ def _work_on(
 
 @record()
 class _Task:
-    """What `_work_on` is asked for."""
+    """Arguments of `_work_on`."""
 
     prefixes: Iterable[str] | None
     work: _Work
@@ -326,7 +326,7 @@ class _Task:
 
 
 def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _Task) -> None:
-    """Do the work on the tracks of one set of F-curves, and add what was done to the report."""
+    """Process the tracks of one set of F-curves, and add the results to the report."""
     strip = task.strip
     table = read_table(linked.action)
     if table.error and (table.newer or strip is None):
@@ -371,7 +371,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
 
 
 def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[Track]:
-    """Yield the tracks that can be changed; those that the work refuses are reported."""
+    """Yield the tracks that can be changed. Report the others."""
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         if is_edited and not (task.takes_edited or task.discards):
             report.errors.append(track.finding("EDITED_OUTSIDE"))
@@ -384,9 +384,9 @@ def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[
 
 
 def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
-    """Call `strip` for a track whose entry in the table is damaged or lost; None for others.
+    """Call `strip` for a track whose table entry is damaged or missing. Return None for other tracks.
 
-    The identity of a damaged entry is added to `damaged`.
+    Appends the identity of a damaged entry to `damaged`.
     """
     if track.table.error:
         strip(channels, track)
@@ -405,7 +405,7 @@ def _tracks_of(
     prefixes: Iterable[str] | None,
     among: Callable[[Track], bool],
 ) -> list[Track]:
-    """Return the tracks to work on, with the baked ones that have no F-curve any more."""
+    """Return the tracks to process, including baked tracks that have lost their F-curves."""
     tracks = find_tracks(datablock, channels, prefixes)
     if read_table(channels.action).baked:
         every = tracks if prefixes is None else find_tracks(datablock, channels)
@@ -415,7 +415,7 @@ def _tracks_of(
 
 
 def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
-    """Write the states of tracks to the table, or remove their entries and those that are damaged from it."""
+    """Write the states of tracks to the table, or remove their entries and damaged entries."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
         _remove_entries(action, gone)
@@ -424,14 +424,14 @@ def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: l
 
 
 def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
-    """Remove tracks from the table by their identities; remove the table with the last of them."""
+    """Remove tracks from the table by their identities. Remove the table if it is empty then."""
     update(action, removed=tracks)
     if not read_table(action).rows_of_tracks:
         remove_table(action)
 
 
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
-    """Remove the entries of tracks whose slot was removed from the datablock's action; return whether any was."""
+    """Remove entries of tracks whose slot was removed from the datablock's action. Return whether there were any."""
     if datablock.library is not None:
         return False
     data = animation_data(datablock)
@@ -451,7 +451,7 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
 
 
 def _reason_left(track: Track, removes: bool) -> Finding | None:
-    """Return why a track is left as it is; None where it is not, or no message is needed."""
+    """Return the reason for not changing a track, or None if it is changed or needs no message."""
     if not removes and track.table.error:
         return track.table.error.on(track.name, track.path)
     if not track.enabled and looks_baked(track):
@@ -460,7 +460,7 @@ def _reason_left(track: Track, removes: bool) -> Finding | None:
 
 
 def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: _Strip) -> None:
-    """Remove a damaged table, and call `strip` for each of the tracks."""
+    """Remove a damaged table, and call `strip` for each track."""
     for track in tracks:
         strip(channels, track)
         report.tracks += 1
@@ -470,7 +470,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
 
 
 def _strip(channels: Channels, track: Track) -> None:
-    """Remove generated keys and identities from the track's curves, and unlock them; own keys stay as they are."""
+    """Remove generated keys and identities from the track's curves, and unlock them. Keep own keys."""
     if looks_baked(track):
         _remove_generated(channels, track)
     for fcurve in track.channels.values():
@@ -481,8 +481,8 @@ def _strip(channels: Channels, track: Track) -> None:
 def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
-    Own keys of a rotation may have equivalent numbers, which need those of all channels: so all keep keys where one has
-    an own key.
+    Own keys of a rotation may have equivalent values that depend on the other channels. All channels therefore keep
+    keys where one has an own key.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)
@@ -498,7 +498,7 @@ def _remove_generated(channels: Channels, track: Track) -> None:
 
 
 def _make_plain(_channels: Channels, track: Track) -> None:
-    """Make keys in the track's curves plain ones, and unlock them."""
+    """Make the keys in the track's curves ordinary keys, and unlock the curves."""
     is_baked = looks_baked(track)
     for fcurve in track.channels.values():
         remove_cycles(fcurve)
@@ -520,7 +520,7 @@ def _are_generated(keys: Keyframes) -> BoolArray:
 
 
 def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
-    """Return the keys with the type of plain keys for generated ones, and the floats of new keys."""
+    """Return the keys with generated ones converted to ordinary keys, with the float attributes of new keys."""
     plain = {"amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD, "back": DEFAULT_BACK}
     floats = {name: np.where(generated, np.float32(value), getattr(keys, name)) for name, value in plain.items()}
     return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)
@@ -533,7 +533,7 @@ def _free(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> l
 
 
 def _count_saved(bake: Bake) -> int:
-    """Return the number of frames at which a bake has saved keys."""
+    """Return the number of frames with saved keys in a bake."""
     return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
 
 
@@ -544,12 +544,12 @@ def _restore(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) 
 
 
 def _count(own: Iterable[OwnKeys]) -> int:
-    """Return the number of frames at which the channels have keys."""
+    """Return the number of frames with keys in the channels."""
     return len(union([each.keys.frames for each in own]))
 
 
 def put_back(channels: Channels, track: Track) -> None:
-    """Restore one track, where it is played."""
+    """Restore a track if it is played."""
     if track.is_played:
         restore_tracks(channels, [track])
         assert track.state is not None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys selected in the animation editors, track by track: found, selected and deselected.
+"""Keys selected in the animation editors: finding, selecting and deselecting them by track.
 
-A key counts as selected where one of its handles is: dragging a handle in the Graph Editor selects nothing else.
+A key is also selected if one of its handles is, because dragging a handle in the Graph Editor selects only the handle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .track_keys import TrackKeys, keys_read
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
-    """Return the animator's selected keys on the F-curves that an editor shows, for each track that has some."""
+    """Return the animator's selected keys on the F-curves shown in an editor, for each track that has any."""
     result = []
     for keys in keys_among(visible, only_selected=True):
         if keys.selected.any():
@@ -31,9 +31,9 @@ def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
 
 
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
-    """Yield all of the animator's keys of each track of which an editor shows an F-curve.
+    """Yield all of the animator's keys of each track with an F-curve shown in an editor.
 
-    `only_selected`: leave out F-curves on which no key is selected, and tracks that have no others.
+    `only_selected` omits F-curves without selected keys, and tracks without other F-curves.
     """
     wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
     for datablock, channels, pointers in _users_of(wanted):
@@ -47,12 +47,12 @@ def baked_among(fcurves: Iterable[bpy.types.FCurve]) -> set[int]:
 
 
 def baked_tracks_selected(visible: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
-    """Return the baked tracks with a selected key or handle on one of these F-curves, and their actions."""
+    """Return the baked tracks with a selected key or handle on one of the F-curves, and their actions."""
     return baked_tracks_among(fcurve for fcurve in visible if fcurve.lock and _has_selected(fcurve))
 
 
 def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
-    """Return the baked tracks that the F-curves belong to, and their actions."""
+    """Return the baked tracks to which the F-curves belong, and their actions."""
     baked = []
     for datablock, channels, pointers in _users_of(fcurves):
         asked = [fcurve for fcurve in channels if fcurve.as_pointer() in pointers]
@@ -62,7 +62,7 @@ def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.ty
 
 
 def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
-    """Yield what `_users` yields for the actions of the F-curves, with the pointers of those in the action."""
+    """Yield the results of `_users` for the actions of the F-curves, with the pointers of the action's F-curves."""
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
     for fcurve in fcurves:
@@ -86,8 +86,8 @@ def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) ->
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
-    """Yield one datablock that the action animates for each of its slots, with its F-curves."""
-    # Slots list their users, which is fast: this is called on every redraw.
+    """Yield one datablock animated by each slot of the action, with its F-curves."""
+    # Slots list their users quickly. This function is called on every redraw.
     users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
     seen = set()
     for user in users:
@@ -101,7 +101,7 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
 
 
 def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
-    """Check whether a key or handle on these F-curves is selected, generated keys included."""
+    """Return whether a key or handle on the F-curves is selected, including generated keys."""
     return any(map(_has_selected, visible))
 
 
@@ -116,7 +116,7 @@ def _has_selected(fcurve: bpy.types.FCurve) -> bool:
 
 
 def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Deselect all keys of the F-curves, and their handles."""
+    """Deselect all keys and handles of the F-curves."""
     for fcurve in fcurves:
         none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
         for name in FLAGS:
@@ -124,7 +124,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def select(keys: TrackKeys) -> None:
-    """Select the keys and their handles, which move along with them."""
+    """Select the keys and their handles, which move with them."""
     for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of the keys of an object or a bone as the rows of a table."""
+"""Export of the keys of an object or bone to a table."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @checked
 def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]:
-    """Make a table of the animator's keys on the object, its bones, data and shape keys; or on one bone.
+    """Return a table of the animator's keys on the object, its bones, data and shape keys, or on one bone.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object. A property is named by its path from it.
+        The object. Properties are named by their paths from the object.
     bone : str
-        The path of a bone, `pose.bones["Arm"]`: only its own properties, named by their paths from the bone, so that
-        another bone can take them.
+        Path of a bone, for example `pose.bones["Arm"]`. Only its own properties are exported, named by their paths from
+        the bone, so that another bone can import them.
 
     Returns
     -------
     table : formats.table.Table
-        A table that `formats.table.write` writes, with a row for each frame with keys.
+        A table for `formats.table.write`, with one row per frame with keys.
     report : Report
-        Its keys are the rows.
+        `keys` is the number of rows.
 
     Raises
     ------
     AnimationError
-        There is no key, or one has a value that is not a finite number.
+        There are no keys, or a key has a value that is not finite.
 
     Examples
     --------
@@ -99,20 +99,20 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
 
 
 def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
-    """Return the row of each key's frame: the union has one frame for keys that are closer than rounding."""
+    """Return the row of each key's frame. Frames that differ only by rounding have the same row."""
     rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
     rows -= np.abs(frames[np.maximum(rows - 1, 0)] - keyed) < np.abs(frames[rows] - keyed)
     return rows
 
 
 def _changes_sign(quaternions: Float32Array) -> bool:
-    """Return whether some of the quaternions, rows with NaN left out, is more than 90 degrees from the one before."""
+    """Return whether any quaternion is more than 90 degrees from the previous one, ignoring rows with NaN."""
     whole = quaternions[~np.isnan(quaternions).any(axis=1)]
     return bool((rotations.unroll_signs(whole) != whole).any())
 
 
 def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
-    """Return a rotation whose components all have values in the same rows as a rotation; others channel by channel."""
+    """Return a rotation property if all components have values in the same rows, otherwise separate channels."""
     owner, dot, name = path.rpartition(".")
     empty = np.isnan(values)
     whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())

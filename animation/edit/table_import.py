@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import of the rows of a table as keys of an object, a bone, or the object's data and shape keys."""
+"""Import of a table as keys of an object, a bone, or the object's data and shape keys."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotatio
 from .restore import remove_tracks
 
 _SHEARED = 1e-4
-"""Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
+"""Maximum cosine of the angle between a matrix's axes. Beyond it, there is shear, which scale can't express."""
 _UNSCALED = 1e-5
-"""A matrix whose scale differs from 1 by less is a rotation: texts have few digits."""
+"""Maximum difference of the scale from 1 for a rotation matrix. Text files have few digits."""
 _TRANSFORMS = "Object Transforms"
 """Blender's channel group for transforms."""
 
 
 @dataclass(frozen=True)
 class TableKeys:
-    """Choose how a table is imported.
+    """Options of a table import.
 
     Examples
     --------
@@ -61,16 +61,16 @@ class TableKeys:
     """
 
     frame_start: float = IMPORT_TABLE["frame_start"].default
-    """The frame for frame 0, or second 0, of the table."""
+    """Frame for frame 0 or second 0 of the table."""
     rate: Positive = 24.0
     """Frames per second."""
     use_tcb: bool = IMPORT_TABLE["use_tcb"].default
-    """Make the tracks TCB."""
+    """Whether the tracks become TCB."""
     replace: bool = IMPORT_TABLE["replace"].default
-    """Replace keys that the properties already have, but not their interpolation where rows are at their frames;
-    otherwise the import is refused."""
+    """Whether to replace existing keys. Their interpolation is kept at frames with rows. Otherwise, the import is
+    refused."""
     known_only: bool = IMPORT_TABLE["known_only"].default
-    """Leave out columns that name no float property; otherwise the import is refused."""
+    """Whether to skip columns that name no float property. Otherwise, the import is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -82,7 +82,7 @@ _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "CO
 
 @record(eq=False)
 class _Keyed:
-    """The keys of some components of one property, at the same frames in all."""
+    """Keys of some components of one property, with common frames."""
 
     track: Track
     components: tuple[int, ...]
@@ -94,30 +94,30 @@ class _Keyed:
 def import_table(
     item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "", progress: Progress | None = None
 ) -> Report:
-    """Make keys of the table's rows.
+    """Import the rows of the table as keys.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape keys.
+        The object. Paths that begin with "data." belong to its data, and "data.shape_keys." to its shape keys.
     table : formats.table.Table
-        A table as `formats.table.read` returns it.
+        A table from `formats.table.read`.
     how : TableKeys
-        Options.
+        Options of the import.
     bone : str
-        The path of a bone of the object, `pose.bones["Arm"]`: properties without an owner are the bone's.
+        Path of a bone of the object, for example `pose.bones["Arm"]`. Properties without an owner are the bone's.
     progress : callable, optional
-        Called with the number of steps done and in all: two for each property.
+        Called with the number of finished steps and of all steps, two per property.
 
     Returns
     -------
     Report
-        Its keys are those that were made, a frame of a track each.
+        `keys` counts each frame of each track with new keys.
 
     Raises
     ------
     AnimationError
-        Nothing was changed; the text names the property, and the line of a bad row.
+        Nothing was changed. The text names the property, and the line of an invalid row.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def import_table(
 def _read_keyed(
     item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report, progress: Progress | None
 ) -> dict[bpy.types.ID, list[_Keyed]]:
-    """Return the keys to be made, by datablock; note the columns that name nothing, or raise AnimationError."""
+    """Return the keys to import by datablock. Note columns without a property, or raise AnimationError."""
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}
     owners: dict[bpy.types.ID, Properties] = {}
     known = False
@@ -185,7 +185,7 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
 
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
-    """Return the datablock that has the property, and the property's path in it."""
+    """Return the datablock that has the property, and the path of the property in it."""
     data = item.data
     keys = getattr(data, "shape_keys", None)
     if path.startswith("data.shape_keys.") and keys is not None:
@@ -200,7 +200,7 @@ def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, 
 def _keyed(
     owned: Properties, path: str, one: Property, table: Table, how: TableKeys, report: Report
 ) -> Iterator[_Keyed]:
-    """Yield the keys of one property; raise AnimationError."""
+    """Yield the keys of one property. Raises AnimationError."""
     datablock = owned.datablock
     if one.form == "VALUE":
         yield from _values(_known(owned, path), one, table, how)
@@ -236,7 +236,7 @@ def _keyed(
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
-    """Yield the keys of a property, for each group of components with the same empty cells; raise AnimationError."""
+    """Yield the keys of a property for each group of components with the same empty cells. Raises AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
             raise track.error("COLUMN_BEYOND", len(track.rest), index)
@@ -285,7 +285,7 @@ def _reason_unknown(datablock: bpy.types.ID, path: str) -> Finding:
 
 
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
-    """Return whether keys can animate the property: not one of the animation itself, nor of another datablock."""
+    """Return whether keys can animate the property. It must not belong to animation data or to another datablock."""
     owner_path, name = split(path)
     owner: bpy.types.bpy_struct = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
@@ -294,7 +294,7 @@ def _is_own(datablock: bpy.types.ID, path: str) -> bool:
 
 
 def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> Float32Array:
-    """Return the frames of some rows as float32."""
+    """Return the frames of the given rows as float32."""
     rate = how.rate if table.unit == "SECOND" else 1.0
     exact = table.times[rows].astype(np.float64) * rate + how.frame_start
     beyond = ~(np.abs(exact) <= LAST_FRAME)
@@ -317,14 +317,14 @@ def _at(
     bad: BoolArray,
     fault: Finding,
 ) -> AnimationError:
-    """Return the refusal for the first bad row."""
+    """Return the error for the first invalid row."""
     name = named.name if isinstance(named, Track) else name_of(named)
     line = table.line_of(int(rows[np.argmax(bad)]))
     return AnimationError(Finding("ROW", name, path, arguments=(line, fault)))
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
-    """Return the rotation mode of the owner; raise AnimationError where it has none."""
+    """Return the rotation mode of the owner. Raise AnimationError if it has none."""
     try:
         thing: object = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     except ValueError:
@@ -335,7 +335,7 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
 
 
 def _rotation(owned: Properties, owner: str, quaternions: Float64Array, frames: Float32Array) -> _Keyed:
-    """Convert orientations to the values of the owner's rotation mode; quaternions keep their length."""
+    """Convert orientations to values in the owner's rotation mode. Quaternions keep their length."""
     mode: Any = _mode(owned.datablock, owner)
     track = _known(owned, owner + rotation_property(mode))
     if mode == "QUATERNION":
@@ -356,7 +356,7 @@ def _matrices(
     table: Table,
     rows: npt.NDArray[np.intp],
 ) -> Iterator[_Keyed]:
-    """Decompose matrices for column vectors as Blender does: a mirrored one gets negative scales."""
+    """Decompose matrices for column vectors as Blender does. Mirrored matrices get negative scales."""
     size = 4 if values.shape[1] == 16 else 3
     matrices = values.reshape(-1, size, size)
     axes = matrices[:, :3, :3]
@@ -380,7 +380,7 @@ def _matrices(
 
 
 def _check(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError where the datablock's animation can't be edited."""
+    """Raise AnimationError if the datablock's animation can't be edited."""
     if datablock.library is None and is_without_curves(datablock):
         return
     check_editable(datablock)
@@ -388,7 +388,7 @@ def _check(datablock: bpy.types.ID) -> None:
 
 def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
     track = keyed.track
-    # Tracks of another rotation mode may be locked or driven as well.
+    # Tracks of another rotation mode may also be locked or driven.
     reason = blocking_reason(replace(track, in_use=True), without_keys=True)
     if not reason and edited_outside([track])[0]:
         reason = track.finding("EDITED_OUTSIDE")
@@ -407,7 +407,7 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
 def _write(
     datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report, tell: Callable[[], None] | None
 ) -> None:
-    """Write the keys of a datablock; `tell` is called after each property."""
+    """Write the keys of a datablock. Call `tell` after each property."""
     by_path: dict[str, list[_Keyed]] = {}
     for each in keyed:
         by_path.setdefault(each.track.path, []).append(each)
@@ -438,7 +438,7 @@ def _write(
 
 
 def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
-    """Give keys at the frames of former ones that were not Bezier the interpolation and easing of these."""
+    """Copy the interpolation and easing of previous keys that were not Bezier to keys at their frames."""
     former = before.take((before.interpolation != INTERPOLATION["BEZIER"]) & is_among(before.frames, frames))
     if not len(former):
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Retiming of motions: frame functions are made and removed (see `store/frame_functions.py`, which reads them).
+"""Timing of motions: creates and removes frame functions, which `store/frame_functions.py` reads.
 
-A new frame function is an ordinary F-curve: a few keys, and a modifier where they are repeated or run from 0 to 1. From
-then on it is the animator's.
+A new frame function is an ordinary F-curve with a few keys, and with a modifier if they repeat or run from 0 to 1. The
+animator can edit it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .track_settings import find_track
 
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _MEASURED = 50
-"""Frames between two keys of a frame function at which its speed is measured."""
+"""Maximum number of frames between two keys of a frame function at which its speed is measured."""
 _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 
@@ -48,9 +48,9 @@ class Timing:
     Attributes
     ----------
     curve : bpy.types.FCurve
-        Its F-curve.
+        The F-curve of the frame function.
     speed_change : float or None
-        For constant speed: the largest relative error of the distance per frame, as Blender evaluates the curve; None
+        Maximum relative error of the distance per frame for constant speed, with the curve evaluated by Blender. None
         for other shapes.
     """
 
@@ -71,37 +71,37 @@ def retime(  # noqa: PLR0913
     length: Positive = RETIME["length"].default,
     defaults: Parameters | None = None,
 ) -> Timing:
-    """Give a track, a datablock or a scene a frame function, in place of one that it has; bake to play it.
+    """Create or replace the frame function of a track, datablock or scene. Bake to play the new timing.
 
     Parameters
     ----------
     datablock
-        An object, a camera, a scene: any datablock that can be animated.
+        Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
-        AS_IT_IS: F(t) = t. SCALE: `scale` times the duration, from the first key on. REVERSE: backwards. HOLD: `length`
-        frames of rest at `frame`. LOOP, PING_PONG: from the first key to the last, repeated forwards, or alternating in
-        direction. FRACTION: keys of 0 and 1, which an Envelope modifier maps to the first and the last key.
-        CONSTANT_SPEED: one speed along the path of the track, or of the track `by`; CONSTANT_SPEED_KEYS: one from key
-        to key.
+        AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, from the first key on. REVERSE
+        reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP and PING_PONG repeat the motion
+        from the first to the last key, with PING_PONG reversing every second time. FRACTION has keys with values 0 and
+        1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps one speed along the path
+        of the track, or of the track `by`. CONSTANT_SPEED_KEYS has one speed between each two keys.
     track : str
-        Path of the track that gets it; empty: the datablock gets it, for all its tracks.
+        Path of the track to time. Empty: the datablock, with all its tracks.
     by : str
         Path of the track whose speed becomes constant. Default: `track`.
     of : bpy.types.ID, optional
-        The datablock of the track `by`; for a scene, for example, one of its objects. Default: `datablock`.
+        Datablock of the track `by`, for example one of the objects of a scene. Default: `datablock`.
     scale : float
-        Above 0.
+        Factor of the duration, greater than 0.
     frame : float, optional
-        The frame to hold. Default: in the middle.
+        The frame to hold. Default: the middle.
     length : float
-        Frames for which it is held.
+        Number of frames to hold.
     defaults : mapping, optional
-        Parameters, by name, of keys that have none of their own.
+        Parameters by name, for keys without parameters.
 
     Raises
     ------
     AnimationError
-        There is no motion that can be retimed so, or the datablock can't be edited.
+        There is no motion to which the shape applies, or the datablock can't be edited.
     ValueError
         There is no such shape, or a number is out of range.
 
@@ -158,14 +158,14 @@ def retime(  # noqa: PLR0913
 
 @checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
-    """Remove the frame function of the datablock, or of one of its tracks; bake to play the motion without it.
+    """Remove the frame function of the datablock or of one of its tracks. Bake to play the motion without it.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the frame function.
     track : str
-        Path of the track whose frame function is removed; empty: that of the datablock.
+        Path of the track with the frame function. Empty: the frame function of the datablock.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
 
 
 def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
-    """Return the first and the last frame of the motion: of the keys, or of a scene's range."""
+    """Return the first and last frame of the motion, which is the range of the keys or of a scene."""
     if isinstance(datablock, bpy.types.Scene) and not track:
         first, last = float(datablock.frame_start), float(datablock.frame_end)
     else:
@@ -208,7 +208,7 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
 
 
 def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
-    """Return the F-curve to write to, without keys and modifiers."""
+    """Return the F-curve to write, without keys and modifiers."""
     path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
         raise AnimationError(Finding("TIMING_DRIVEN", name_of(datablock), track, arguments=(path,)))
@@ -222,9 +222,9 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
         channels = editable_channels(datablock)
     group = None
     if track:
-        # The track in the channels just made editable, which may be those of a copy.
+        # Find the track again, because the editable channels may belong to a copy.
         found = find_track(datablock, track)
-        # A bake may have locked the group; a frame function can be edited.
+        # A bake may have locked the group, but a frame function is editable.
         group = None if found.is_baked else found.group
         give_name(datablock, found.path)
     fcurve = _find(channels, path)
@@ -232,7 +232,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
         return channels.new(path, 0, group)
     _check_unlocked(datablock, track, fcurve)
     if len(fcurve.sampled_points):
-        # Blender would continue to play its samples.
+        # Blender would otherwise continue to play the samples.
         channels.remove(fcurve)
         return channels.new(path, 0, group)
     for modifier in list(fcurve.modifiers):
@@ -251,7 +251,7 @@ def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
 
 
 def _write(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
-    """Write linear keys; their VECTOR handles keep the curve straight where the animator makes them Bezier keys."""
+    """Write linear keys. Their VECTOR handles keep the curve straight if the animator makes them Bezier keys."""
     frames, values = np.array(keys).T
     key_curve(fcurve, frames, values)
     for point in fcurve.keyframe_points:
@@ -271,8 +271,8 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
     modifier.reference_value, modifier.default_min, modifier.default_max = 0.0, 0.0, 1.0
     points = modifier.control_points
     points.add(first)
-    # Not `points[0].min = first`: setting a property of a control point tells Blender that a modifier was changed, and
-    # it takes the point's memory for that of the modifier and may crash (4.2 to 5.2).
+    # Not `points[0].min = first`: the setter treats the point as the modifier itself, and accessing its memory may
+    # crash Blender (4.2 to 5.2).
     points.foreach_set("min", [first])
     points.foreach_set("max", [last])
 
@@ -300,7 +300,7 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
 
 
 def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
-    """Return the largest relative error of the distance per frame, in at most `_MEASURED` frames between two keys."""
+    """Return the maximum relative error of the distance per frame, at up to `_MEASURED` frames between two keys."""
     keys = read_coordinates(fcurve)[::2].astype(np.float64)
     edges = np.clip(np.floor(keys), math.ceil(speed.arc.first), math.floor(speed.arc.last))
     spans = [np.linspace(*span, min(int(span[1] - span[0]), _MEASURED) + 1).round() for span in pairwise(edges)]
@@ -308,13 +308,13 @@ def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     ends = np.minimum(frames + 1.0, edges[-1])
     played = [[fcurve.evaluate(frame) for frame in some.tolist()] for some in (frames, ends)]
     ways = speed.arc.at(played[1]) - speed.arc.at(played[0])
-    # In a frame in which a key changes the speed, the distance is in between.
+    # If a key changes the speed within a frame, the distance is between the two speeds.
     wanted = speed.arc.at(speed(ends)) - speed.arc.at(speed(frames))
     moves = wanted > 0.0
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
 
 
 def _notify(fcurve: bpy.types.FCurve) -> None:
-    """Notify Blender, and so Live, of the edit."""
+    """Notify Blender of the edit, and therefore Live."""
     action: Any = fcurve.id_data
     action.update_tag()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys of a track: found by track, path or frame."""
+"""The animator's keys of a track, found by track, path or frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .track_settings import find_track
 
 @record(eq=False)
 class TrackKeys:
-    """Some of the animator's keys of one track, as `track_keys` finds them and `relax` takes them.
+    """Some of the animator's keys of a track, as returned by `track_keys` and used by `relax`.
 
     Examples
     --------
@@ -37,11 +37,11 @@ class TrackKeys:
     datablock: bpy.types.ID
     """The datablock with the track."""
     track: Track
-    """The track, as `find_track` finds it."""
+    """The track, as returned by `find_track`."""
     frames: Float32Array
-    """The frames of the keys, ascending, shape (n,)."""
+    """Ascending frames of the keys, shape (n,)."""
     selected: BoolArray
-    """Mask of keys that are selected, or have a selected handle, in the animation editors, shape (n,)."""
+    """Mask of the keys that are selected or have a selected handle in the animation editors, shape (n,)."""
     own: Mapping[int, OwnKeys]
     """All own keys of the track's channels."""
 
@@ -52,22 +52,22 @@ class TrackKeys:
         return f"{type(self).__name__}({self.track.name!r}, {self.track.path!r}, {len(self)})"
 
     def take(self, rows: BoolArray) -> TrackKeys:
-        """Return the keys of those rows: a mask."""
+        """Return the keys in the mask `rows`."""
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Return each parameter, one number a key, `defaults` where a key has none of its own; raise AnimationError."""
+        """Return each parameter with one value per key. Unset values are `defaults`. Raises AnimationError."""
         return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
-        """Return velocities, one row a key, one number a component; of rotations angular ones; 0 where none was set."""
+        """Return velocities, one row per key and one column per component, angular for rotations, or 0 if not set."""
         return read_velocities(self.track, self.own, self.frames)
 
 
 def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
-    """Find the same keys on their tracks as they are now; raise AnimationError where a track is gone.
+    """Find the same keys on their current tracks. Raise AnimationError if a track is missing.
 
-    Since they were found, Live may have baked the tracks, or the action may have been copied.
+    Live may have baked the tracks in the meantime, or the action may have been copied.
     """
     paths: dict[bpy.types.ID, list[str]] = {}
     for keys in chosen:
@@ -85,7 +85,7 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 
 
 def goes_by_velocities(track: Track) -> bool:
-    """Return whether the track's method takes velocities of its keys; False where its settings can't be read."""
+    """Return whether the track's method uses velocities of its keys. False if its settings can't be read."""
     try:
         return "velocities" in setting_names(track, track.settings)
     except AnimationError:
@@ -93,7 +93,7 @@ def goes_by_velocities(track: Track) -> bool:
 
 
 def interpolations_of(keys: TrackKeys) -> set[str]:
-    """Return the interpolations that the keys are played with: "BEZIER" where the spline begins, whatever was keyed."""
+    """Return the interpolations with which the keys are played. Keys that begin a spline segment have "BEZIER"."""
     names = {number: name for name, number in INTERPOLATION.items()}
     found = set()
     for own in keys.own.values():
@@ -105,19 +105,19 @@ def interpolations_of(keys: TrackKeys) -> set[str]:
 
 @checked
 def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
-    """Return all of the animator's keys of a track, so that `relax` can change keys of several tracks together.
+    """Return all of the animator's keys of a track, for example for relaxing keys of several tracks together.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the track.
     track : str
-        Its path, as for `find_track`.
+        Path of the track, as for `find_track`.
 
     Returns
     -------
     TrackKeys
-        The keys; `take` with a mask, one boolean a key, leaves some of them.
+        The keys. `take` selects a subset with a mask of one boolean per key.
 
     Raises
     ------
@@ -141,14 +141,14 @@ def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
 
 
 def keys_on_paths(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> list[TrackKeys]:
-    """Return all of the animator's keys of each track of the datablock that has one of these paths."""
+    """Return all of the animator's keys of each track of the datablock with one of the given paths."""
     tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
     found = zip(tracks, read_all_own_keys(tracks), strict=True)
     return [keys_read(datablock, track, list(track.channels), own) for track, own in found]
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
-    """Return the one key at `frame`; raise AnimationError where there is none."""
+    """Return the key at `frame`. Raise AnimationError if there is none."""
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
@@ -157,17 +157,17 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
 
 
 def keys_read(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
-    """Return all keys, of which those are selected that are so on a visible channel."""
+    """Return all keys. Keys selected on a visible channel are marked as selected."""
     frames = union([channel.keys.frames for channel in own.values()])
     selected = union([_selected(track, index, own[index].keys) for index in visible if index in own])
     return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
 
 
 def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
-    """Return the frames of a channel's own keys that are selected in the animation editors, or one of their handles."""
+    """Return the frames of a channel's own keys that are selected, or have a selected handle, in animation editors."""
     if not track.is_baked:
         return own.frames[_any_flag(own)]
-    # The saved keys have the selection of before the bake.
+    # The saved keys have the selection from before the bake.
     fcurve = track.channels.get(index)
     if fcurve is None:
         return own.frames[:0]

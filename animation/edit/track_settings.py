@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of TCB tracks, and access to tracks for editing; Enable itself is in enable.py."""
+"""Settings of TCB tracks, and access to tracks for editing. Enable is in enable.py."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .change_own_curves import bake_again, save_own_keys
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
-    """Return the channels to edit, and the track in them, which is another one where the action had to be copied.
+    """Return the channels for editing and the track in them, which differs if the action had to be copied.
 
-    Raises AnimationError where the track can't be changed.
+    Raises AnimationError if the track can't be changed.
     """
     check_editable(datablock)
     (reason,) = blocking_reasons([track])
     if reason:
         raise AnimationError(reason)
     channels = editable_channels(datablock)
-    # The action was copied just now, or for another of these tracks.
+    # The action may have been copied, now or for another of the tracks.
     if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):
         track = next(found for found in find_tracks(datablock, channels) if found.path == track.path)
     return channels, track
@@ -39,24 +39,25 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
 
 @checked
 def find_track(datablock: bpy.types.ID, name: str) -> Track:
-    """Find the track with that path.
+    """Find a track by its path.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the track.
     name : str
-        Its path; `rotation` is the track of the present rotation mode, `pose.bones["Arm"].rotation` that of a bone.
+        Path of the track. `rotation` is the track of the current rotation mode, `pose.bones["Arm"].rotation` for a
+        bone.
 
     Returns
     -------
     Track
-        It has its `path`, and the F-curves of its channels.
+        The track, with its `path` and the F-curves of its channels.
 
     Raises
     ------
     AnimationError
-        There is no such track; the text lists those that exist.
+        There is no such track. The text lists the existing tracks.
 
     Examples
     --------
@@ -77,25 +78,25 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set settings of a TCB track; a baked one is baked again, others use them with the next update.
+    """Change settings of a TCB track. A baked track is baked again, others use the settings with the next update.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the track.
     track : str
-        Its path, as for `find_track`.
+        Path of the track, as for `find_track`.
     **choices : str
-        With the identifiers that `bpy.ops.tcb.track_choose` offers. Of all tracks: `method`, and `cycle`, how the
-        track goes on outside its keys. Of rotations only: `ends`, by which rule a rotation of the method TCB leaves its
-        first key and comes to its last; `construction`, by which formulas it goes from key to key; `path`, whether it
-        turns the shorter way; `angles`, the method of the angles of ROLL_PITCH_YAW. What the track's kind or method
-        does not use is kept, and has no effect.
+        Settings with the identifiers of `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for the
+        motion outside the keys. Rotations also have `ends`, the rule of the method TCB for the first and last key, and
+        `construction`, the formulas between keys. `path` defines whether they turn the shorter way. `angles` is the
+        method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored without
+        effect.
 
     Raises
     ------
     AnimationError
-        There is no such TCB track, or the method is not for its kind. Nothing was changed.
+        There is no such TCB track, or it does not support the method. Nothing was changed.
     ValueError
         There is no such setting or option.
 
@@ -116,14 +117,14 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         settings = chosen(settings, choice, option)
     made_by(found, settings)
     if found.is_baked:
-        # One that was edited outside is refused.
+        # Refuses a track that was edited outside TCB.
         writable(datablock, found)
     channels = editable_channels(datablock)
     changed = find_track(datablock, found.path)
     assert changed.state is not None
     before, changed.state = changed.state, replace(changed.state, settings=settings)
     if changed.is_baked:
-        # The records of handles are those of other settings.
+        # The records of handles belong to other settings.
         save_own_keys(channels, changed, {})
         bake_again(channels, [changed], [before])
     else:

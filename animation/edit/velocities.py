@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Velocities and accelerations of TCB tracks as custom properties.
 
-They are the derivatives of the splines through the keys; the samples of a bake have no effect on them.
+They are derivatives of the splines through the keys, independent of the samples of a bake.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ _GROUP = "TCB Velocities"
 
 @dataclass(frozen=True)
 class Velocities:
-    """Choose which velocities, accelerations and speeds are written, and how.
+    """Options for writing velocities, accelerations and speeds.
 
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
-        Of rotations angular ones: radians, in the parent's frame. The speed is the length of the velocity.
+        Angular for rotations, in radians, in the parent's frame. The speed is the magnitude of the velocity.
     step : float
-        Frames from sample to sample; may be less than 1.
+        Frames between samples, which may be less than 1.
     unit : "FRAME" or "SECOND"
-        The unit of time.
+        Unit of time.
     rate : float
         Frames per second.
     defaults : mapping of parameter name to float
-        For keys that have no parameters of their own.
+        Parameters by name, for keys without parameters.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Velocities:
 
 @record(eq=False)
 class _Moving:
-    """A TCB track, its splines, and the frame functions that play them."""
+    """A TCB track with its splines and the frame function that times it."""
 
     track: Track
     splines: list[TrackSpline]
@@ -105,33 +105,32 @@ class _Moving:
 def write_velocities(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, how: Velocities | None = None
 ) -> Report:
-    """Write the velocities of the datablock's TCB tracks as custom properties, of bones' tracks on the bones.
+    """Write the velocities of the datablock's TCB tracks as custom properties. Velocities of bones are on the bones.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Write only tracks whose paths start with one of the prefixes.
     how : Velocities, optional
-        With no quantity, those that were written before are removed.
+        Options. Without quantities, previously written properties are removed.
 
     Returns
     -------
     Report
-        Its samples are those of all components together. What was written before of the same tracks is replaced.
+        `samples` counts all components. Previously written properties of the same tracks are replaced.
 
     Raises
     ------
     AnimationError
-        Nothing was written: there is no TCB track, or one can't be evaluated.
+        There is no TCB track, or a track can't be evaluated. Nothing was written.
 
     Notes
     -----
-    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed. By such
-    a name the F-curves, which have plain linear keys, are recognized as no tracks: no bake, Restore or Remove changes
-    them, and after an edit they stay as they are until they are written again. If a frame function times the track, the
-    properties describe the motion as played.
+    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed.
+    F-curves with such names have ordinary linear keys and are not tracks. They are unchanged by a bake, Restore, Remove
+    or edit until they are written again. If a frame function times the track, the properties describe the timed motion.
 
     Examples
     --------
@@ -140,7 +139,7 @@ def write_velocities(
     >>> animation.write_velocities(ball, ["location"], how).samples
     40
     >>> bpy.context.scene.frame_set(1)
-    >>> round(ball["tcb_location_speed"], 3)  # units a frame
+    >>> round(ball["tcb_location_speed"], 3)  # units per frame
     0.319
     """
     how = how or Velocities()
@@ -168,9 +167,9 @@ def write_velocities(
 
 
 def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
-    """Return the TCB tracks in use with their splines; report those that can't be baked.
+    """Return the TCB tracks in use with their splines. Report tracks that can't be baked.
 
-    Raises AnimationError where no track is left.
+    Raises AnimationError if no track remains.
     """
     found = []
     for track in find_tracks(datablock, channels_of(datablock), prefixes):
@@ -195,10 +194,10 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
-    """Return every step from the first end, and the last, which replaces a step that is too close to it."""
+    """Return frames at each step from the first to the last, which replaces a frame too close to it."""
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
-    # Rounded as frames of keys are, so that values belong to exactly these frames.
+    # Rounded to float32 like key frames, so that values are exact at these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
     if high - rounded[-1] < 1e-3 * step:
         return rounded
@@ -207,7 +206,7 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
 
 
 def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
-    """Return the quantities by name, shape (samples, components); add a note on those that the method does not have."""
+    """Return the quantities by name, shape (samples, components). Note quantities that the method lacks."""
     track = each.track
     measured: dict[str, Float64Array] = {}
     timing = None if each.function is None else each.function.with_rates(frames)
@@ -236,13 +235,13 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
 
 
 def _kind(track: Track, quantity: Quantity) -> str:
-    """Return the name of the quantity, an angular one for rotations."""
+    """Return the name of the quantity, which is angular for rotations."""
     angular = track.is_rotation and quantity != "SPEED"
     return ("angular_" if angular else "") + quantity.lower()
 
 
 def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
-    """Return the owner of the custom properties, the bone or else the datablock, and its path."""
+    """Return the owner of the custom properties, which is the bone or else the datablock, and its path."""
     owner = split(track.path)[0]
     if is_bones(owner):
         path = owner.removesuffix(".")
@@ -262,7 +261,7 @@ def _write(
 
 
 def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> None:
-    """Remove what was written before of these tracks."""
+    """Remove previously written properties of these tracks."""
     kinds = {_kind(track, quantity) for track in tracks for quantity in QUANTITIES}
     for track in tracks:
         owner, path = _owner(datablock, track)
@@ -279,7 +278,7 @@ def _remove_curves(channels: Channels, path: str) -> None:
 
 
 def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether the datablock has written velocities; `prefixes` as in `write_velocities`."""
+    """Return whether the datablock has written velocities. `prefixes` are as in `write_velocities`."""
     try:
         return any(True for _ in _written(channels_of(datablock), prefixes))
     except AnimationError:
@@ -287,13 +286,13 @@ def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = Non
 
 
 def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
-    """Return the paths of the F-curves that were written."""
+    """Return the paths of the written F-curves."""
     starts = ("",) if prefixes is None else tuple(prefixes)
     return (c.data_path for c in channels if c.data_path.startswith(starts) and is_derived(c.data_path))
 
 
 def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
-    """Remove all that was written, whether its tracks still exist or not."""
+    """Remove all written properties, even if their tracks no longer exist."""
     channels = editable_channels(datablock)
     paths = list(_written(channels, prefixes))
     if not paths:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's F-curves as NumPy arrays, and back."""
+"""Conversion between F-curves and NumPy arrays."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why what animates a datablock can't be edited: no animation, NLA strips only, no slot, several layers.
+"""Reasons why a datablock's animation can't be edited: no animation, NLA strips only, no slot, several layers.
 
-Of an action with more than one layer or strip not the keys of one set of F-curves play.
+In an action with more than one layer or strip, the motion depends on more than one set of F-curves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..errors import AnimationError, Finding
 
 
 def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:
-    """Return the action that the datablock plays now; raise AnimationError where there is none to edit."""
+    """Return the action that the datablock plays. Raise AnimationError if there is no action to edit."""
     animation = animation_data(datablock)
     if animation is None or animation.action is None:
         if animation is not None and any(track.strips for track in animation.nla_tracks):
@@ -29,14 +29,14 @@ def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:
 
 
 def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> AnimationError:
-    """Return the error for a datablock that its action has no F-curves for."""
+    """Return the error for a datablock without F-curves in its action."""
     return AnimationError(Finding("NO_FCURVES", name_of(datablock), arguments=(action.name,)))
 
 
 def layered_reason(action: bpy.types.Action) -> Finding | None:
-    """Return why an action with more than one layer or strip is not edited; None where it has one of each at most.
+    """Return the reason for not editing an action with more than one layer or strip, or None if it can be edited.
 
-    Blender 5.2 reads and plays such actions, but does not make them yet.
+    Blender 5.2 reads and plays multi-layer actions, but cannot create them yet.
     """
     layers = action.layers if HAS_SLOTS else ()
     strips = sum(len(layer.strips) for layer in layers)
@@ -46,13 +46,13 @@ def layered_reason(action: bpy.types.Action) -> Finding | None:
 
 
 def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
-    """Raise AnimationError where the action, which animates the datablock, has more than one layer or strip."""
+    """Raise AnimationError if the datablock's action has more than one layer or strip."""
     reason = layered_reason(action)
     if reason:
         raise AnimationError(reason.on(name_of(datablock)))
 
 
 def layered_refusals(action: bpy.types.Action) -> list[Finding]:
-    """Return a refusal for each datablock that the action animates, where it has more than one layer or strip."""
+    """Return a refusal for each datablock animated by an action with more than one layer or strip, else none."""
     reason = layered_reason(action)
     return [reason.on(name_of(user)) for user in users_of(action)] if reason else []

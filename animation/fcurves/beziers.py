@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation of Bezier segments of F-curves as Blender does it, many at once.
+"""Vectorized evaluation of Bezier F-curve segments, as in Blender.
 
 Source: docs/formulas, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
 computes in float32; this module computes in float64.
@@ -15,17 +15,17 @@ import numpy.typing as npt
 from .keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, Keyframes, made_like, merged
 
 _SOLVED = 1e-12
-"""Relative to the segment's length: far below the precision of a float32 frame."""
+"""Tolerance relative to the segment length, far below the precision of a float32 frame."""
 _UPRIGHT = 1e-6
-"""Relative to the segment's mean rate: where frames change more slowly with the parameter, the tangent is vertical."""
+"""Minimum rate of frames relative to the segment's mean rate. Below it, the tangent is vertical."""
 _STEPS = 60
-"""An upper limit: bisection alone converges in 40 steps."""
+"""Iteration limit. Bisection converges in 40 steps."""
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
-    """Return which keys begin a Bezier segment whose handles point into it; the last key begins none.
+    """Return a mask of the keys that begin a Bezier segment whose handles both point into it.
 
-    In other segments the cubic may have several roots, and the value depends on which one Blender takes first.
+    In other segments the cubic may have several roots, and the value depends on the root that Blender finds first.
     """
     plain = np.zeros(len(keys), dtype=np.bool_)
     frames = keys.frames
@@ -35,9 +35,9 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame, each in the plain segment that begins at a given key.
+    """Return values at frames, or derivatives per frame. `begin` has the key at the start of each frame's segment.
 
-    `nu` is the order of the derivative: 0 (values), 1 or 2.
+    The segments must be plain. `nu` is the order of the derivative: 0 (values), 1 or 2.
     """
     used = np.zeros(len(keys), dtype=np.bool_)
     used[begin] = True
@@ -61,9 +61,9 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
 
 
 def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
-    """Insert keys at ascending frames, each in a plain segment, without changing the curve.
+    """Insert keys at ascending frames in plain segments without changing the curve.
 
-    By de Casteljau's construction.
+    Uses de Casteljau's algorithm.
     """
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     first, inverse = np.unique(begin, return_inverse=True)
@@ -72,7 +72,7 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
     co = _polar(segments.points[:, inverse], t, t, t)
     co[:, 0] = frames
     result = merged(keys, made_like(keys.take(begin), co, co, co))
-    # The parameter of each key of the result in its segment, and that of the next key.
+    # Parameters of each key of the result and of the key after it, within the original segment.
     places = np.searchsorted(result.frames, frames)
     here, there = np.zeros(len(result)), np.ones(len(result))
     here[places], there[places - 1] = t, t
@@ -85,18 +85,18 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
 
 
 class _Segments(NamedTuple):
-    """Bezier segments as Blender plays them: vectors of frame and value, shape (n, 2) each."""
+    """Bezier segments with handles limited as in Blender: vectors of frame and value, shape (n, 2) each."""
 
     start: Float64Array
     chord: Float64Array
     leaving: Float64Array
-    """From the start to the first handle."""
+    """Vectors from the start to the first handle."""
     arriving: Float64Array
-    """From the second handle to the end."""
+    """Vectors from the second handle to the end."""
 
     @classmethod
     def of(cls, keys: Keyframes, first: IndexArray) -> _Segments:
-        """Make the segments that begin at the given keys."""
+        """Create the segments that begin at the given keys."""
         start, end = keys.co[first].astype(np.float64), keys.co[first + 1].astype(np.float64)
         chord = end - start
         leaving, arriving = keys.handle_right[first] - start, end - keys.handle_left[first + 1]
@@ -114,10 +114,10 @@ class _Segments(NamedTuple):
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the parameters at frames, and the coefficients of the cubics of frames and of values.
 
-        `inverse` is the number of the segment for each frame. Frames are relative to the segment's start and length.
+        `inverse` is the segment index of each frame. Frames are relative to the start and length of their segment.
         """
         _, chord, leaving, arriving = self
-        # Coefficients of the parameter's powers: frames, relative to the segment's length, and values.
+        # Power coefficients of the frames, relative to the segment length, and of the values.
         cubic = np.stack(
             [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
         )
@@ -128,9 +128,9 @@ class _Segments(NamedTuple):
 
 
 def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Array) -> Float64Array:
-    """Return the polar form of cubics with these control points, shape (n, 2).
+    """Return the polar form of cubics with the given control points, shape (n, 2).
 
-    At (a, a, b) it is the first handle of the part from a to b, at (a, b, b) the second one.
+    At (a, a, b) it is the first handle of the part from a to b. At (a, b, b) it is the second handle.
     """
     x, y, z = 1.0 - a, 1.0 - b, 1.0 - c
     weights = np.stack([x * y * z, a * y * z + x * b * z + x * y * c, a * b * z + a * y * c + x * b * c, a * b * c])
@@ -139,7 +139,7 @@ def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Arr
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
-    """Return the parameters at which cubics rising from 0 to 1 are u: Newton's method, safeguarded by bisection."""
+    """Solve cubics that rise from 0 to 1 for the parameters where they equal u, by Newton's method with bisection."""
     result = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
     t, going = u, np.arange(len(u))

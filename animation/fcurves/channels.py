@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The F-curves that animate a datablock, in every Blender version.
+"""Access to the F-curves of a datablock in all supported Blender versions.
 
-4.2 keeps F-curves in the action itself; 4.4 and later keep them per slot, in channelbags. The slot is always the one
-that the datablock's animation data names, never the first one of the action.
+Blender 4.2 stores F-curves in the action. 4.4 and later store them per slot, in channelbags. This module always uses
+the slot assigned in the datablock's animation data, never simply the first slot of the action.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from .action_refusals import check_one_layer, editable_action, layered_reason, w
 
 @record()
 class Channels:
-    """The F-curves of one slot of one action (before slots: of the action)."""
+    """The F-curves of one slot of one action, or of the whole action in versions without slots."""
 
     action: bpy.types.Action
     slot_handle: int
-    """0 where the action has no slots."""
+    """0 if the action has no slots."""
     bag: Any
-    """The channelbag, or in 4.2 the action: both have `fcurves` and `groups`."""
+    """The channelbag, or the action in 4.2. Both have `fcurves` and `groups`."""
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Return a key that is equal for two datablocks that share their F-curves."""
+        """Return a hashable key that is equal for datablocks that share their F-curves."""
         return self.action.as_pointer(), self.slot_handle
 
     def __iter__(self) -> Iterator[bpy.types.FCurve]:
         return iter(self.bag.fcurves)
 
     def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
-        """Add an F-curve that is not selected, in a channel group.
+        """Add an unselected F-curve to a channel group.
 
-        The group is given itself or by name, and made where no group has that name.
+        `group` is a group or a name. A missing group is created.
         """
         fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
-        # Blender selects a new F-curve; and if any channel is selected, it pastes and inserts keys in selected channels
-        # only.
+        # Blender selects new F-curves. While any channel is selected, Blender pastes and inserts keys only in selected
+        # channels.
         fcurve.select = False
         if isinstance(group, str):
             group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
@@ -56,9 +56,9 @@ class Channels:
 
 
 def channels_of(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
+    """Return the F-curves that animate `datablock`. In NLA tweak mode, these belong to the tweaked strip.
 
-    Raises AnimationError where there are none, with the reason.
+    Raises AnimationError with the reason if there are none.
     """
     action = editable_action(datablock)
     if not HAS_SLOTS:
@@ -71,9 +71,9 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
 
 
 def strip_channels(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
-    """Return the F-curves that an NLA strip of the datablock plays.
+    """Return the F-curves played by an NLA strip of the datablock.
 
-    Raises AnimationError where there are none, or several layers, with the reason.
+    Raises AnimationError with the reason if there are none or if the action has several layers.
     """
     action: Any = strip.action
     if not HAS_SLOTS:
@@ -87,14 +87,14 @@ def strip_channels(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channe
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
-    """Return the datablocks that each of these sets of F-curves animates now, in order of name."""
+    """Return the datablocks animated by each set of F-curves, sorted by name."""
     every = list(every)
     users = users_of_each(list(dict.fromkeys(channels.action for channels in every)))
     return [[user for user in users[channels.action] if animates(channels, user)] for channels in every]
 
 
 def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
-    """Return whether these F-curves animate the datablock."""
+    """Return whether the F-curves animate the datablock."""
     try:
         return channels_of(datablock).identity == channels.identity
     except AnimationError:
@@ -102,24 +102,24 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
 
 
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
-    """Yield the F-curves of every slot of `action`.
+    """Yield the F-curves of each slot of `action`.
 
-    For an action with several layers or strips they are those of each strip, and must only be read.
+    An action with several layers or strips yields the F-curves of each strip. These are read-only.
     """
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return
     for strip in _keyframe_strips(action):
         for slot in action.slots:
-            # Iterating over `channelbags` gives references with their owners, and from 5.0 every key read from one gets
-            # these owners too: reading takes five times as long.
+            # Iterating over `channelbags` yields references with owners. From 5.0 on, each key read through them gets
+            # these owners too, which makes reading five times slower.
             bag = strip.channelbag(slot)
             if bag is not None:
                 yield Channels(action, slot.handle, bag)
 
 
 def new_action(datablock: bpy.types.ID, name: str) -> Channels:
-    """Assign a new action without F-curves to the datablock, in place of one that it may have."""
+    """Assign a new action without F-curves to the datablock, replacing its current action."""
     animation = datablock.animation_data_create()
     action: Any = bpy.data.actions.new(name)
     animation.action = action
@@ -132,7 +132,7 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
 
 
 def is_without_curves(datablock: bpy.types.ID) -> bool:
-    """Return whether the datablock has no F-curves yet and can get some."""
+    """Return whether the datablock has no F-curves but can have some."""
     animation = animation_data(datablock)
     if animation is None:
         return True
@@ -145,7 +145,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 
 
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves as `channels_of` does; where there are none, make the action or channelbag for them."""
+    """Return the F-curves as `channels_of` does, and create the action or channelbag if it is missing."""
     if is_without_curves(datablock):
         animation = animation_data(datablock)
         if animation is None or animation.action is None:
@@ -158,7 +158,7 @@ def ensured_channels(datablock: bpy.types.ID) -> Channels:
 
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
-    """Assign `action`, and in versions with slots its slot of that handle, to `datablock`."""
+    """Assign `action` to the datablock, with the slot of the given handle in versions with slots."""
     animation: Any = animation_data(datablock)
     animation.action = action
     if HAS_SLOTS:
@@ -166,9 +166,9 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
 
 
 def evaluate_anew(action: bpy.types.Action) -> None:
-    """Make Blender evaluate the action anew at the current frame.
+    """Make Blender reevaluate the action at the current frame.
 
-    Poses that are not keyed are lost. `update_tag` without more keeps them, and evaluates no keys written in bulk.
+    This discards unkeyed poses. `update_tag` alone keeps them, but does not evaluate keys that were written in bulk.
     """
     action.update_tag(refresh={"TIME"})
 
@@ -182,7 +182,7 @@ def played_now(users: Iterable[bpy.types.ID], fcurves: Iterable[bpy.types.FCurve
 
 
 def evaluate_if(changed: bool, action: bpy.types.Action) -> None:
-    """Evaluate the action anew if values at the current frame have changed; else poses that are not keyed stay."""
+    """Reevaluate the action if values at the current frame have changed. Otherwise, unkeyed poses are kept."""
     if changed:
         evaluate_anew(action)
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's, and the one that repeats a curve played with handles."""
+"""Cycles modifiers of F-curves: the animator's own, and the modifier that repeats a curve played by handles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 
 _OURS = "TCB Cycles"
 _PLAIN = "Cycles"
-"""Blender's name for a Cycles modifier."""
+"""Blender's identifier of the Cycles modifier."""
 _REPEATS = {
     "mute": False,
     "mode_before": "REPEAT",
@@ -19,23 +19,23 @@ _REPEATS = {
     "use_restricted_range": False,
     "use_influence": False,
 }
-"""The settings with which our modifier repeats the whole curve endlessly."""
+"""Settings of our modifier, which repeats the whole curve endlessly."""
 
 
 def repeats(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether a Cycles modifier of the animator's repeats the curve."""
+    """Return whether one of the animator's Cycles modifiers repeats the curve."""
     return any(
         modifier.type == "CYCLES" and not modifier.mute and modifier.name != _OURS for modifier in fcurve.modifiers
     )
 
 
 def can_repeat(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether the curve can get our Cycles modifier, which Blender requires to be the first modifier."""
+    """Return whether our Cycles modifier can be added. Blender requires it to be the first modifier."""
     return all(modifier.name == _OURS for modifier in fcurve.modifiers)
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
-    """Add or reset our Cycles modifier, which repeats the curve endlessly, or remove it where it isn't `wanted`."""
+    """Add or reset our Cycles modifier, which repeats the curve endlessly. Remove it if it is not `wanted`."""
     ours = _ours(fcurve) if wanted or len(fcurve.modifiers) else []
     if not (ours or wanted):
         return
@@ -45,7 +45,7 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
         return
     modifier = ours[0] if ours else fcurve.modifiers.new("CYCLES")
     for name, right in {"name": _OURS, **_REPEATS}.items():
-        # Each assignment makes Blender update the animation.
+        # Each assignment triggers an animation update.
         if getattr(modifier, name) != right:
             setattr(modifier, name, right)
 
@@ -56,7 +56,7 @@ def repeats_by_us(fcurve: bpy.types.FCurve) -> bool:
 
 
 def remove_cycles(fcurve: bpy.types.FCurve) -> None:
-    """Rename our modifier, so that it is one like any other."""
+    """Turn our modifier into an ordinary one by renaming it."""
     for modifier in _ours(fcurve):
         modifier.name = _PLAIN
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation of Blender's interpolation types, all but Bezier, in closed form with derivatives.
+"""Closed-form evaluation of all F-curve interpolation types except Bezier, with derivatives.
 
-Each easing type is a function of the elapsed fraction of the segment's duration, from 0 at its start to 1 at its end,
-for "ease in"; "ease out" is the same backwards, "ease in and out" one half of each. Penner's equations, in float64,
-with Blender's changes to the exponential and elastic ones, whose amplitude and period are in units of the value and in
-frames.
+Each easing type is a function of the elapsed fraction of the segment, from 0 at its start to 1 at its end. The
+functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of each. They are
+Penner's equations in float64. As in Blender, the exponential and elastic equations are modified, with amplitude in
+units of the value and period in frames.
 
 Source: docs/formulas, "Easing types of F-curves".
 """
@@ -19,26 +19,26 @@ from ..records import record
 from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray, Float64Array
 
 Derivatives = tuple[Float64Array, Float64Array, Float64Array]
-"""A function's values, and its first and second derivatives."""
+"""Values, first derivatives and second derivatives of a function."""
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
-"""Types whose automatic easing is "ease out"; that of the others is "ease in"."""
+"""Types whose automatic easing is "ease out". The other types have "ease in"."""
 _FLATTEST = float(np.finfo(np.float32).eps)
-"""The circular easing ends with a vertical tangent. Its derivatives are computed at most as close to the end as float32
-distinguishes frames."""
+"""Smallest distance from the end at which the derivatives of circular easing are computed, as a fraction of the
+segment. The tangent is vertical at the end, and float32 does not distinguish closer frames."""
 _IN_AND_OUT = 1.525
-"""Factor of the overshoot of Back where it eases in and out."""
+"""Overshoot factor of Back for "ease in and out"."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
-"""The parabolas of Bounce, in reversed time: the end of each and its vertex, both in units of 1 / 2.75 of the duration,
-and the height of the vertex."""
+"""End, vertex and vertex height of each parabola of Bounce, in reversed time. The first two are in units of 1 / 2.75 of
+the duration."""
 
 
 @record(eq=False)
 class Segments:
-    """Segments of one interpolation type, one number each, shape (n,)."""
+    """Segments of one interpolation type. Each field has one number per segment, shape (n,)."""
 
     change: Float64Array
-    """The value of the second key minus that of the first."""
+    """Value of the second key minus value of the first key."""
     duration: Float64Array
     """In frames."""
     back: Float64Array
@@ -47,9 +47,9 @@ class Segments:
 
 
 def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
-    """Return how far the values of segments of one type have changed at `t`, with derivatives by t; shape (n,) each.
+    """Return the change of value in segments of one type at `t`, with its derivatives by t, shape (n,) each.
 
-    `easing` is the easing of each segment; it and the segments' numbers may also be single elements for all.
+    `easing` has the easing of each segment. It and the fields of `segments` may also have one element for all segments.
     """
     none = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:
@@ -90,7 +90,7 @@ def _power(degree: int) -> Callable[[Float64Array, Segments, BoolArray], Derivat
 
 def _exponential(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
     rate, least = 10.0 * np.log(2.0), 2.0**-10
-    # Blender shifts and scales it so that it starts at 0.
+    # Blender shifts and scales the function so that it starts at 0.
     power = 2.0 ** (10.0 * (t - 1.0)) / (1.0 - least)
     return power - least / (1.0 - least), rate * power, rate**2 * power
 
@@ -120,11 +120,11 @@ def _bounce(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivativ
 
 
 def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
-    """Return values, not fractions of the change: the curve oscillates even where the change is 0."""
+    """Return values instead of fractions of the change, because the curve oscillates even if the change is 0."""
     change, duration = segments.change, segments.duration
     period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
     size = np.abs(change)
-    # Where the amplitude is less than the change, Blender oscillates by the change, reduced along the segment.
+    # If the amplitude is less than the change, Blender uses the change, reduced along the segment, as the amplitude.
     short = (segments.amplitude == 0.0) | (segments.amplitude < size)
     swing = np.where(short, change, segments.amplitude)
     lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
@@ -161,4 +161,4 @@ _PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = 
     INTERPOLATION["BACK"]: _back,
     INTERPOLATION["BOUNCE"]: _bounce,
 }
-"""Fractions of the change, for "ease in"; the last argument: whether the segment eases in and out."""
+"""Functions for the fraction of the change with "ease in". The last argument is true for "ease in and out"."""

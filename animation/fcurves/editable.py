@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks whether a datablock's animation can be edited: linked data can't, an override gets a copy of its own."""
+"""Checks whether a datablock's animation can be edited. Linked data can't, and an override gets a local copy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .channels import Channels, assign, channels_of
 
 
 def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = None) -> Channels:
-    """Return the F-curves of the datablock for editing; raise AnimationError for linked data.
+    """Return the F-curves of the datablock for editing. Raise AnimationError if its data is linked.
 
-    A library override of an object whose action is linked gets a copy of the action here; a note says so.
+    A library override with a linked action gets a local copy of the action, which `notes` reports.
     """
     channels = check_editable(datablock)
     if channels.action.library is None:
@@ -26,13 +26,13 @@ def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = Non
 
 
 def check_not_linked(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError for a linked datablock."""
+    """Raise AnimationError if the datablock is linked."""
     if datablock.library is not None:
         raise AnimationError(Finding("LINKED", name_of(datablock)))
 
 
 def check_editable(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate the datablock; raise AnimationError where its animation can't be edited."""
+    """Return the F-curves that animate the datablock. Raise AnimationError if they can't be edited."""
     check_not_linked(datablock)
     channels = channels_of(datablock)
     action = channels.action
@@ -44,7 +44,7 @@ def check_editable(datablock: bpy.types.ID) -> Channels:
 
 
 def check_not_tweaked(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
+    """Raise AnimationError if an NLA strip is in tweak mode, in which Blender refuses to assign another action."""
     animation = animation_data(datablock)
     if animation is not None and animation.use_tweak_mode:
         raise AnimationError(Finding("TWEAKED", name_of(datablock)))

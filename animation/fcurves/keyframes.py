@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The keys of an F-curve as arrays, read and written in bulk, bit for bit.
 
-`keyframe_points.add` and `foreach_set` are some fifty times faster than `keyframe_insert`, and, where
-`FCurve.update` is not called after them, they leave every value as it was given.
+`keyframe_points.add` and `foreach_set` are about fifty times faster than `keyframe_insert`. They store all values
+unchanged unless `FCurve.update` is called afterward.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
 AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""For each handle type: whether Blender places the handle itself."""
+"""Whether Blender places the handle automatically, for each handle type."""
 AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""
 
-# Blender's values for a new key; used where a key's own are not known.
+# Blender's values for new keys, used if a key's own values are unknown.
 DEFAULT_BACK = 1.70158
 DEFAULT_AMPLITUDE = 0.8
 DEFAULT_PERIOD = 4.1
@@ -49,9 +49,9 @@ DEFAULT_PERIOD = 4.1
 
 @record()
 class Keyframes:
-    """The keys of a channel in order of frame.
+    """The keys of a channel, ordered by frame.
 
-    Fields are named as those of `bpy.types.Keyframe`; `co` and handles have the shape (n, 2), the others (n,).
+    Fields have the names of `bpy.types.Keyframe` attributes. `co` and handles have shape (n, 2), the others (n,).
     """
 
     co: Float32Array
@@ -82,7 +82,7 @@ class Keyframes:
 
     @property
     def stepped(self) -> BoolArray:
-        """Return which keys have CONSTANT interpolation: a spline ends there, on both sides."""
+        """Return a mask of the keys with CONSTANT interpolation, where a spline ends on both sides."""
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
@@ -92,11 +92,11 @@ class Keyframes:
         return {name: getattr(self, name) for name in NAMES}
 
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
-        """Return the keys of those rows: indices, or a mask."""
+        """Return the keys at the given indices or in a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
 
     def replaced(self, rows: BoolArray, others: Keyframes) -> Keyframes:
-        """Return the keys with others in place of those of the mask `rows`."""
+        """Return a copy with `others` in place of the keys in the mask `rows`."""
         result = self.copy()
         for name in NAMES:
             getattr(result, name)[rows] = getattr(others, name)
@@ -106,7 +106,7 @@ class Keyframes:
         return Keyframes(**{name: getattr(self, name).copy() for name in NAMES})
 
     def with_(self, **arrays: npt.NDArray[np.generic]) -> Keyframes:
-        """Return the keys with these arrays in place of their own."""
+        """Return a copy with the given arrays in place of the current ones."""
         others = {name: getattr(self, name) for name in NAMES if name not in arrays}
         return Keyframes(**others, **arrays)  # type: ignore[arg-type]
 
@@ -126,17 +126,17 @@ FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
 KINDS = ("handle_left_type", "handle_right_type", "interpolation")
 UNPLACED = (*SIDES, *KINDS)
-"""The attributes, apart from frame and value, that a bake changes."""
+"""Attributes besides frame and value that a bake changes."""
 
 
 def both(pairs: BoolArray) -> BoolArray:
-    """Return for pairs, shape (n, 2), whether both are true, in a tenth of the time of `all`."""
+    """Return a mask of the pairs, shape (n, 2), with both elements true. Takes a tenth of the time of `all`."""
     true: BoolArray = pairs[:, 0] & pairs[:, 1]
     return true
 
 
 def either(pairs: BoolArray) -> BoolArray:
-    """Return for pairs, shape (n, 2), whether one is true, in a tenth of the time of `any`."""
+    """Return a mask of the pairs, shape (n, 2), with any element true. Takes a tenth of the time of `any`."""
     true: BoolArray = pairs[:, 0] | pairs[:, 1]
     return true
 
@@ -145,26 +145,26 @@ NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DT
 
 
 def read_floats(fcurve: bpy.types.FCurve, name: str) -> Float32Array:
-    """Read one of the keys' floats: `back`, `amplitude` or `period`."""
+    """Read a float attribute of the keys: `back`, `amplitude` or `period`."""
     floats = np.empty(len(fcurve.keyframe_points), dtype=np.float32)
     fcurve.keyframe_points.foreach_get(name, floats)
     return floats
 
 
 def read_coordinates(fcurve: bpy.types.FCurve) -> Float32Array:
-    """Return frames and values of all keys in turn, shape (2 n,)."""
+    """Return the frame and value of each key, interleaved, shape (2 n,)."""
     return coordinates_of(fcurve.keyframe_points)
 
 
 def coordinates_of(points: Any) -> Float32Array:
-    """Return frames and values of all keys in turn, shape (2 n,), from Blender's collection."""
+    """Return the frame and value of each key in a Blender collection, interleaved, shape (2 n,)."""
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
     return co
 
 
 def types(fcurve: bpy.types.FCurve) -> EnumArray:
-    """Read the type of all keys."""
+    """Read the types of all keys."""
     points = fcurve.keyframe_points
     kinds = np.empty(len(points), dtype=np.uint8)
     points.foreach_get("type", kinds)
@@ -172,20 +172,20 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 
 
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
-    """Read the attributes, apart from frame and value, that a bake changes: interpolation, handles and handle types."""
+    """Read the attributes in `UNPLACED`."""
     points = fcurve.keyframe_points
     block = KeyBlock([points])
     return [block.read(name) for name in UNPLACED]
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
-    """Return the keys of both in order of frame."""
+    """Return the keys of both, ordered by frame."""
     both = end_to_end([first, second])
     return both.take(np.argsort(both.frames, kind="stable"))
 
 
 def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: npt.ArrayLike) -> Keyframes:
-    """Make keys with these positions and handles, and the other attributes of given keys; they are not selected."""
+    """Create unselected keys with these positions and handles, and the other attributes of the given keys."""
     pairs = {"co": co, "handle_left": left, "handle_right": right}
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     return keys.with_(
@@ -196,10 +196,10 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
 
 
 class KeyframesSlice(Keyframes):
-    """The keys of one channel among those of many; an attribute is cut out of theirs when it is first read.
+    """The keys of one channel as a view of the keys of many channels. Attributes are sliced on first access.
 
-    A channel has fourteen of them, of which most work needs a few. `every` has the keys of all channels, concatenated,
-    and `rows` are those of the channel.
+    A channel has fourteen attributes, and most callers need a few. `every` has the concatenated keys of all channels,
+    and `rows` is the slice for this channel.
     """
 
     every: Keyframes
@@ -212,12 +212,12 @@ class KeyframesSlice(Keyframes):
         return int(self.rows.stop - self.rows.start)
 
     def among(self, rows: slice) -> KeyframesSlice:
-        """Return the part with those of its rows."""
+        """Return the part with the given slice of its rows."""
         first = self.rows.start
         return KeyframesSlice(self.every, slice(first + rows.start, first + rows.stop))
 
     def split(self, count: int) -> list[KeyframesSlice]:
-        """Return so many parts of equal length."""
+        """Return `count` parts of equal length."""
         size = len(self) // count
         return [self.among(slice(size * n, size * (n + 1))) for n in range(count)]
 
@@ -230,7 +230,7 @@ class KeyframesSlice(Keyframes):
 
 
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
-    """Concatenate the keys of channels; consecutive parts of the same keys are not copied."""
+    """Concatenate the keys of channels. Consecutive parts of the same keys are not copied."""
     parts = [keys for keys in channels if isinstance(keys, KeyframesSlice)]
     if parts and len(parts) == len(channels) and all(part.every is parts[0].every for part in parts):
         spans = [part.rows for part in parts]
@@ -240,26 +240,26 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
 
 
 def are_consecutive(parts: Sequence[slice]) -> bool:
-    """Return whether each part starts where the one before it ends."""
+    """Return whether each part starts at the end of the previous part."""
     return [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
 
 
 def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
-    """Split an array into parts of so many rows each, in a tenth of the time of `np.split`."""
+    """Split an array into parts with the given row counts. Takes a tenth of the time of `np.split`."""
     return [array[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
 @record(eq=False)
 class Joined:
-    """The keys of several channels, concatenated: NumPy's cost per call is the same for ten keys as for a thousand.
+    """The concatenated keys of several channels. A NumPy call takes as long for ten keys as for a thousand.
 
-    `keys` has as many rows as the sum of `counts`, one number a channel.
+    `counts` has the number of keys per channel.
     """
 
     keys: Keyframes
     counts: list[int]
     block: KeyBlock | None = None
-    """What has read them."""
+    """The block that read the keys."""
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
@@ -268,70 +268,70 @@ class Joined:
 
     @cached_property
     def starts(self) -> IndexArray:
-        """Return the row at which each channel starts."""
+        """Return the first row of each channel."""
         return np.array([0, *accumulate(self.counts)][: len(self.counts)], dtype=np.intp)
 
     def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-        """Split an array with an element for each row into one array for each channel."""
+        """Split an array with one element per row into one array per channel."""
         return in_parts(array, self.counts)
 
     def sums(self, mask: BoolArray) -> IndexArray:
-        """Count the rows of each channel for which a mask is true."""
+        """Count the rows per channel for which a mask is true."""
         before = np.concatenate(([0], np.cumsum(mask, dtype=np.intp)))
         starts = self.starts
         counts: IndexArray = before[starts + self.counts] - before[starts]
         return counts
 
     def spread(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Repeat the elements of an array with one for each channel, so that it has one for each row."""
+        """Expand an array with one element per channel to one element per row."""
         return np.repeat(array, self.counts)
 
     @property
     def spans(self) -> list[slice]:
-        """Return each channel's rows."""
+        """Return the row slice of each channel."""
         return [slice(end - count, end) for count, end in zip(self.counts, accumulate(self.counts), strict=True)]
 
     @property
     def channels(self) -> list[KeyframesSlice]:
-        """Return each channel's keys."""
+        """Return the keys of each channel."""
         return [KeyframesSlice(self.keys, span) for span in self.spans]
 
 
 Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]
-"""The function `write_joined`, or another with the same result at the end of a bake."""
+"""`write_joined`, or a function with the same result at the end of a bake."""
 
 MARKS = ("co", "type", "back", "amplitude", "period")
-"""The attributes that tell where a key is and which one it is."""
+"""Attributes that hold the position and identity of a key."""
 
 
 def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
-    """Read the keys of F-curves; attributes that are not among the names stay empty."""
+    """Read the keys of F-curves. Attributes not in `names` stay empty."""
     block = KeyBlock([fcurve.keyframe_points for fcurve in fcurves])
     arrays = {name: _shaped(name, block.read(name)) for name in names}
     return Joined(NO_KEYS.with_(**arrays), block.counts, block)
 
 
 class KeyBlock:
-    """Read keys of many F-curves, given as Blender's collections, into one block of memory.
+    """Reads keys of many F-curves, given as Blender collections, into one block of memory.
 
-    Each F-curve has a slice of it, which serves for all attributes of one type: to make a slice takes a quarter of the
-    time of reading ten keys.
+    All attributes of the same type reuse the slice of an F-curve. Creating a slice takes a quarter of the time of
+    reading ten keys.
     """
 
     def __init__(self, every: Sequence[Any]) -> None:
         self.every = every
         self.counts = list(map(len, every))
-        """The number of keys of each F-curve."""
+        """Number of keys per F-curve."""
         self._ends = list(accumulate(self.counts, initial=0))
         self._slices: dict[tuple[int, type[np.generic]], tuple[npt.NDArray[Any], list[memoryview]]] = {}
 
     @cached_property
     def _gets(self) -> list[Callable[[str, memoryview], None]]:
-        """Return the methods that read keys: to look one up takes a fifth of the time of reading ten keys."""
+        """Return the read method of each collection. A lookup takes a fifth of the time of reading ten keys."""
         return [points.foreach_get for points in self.every]
 
     def read(self, name: str) -> npt.NDArray[Any]:
-        """Read an attribute of all keys; of `co` and handles frame and value in turn."""
+        """Read an attribute of all keys. The frames and values of `co` and of handles are interleaved."""
         width, dtype = _width(name), _DTYPES[name]
         kind = width, dtype
         if kind not in self._slices:
@@ -344,9 +344,9 @@ class KeyBlock:
 
 
 def sliced(array: npt.NDArray[Any], ends: Sequence[int]) -> list[memoryview]:
-    """Return slices of a contiguous array, each from one end to the next, which Blender reads and writes.
+    """Return slices of a contiguous array between consecutive ends, which Blender can read and write.
 
-    Those of arrays take a third longer to make, and Blender a seventh longer to use.
+    Array slices take a third longer to create, and Blender takes a seventh longer to use them.
     """
     flat: Any = array.reshape(-1)
     memory = memoryview(flat)
@@ -358,12 +358,12 @@ def _width(name: str) -> int:
 
 
 def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an attribute as `Keyframes` has it."""
+    """Return an attribute with its shape in `Keyframes`."""
     return array.reshape(-1, 2) if name in _PAIRS else array
 
 
 def read_anew(joined: Joined, names: Iterable[str]) -> Joined:
-    """Read further attributes of keys that were just read."""
+    """Read more attributes of keys that were just read."""
     block = joined.block
     assert block is not None
     arrays = {name: _shaped(name, block.read(name)) for name in names}
@@ -376,18 +376,18 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
 
 
 _FEW = 30
-"""Handles of fewer keys than one in thirty are faster to write one by one than for all keys at once."""
+"""If fewer than one in this many keys have handles off the key, writing these handles one by one is faster."""
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-    """Replace all keys of an F-curve, as `write_joined` does."""
+    """Replace all keys of an F-curve. See `write_joined`."""
     write_joined([fcurve], Joined(keys, [len(keys)]))
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
-    """Replace all keys of F-curves; it is fastest where nearly all handles lie on their keys.
+    """Replace all keys of F-curves. Fastest if nearly all handles are on their keys.
 
-    `flags`: write the selection, too, which takes longest. Does not call `FCurve.update`, which would move handles and
+    `flags` also writes the selection, which takes longest. Does not call `FCurve.update`, which would move handles and
     merge keys.
     """
     keys, counts = joined.keys, joined.counts
@@ -399,7 +399,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
     in_pairs = [2 * end for end in ends]
     parts = {name: sliced(getattr(keys, name), in_pairs if name in _PAIRS else ends) for name in wanted}
     left, right = (side[apart].tolist() for side in (keys.handle_left, keys.handle_right)) if any(few) else ([], [])
-    # New keys already have easing 0, as most keys do.
+    # New keys have easing 0, as most keys do.
     none_eased = not np.count_nonzero(keys.easing)
     for place, (fcurve, count) in enumerate(zip(fcurves, counts, strict=True)):
         points = fcurve.keyframe_points
@@ -408,7 +408,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
             points.clear()
             points.add(count)
         if few[place]:
-            # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time
+            # Setting co_ui moves the handles too. The handles of new keys are at (0, 0). This takes a third of the time
             # of writing all three arrays.
             put("co_ui", parts["co"][place])
             for at in range(bounds[place], bounds[place + 1]):
@@ -427,9 +427,9 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
 def write_some(
     fcurves: Sequence[bpy.types.FCurve], arrays: Mapping[str, npt.NDArray[Any]], chosen: Mapping[str, BoolArray]
 ) -> None:
-    """Write attributes of the keys of F-curves that have as many keys already, each to the chosen F-curves.
+    """Write attributes of existing keys to the F-curves in `chosen`, without changing the number of keys.
 
-    `arrays` have a row for each F-curve.
+    Each array has one row per F-curve.
     """
     every: list[Any] = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
     for name, which in chosen.items():
@@ -443,28 +443,28 @@ def write_some(
 
 
 def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
-    """Return which keys, of any shape, have a handle that does not lie on the key, to the bit."""
+    """Return a mask of the keys that have a handle off the key, by exact comparison. The arrays may have any shape."""
     at, *sides = (_bits(places) for places in (co, left, right))
     apart: BoolArray = (sides[0] != at) | (sides[1] != at)
     return apart
 
 
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
-    """Return the bits of each pair of floats as one number."""
+    """Return the bits of each pair of floats as an integer."""
     return np.ascontiguousarray(places).view(np.uint64)[..., 0]
 
 
 def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
-    """Select those of the curve's keys and handles whose flags, in the order of FLAGS, are set; deselect the others."""
+    """Set the selection flags of the curve's keys and handles, with one array per name in FLAGS."""
     put = fcurve.keyframe_points.foreach_set
     for name, array in zip(FLAGS, flags, strict=True):
         put(name, array)
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
-    """Set the extrapolation of the curve; return whether it changed.
+    """Set the extrapolation of the curve. Return whether it changed.
 
-    To be called before keys are written, because Blender updates the curve at this.
+    Must be called before writing keys, because Blender then updates the curve.
     """
     if fcurve.extrapolation == extrapolation:
         return False

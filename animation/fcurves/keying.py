@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain keys from arrays of frames and values, written to an F-curve all at once."""
+"""Bulk creation of keys on an F-curve from arrays of frames and values."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy.typing as npt
 from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOLATION
 
 _EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""Blender's defaults for new keys, which the animator's Bezier keys need if they are set to Back or Elastic later; keys
-added in bulk have 0."""
+"""Blender's defaults for new keys. Keys added in bulk have 0, which would make Bezier keys useless if an animator sets
+them to Back or Elastic later."""
 
 
 def key_curve(
@@ -20,7 +20,7 @@ def key_curve(
     values: npt.NDArray[np.floating],
     interpolation: str = "BEZIER",
 ) -> None:
-    """Replace the curve's keys with plain keys at ascending frames; Bezier ones have automatic handles."""
+    """Replace the keys of the curve with keys at ascending frames. Bezier keys get automatic handles."""
     points = fcurve.keyframe_points
     points.clear()
     points.add(len(frames))
@@ -32,7 +32,6 @@ def key_curve(
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return
-    # Setting co_ui moves the handles along: other types than Bezier don't use them, and to place them takes half of the
-    # time.
+    # Setting co_ui moves the handles too. Writing handles would double the time, and only Bezier keys use them.
     points.foreach_set("co_ui", co.ravel())
     points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))

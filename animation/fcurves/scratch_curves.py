@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation by Blender itself of keys that are not on any F-curve of the animator's."""
+"""Evaluation by Blender of keys that are not on any of the animator's F-curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _depth: list[None] = []
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Use one scratch action for all evaluations inside: creating and removing actions is slow in large files."""
+    """Share one scratch action among all evaluations in the context. Creating actions is slow in large files."""
     _depth.append(None)
     try:
         yield
@@ -33,7 +33,7 @@ def kept() -> Iterator[None]:
 def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate a curve with these keys at the frames; if they were `edited`, Blender places automatic handles first."""
+    """Evaluate a curve with the given keys at frames. If they were `edited`, update automatic handles first."""
     with _curve(keys) as fcurve:
         fcurve.extrapolation = extrapolation
         if edited:
@@ -42,16 +42,16 @@ def evaluate(
 
 
 def with_handles(keys: Keyframes) -> Keyframes:
-    """Return the keys with automatic handles as Blender places them."""
+    """Return the keys with automatic handles computed by Blender."""
     with _curve(keys) as fcurve:
-        # FCurve.update would merge keys at one frame.
+        # FCurve.update would merge keys at the same frame.
         fcurve.keyframe_points.handles_recalc()
         return read(fcurve)
 
 
 @contextmanager
 def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
-    """Lend a curve with these keys."""
+    """Provide a temporary F-curve with the given keys."""
     with kept():
         if not _kept:
             _kept.append(bpy.data.actions.new("TCB scratch"))

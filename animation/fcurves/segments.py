@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation of F-curve segments of any interpolation type, with derivatives, many at once.
+"""Vectorized evaluation of F-curve segments of all interpolation types, with derivatives.
 
-Computed in float64 from the keys alone; no F-curve is needed.
+Computes in float64 from key arrays, without F-curves.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Ke
 
 @record(eq=False)
 class ChannelSegments:
-    """Segments of a track's channels, as `interp.piecewise` has them between its runs.
+    """Channel segments of a track, which `interp.PiecewiseSpline` plays between its splines.
 
     Attributes
     ----------
     starts, lengths : arrays, shape (n,)
-        Frames. A segment may be a part of one between a channel's own keys.
+        In frames. A segment may be part of a segment between two of the channel's own keys.
     keys : Keyframes
-        For each channel in turn, and in it for each segment, the two keys around it: 2 n rows a channel.
+        The two keys around each segment, for all segments of each channel in turn. 2 n rows per channel.
     """
 
     starts: Float64Array
@@ -31,12 +31,12 @@ class ChannelSegments:
 
     @classmethod
     def between(cls, frames: Float32Array, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
-        """Make the segments that begin at those rows of the frames, from pairs of keys of each channel."""
+        """Create the segments that begin at the given rows of `frames`, from the pairs of keys of each channel."""
         at = frames.astype(np.float64)
         return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return the channels' values (nu = 0) or derivatives by u at u, 0 to 1, in segments; shape (channels, m)."""
+        """Return the channel values (nu = 0) or their derivatives by u at u in [0, 1], shape (channels, m)."""
         count = len(self.starts)
         channels = len(self.keys) // (2 * count)
         frames = self.starts[segment] + u * self.lengths[segment]
@@ -46,7 +46,7 @@ class ChannelSegments:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame (`nu` 1 or 2), each in the segment that begins at its key."""
+    """Return values at frames, or derivatives per frame (`nu` 1 or 2). `begin` has the first key of each segment."""
     kinds = keys.interpolation[begin]
     result = np.empty(len(frames))
     for kind in np.unique(kinds).tolist():

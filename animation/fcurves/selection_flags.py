@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The selection flags of keys written in bulk: the slowest of their attributes to write."""
+"""Selection flags of keys written in bulk. They are the slowest attribute to write."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
-"""Whether Blender can deselect all keys of an action in one call: 4.2 can't, 4.5 can."""
+"""Whether Blender can deselect all keys of an action in one call. 4.5 can, 4.2 can't."""
 
 
 _FEW = 20
-"""Keys of which fewer than one in twenty is selected are faster to deselect together and to select one by one."""
+"""If fewer than one in this many keys are selected, deselecting all and selecting single keys is faster."""
 
 
 class _Written(NamedTuple):
-    """An F-curve whose keys were written, and the selection that these are to have."""
+    """An F-curve whose keys were written, with the selection to set."""
 
     fcurve: bpy.types.FCurve
     size: int
-    """The number of its keys. Not the keys: their memory is needed for the next ones."""
+    """Number of keys. Stores no keys, whose memory is reused."""
     rows: IndexArray
-    """The keys that have some flag, shape (k,)."""
+    """Keys with at least one flag, shape (k,)."""
     flags: BoolArray
-    """The flags of these, in the order of FLAGS, shape (3, k)."""
+    """Flags of the keys in `rows`, in the order of FLAGS, shape (3, k)."""
 
     @property
     def has_few(self) -> bool:
-        """Return whether few of the keys are selected."""
+        """Return whether only a few keys are selected."""
         return _FEW * len(self.rows) < self.size
 
 
 class Writer:
-    """Write keys of F-curves, and all selection flags of them at the end."""
+    """Writes keys of F-curves at once and their selection flags at the end."""
 
     def __init__(self) -> None:
         self._curves: dict[Any, list[_Written]] = {}
-        """By action."""
+        """Written F-curves by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-        """Write keys as `write_joined` does, but postpone their selection where Blender can deselect all at once."""
+        """Write keys as `write_joined` does. Postpone the selection if Blender can deselect all keys at once."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if not CAN_DESELECT:
             return
@@ -62,13 +62,13 @@ class Writer:
             self._curves.setdefault(fcurve.id_data, []).append(written)
 
     def select(self) -> None:
-        """Set the selection of all keys written, and leave that of the actions' other keys as it is."""
+        """Set the selection of all written keys without changing the selection of other keys in the actions."""
         for action, curves in self._curves.items():
             _select(action, curves)
 
 
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
-    """Set the selection of the keys of an action's F-curves, and leave that of its other keys as it is."""
+    """Set the selection of the keys on the given F-curves without changing other keys of the action."""
     free = sum(each.size for each in curves if each.has_few)
     is_free = bool(free) and _deselect(action, {each.fcurve.as_pointer() for each in curves}, free // 2)
     for each in curves:
@@ -84,9 +84,9 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
 
 
 def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
-    """Deselect all keys but those of the F-curves that were not written; return whether it was done.
+    """Deselect all keys of the written F-curves and return True, or return False without changes.
 
-    It is not done where these F-curves have more than `most` keys, whose selection would have to be read and restored.
+    The other F-curves must be restored afterward. If they have more than `most` keys, nothing changes.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > most:
@@ -102,7 +102,7 @@ def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
 
 @contextmanager
 def selecting() -> Iterator[Writer]:
-    """Give a Writer for F-curves; set the selection of the written keys at the end."""
+    """Provide a Writer for F-curves, and set the selection of the written keys at the end."""
     writer = Writer()
     try:
         yield writer
@@ -119,5 +119,5 @@ def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
 
 
 def _is_any(flags: Sequence[BoolArray]) -> bool:
-    # Twenty times as fast as `any` for arrays of some tens or hundreds.
+    # Twenty times as fast as `any` for arrays with up to a few hundred elements.
     return any(b"\1" in array.tobytes() for array in flags)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tangents of a key as functions of its tension, continuity and bias, and those with which they come nearest."""
+"""Tangents of a key as functions of tension, continuity and bias, and the parameters that best fit given tangents."""
 
 from __future__ import annotations
 
@@ -18,60 +18,60 @@ from ..store.table.rows import column_of
 from ..store.tracks import Track
 
 BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
-"""The columns of the parameters that decide tangents."""
+"""Columns of the parameters that affect tangents."""
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
-"""Relative to the tangents of both chords: more than parameters can reach."""
+"""Limit relative to the length of both chords. Parameters cannot exceed it."""
 _NEAR = 0.02
-"""Relative to the tangents of both chords: a smaller error means that the tangent follows the handle."""
+"""Maximum error, relative to the length of both chords, at which the tangent follows the handle."""
 Tangents = dict[str, Float64Array]
-"""By side, by the local parameter of the segment there; shape (d,)."""
+"""Tangents by side, in units of the local segment parameter, shape (d,)."""
 Run = tuple[TrackSpline, int]
-"""A spline, and the key's row in it."""
+"""A spline and the row of the key in it."""
 
 
 @record(eq=False)
 class Bent:
-    """Parameters with which a key's tangents come nearest to given ones."""
+    """Parameters for which a key's tangents best fit the given ones."""
 
     parameters: Float64Array
     """Tension, continuity and bias."""
     is_near: bool
-    """True where the spline reaches the goal."""
+    """Whether the spline reaches the goal."""
 
 
 @record(eq=False)
 class KeyTangents:
-    """A key of channels, for which parameters are searched: of a rotation keyed whole, or of several components."""
+    """A key whose parameters are searched, in all channels of a rotation or in several components of values."""
 
     track: Track
     own: OwnChannels
     rows: Mapping[int, int]
-    """The row of the key among each channel's own keys."""
+    """Row of the key among each channel's own keys."""
     defaults: Mapping[str, float]
-    """Parameters of keys that have none of their own."""
+    """Parameters of keys without parameters."""
     seen: Float64Array | None = None
-    """Shape (m, d): tangents are compared as what this makes of them, such as the movement of a point."""
+    """Matrix, shape (m, d), that is applied to tangents before comparison, for example to get the motion of a point."""
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Return the splines that contain the key: one of a rotation, one of each component of values."""
+        """Return the splines that contain the key: one for a rotation, one per component for values."""
         return self._runs(self.own)
 
     @cached_property
     def present(self) -> Float64Array:
-        """Return the key's tension, continuity and bias now."""
+        """Return the current tension, continuity and bias of the key."""
         run, place = self.runs[0]
         present: Float64Array = run.spline.keys.parameters[BENDING, place]
         return present
 
     @cached_property
     def now(self) -> Tangents:
-        """Return the tangents now."""
+        """Return the current tangents."""
         return self.at(self.present)
 
     def with_bending(self, parameters: Float64Array) -> OwnChannels:
-        """Return the own keys with these parameters of this key."""
+        """Return the own keys with the given parameters on this key."""
         result = {}
         for index, each in self.own.items():
             numbers = each.numbers.copy()
@@ -80,7 +80,7 @@ class KeyTangents:
         return result
 
     def at(self, parameters: Float64Array) -> Tangents:
-        """Return the splines' tangents with these parameters of the key."""
+        """Return the tangents of the splines with the given parameters on the key."""
         parts: dict[str, list[Float64Array]] = {}
         for run, place in self._runs(self.with_bending(parameters)):
             spline: Spline = run.spline
@@ -94,13 +94,13 @@ class KeyTangents:
         return whole if self.seen is None else {side: self.seen @ each for side, each in whole.items()}
 
     def width(self, side: str) -> float:
-        """Return the frames of the segment on a side, which has to be there."""
+        """Return the length of the segment on a side in frames. The segment must exist."""
         run, place = self.runs[0]
         start = place - (side == "handle_left")
         return float(run.frames[start + 1]) - float(run.frames[start])
 
     def is_eased(self, side: str) -> bool:
-        """Return whether an ease in the segment on that side decides the velocity at the key."""
+        """Return whether an ease in the segment on that side defines the velocity at the key."""
         for run, place in self.runs:
             eases = run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
             start = place - (side == "handle_left")
@@ -109,10 +109,10 @@ class KeyTangents:
         return False
 
     def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
-        """Return the parameters nearest to the goals, tangents by side; None where they can't place the handle.
+        """Return parameters that best fit the goals, which are tangents by side. None: they can't place the handle.
 
-        They can't beside an ease, at a loop's end, and where there is no segment. `stays`: how much a side without a
-        goal keeps its tangent, relative to the other.
+        This happens next to an ease, at the end of a loop, and without a segment. `stays` is the weight of the current
+        tangent on a side without a goal, relative to the other side.
         """
         if any(self.is_eased(side) for side in goals):
             return None
@@ -130,11 +130,11 @@ class KeyTangents:
 
     @cached_property
     def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords before and after the key, and the shares of their frames."""
+        """Return the chords before and after the key, and the fraction of each in the frames of both."""
         run, place = self.runs[0]
         widths = np.diff(run.frames[place - 1 : place + 2].astype(np.float64))
         shares = widths / widths.sum()
-        # With bias 1 and -1 tangents are twice the share of a chord.
+        # With bias 1 and -1, tangents are twice the fraction of a chord.
         before, after = (
             np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
             for tangents in (self.at(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
@@ -163,7 +163,7 @@ class KeyTangents:
         return Bent(found.parameters[:, 0], off <= _NEAR * size)
 
     def _bent_end(self, goals: Mapping[str, Float64Array]) -> Bent:
-        """Return the nearest parameters of the first or the last key, whose tangent depends on its tension."""
+        """Return the best parameters of the first or last key, whose tangent depends on its tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = self.present.tolist()
         slack, tense = (self.at(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
@@ -182,6 +182,6 @@ def _shortened(tangent: Float64Array, most: float) -> Float64Array:
 
 
 def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> Run:
-    """Return the spline that contains a key of the channels, and the key's row in it."""
+    """Return the spline that contains a key of the channels, and the row of the key in it."""
     (whole,) = track_splines(track, track.settings, own, defaults)
     return whole.run_of(row)

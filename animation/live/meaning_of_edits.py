@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The meaning of edits: parameters that edits of keys imply, found by comparing keys with their records.
+"""The meaning of edits: parameters implied by edits of keys, found by comparing keys with their records.
 
-A mirror in time negates bias and swaps eases. On a track played with handles, a key that Blender inserted keeps the
-curve, and a handle that was dragged by hand changes it: the key gets the tension, continuity and bias whose curve is
-nearest. All of this depends on the keys and the table alone, so the result is the same after every undo.
+A mirror in time negates bias and swaps eases. On a track played by handles, a key inserted by Blender keeps the curve,
+but a dragged handle changes it. The key then gets the tension, continuity and bias that best fit the curve. All of this
+depends only on the keys and the table, so the result is the same after every undo.
 
-A drag is recognized as follows, and so told apart from what Blender does to handles itself: the channel has the keys
-that were written; the key has not moved, but a handle that the bake placed has another slope; and that handle is
-selected without its key, or no key of the track has moved. A handle with the same slope and another length changes no
-parameter: it may be what Blender left of it when a key was inserted beside it and deleted.
+These conditions distinguish a drag from Blender's own changes to handles:
+
+- The channel has the keys that were written.
+- The key has not moved, but a handle placed by the bake has another slope.
+- The handle is selected without its key, or no key of the track has moved.
+
+A handle with the same slope and another length changes no parameter. Blender may have left it there after a key was
+inserted next to it and deleted.
 """
 
 from __future__ import annotations
@@ -51,44 +55,44 @@ from ..store.tracks import Track
 from .key_tangents import KeyTangents
 
 _SHORTEST = 1e-3
-"""Frames. A shorter handle, above or below its key, is taken to be this long."""
+"""In frames. Shorter handles, above or below the key, are treated as this long."""
 _ROUNDED = 1e-6
-"""Frames and values of handles, relative to the key's where that is greater than 1."""
+"""Rounding error of handles in frame and value, relative to the key's if that is greater than 1."""
 _STEP = 1e-3
-"""Frames. Derivatives of curves are differences over this step on both sides."""
+"""In frames. Derivatives of curves are central differences over this step."""
 _ON_CURVE = 1e-4
-"""Relative to the values' range: keys that Blender inserts on a curve are rounded."""
+"""Tolerance relative to the range of values, because keys that Blender inserts on a curve are rounded."""
 _TURN = 1e-6
-"""Radians. Angular velocities are differences over this angle on both sides."""
+"""In radians. Angular velocities are central differences over this angle."""
 _SNAPPED = 1.02
-"""Frames. Blender snaps each moved key separately to a whole frame."""
+"""In frames. Blender snaps each moved key separately to a whole frame."""
 _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
-"""The parameters of the reversed motion are those of the columns _REVERSED, times these."""
+"""Factors of the columns _REVERSED that give the parameters of the reversed motion."""
 
 
 @record(eq=False)
 class _Goal:
-    """The velocity that a key's channels should have on one side of it."""
+    """The velocity that a key's channels should have on one side of the key."""
 
     numbers: Float64Array
-    """The channels' values at the key, shape (c,)."""
+    """Channel values at the key, shape (c,)."""
     slopes: Float64Array
     """Derivatives per frame, shape (c,)."""
     dragged: bool
-    """True where the animator dragged a handle."""
+    """Whether the animator dragged a handle."""
 
 
 _Goals = dict[int, dict[str, _Goal]]
-"""By the key's row, and by side."""
+"""Goals by row of the key and by side."""
 
 
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
-    """Return for each track whether edits can imply parameters of its own keys.
+    """Return whether edits can imply parameters of each track's own keys.
 
-    They can't where the keys are those that were written, and no key that is where it was written is selected, or has a
-    selected handle, with a handle that is elsewhere.
+    They cannot if the keys are the written ones and no handle was moved on a selected, or handle-selected, key that has
+    not moved.
     """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
@@ -119,7 +123,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
 
 
 def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
-    """Return a mask of keys whose handles may have moved since they were placed; all where their places are unknown."""
+    """Return a mask of keys whose handles may have moved since they were placed. All true if positions are unknown."""
     now = together.as_read
     if now is None:
         return np.ones(len(written), dtype=np.bool_)
@@ -127,9 +131,9 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
-    """Give own keys of a track the parameters that edits since the last bake imply; return notes on failures, too.
+    """Set the parameters implied by edits since the last bake on own keys. Return them with notes on failures.
 
-    `defaults` are the parameters of keys that have none of their own.
+    `defaults` has the parameters of keys without parameters.
     """
     result = with_mirrored(track, own, defaults)
     notes: list[Finding] = []
@@ -147,17 +151,17 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
 
 
 def _bends(track: Track) -> bool:
-    """Return whether parameters can bring the track's handles to a goal."""
+    """Return whether parameters can adjust the track's handles to a goal."""
     return bends_by_parameters(track, track.settings) and function_of(track) is None
 
 
 def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _Goals:
-    """Return the goals at keys of channels with one spline; `every`: all channels of the track."""
+    """Return the goals at keys of channels with one spline. `every` has all channels of the track."""
     return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
 def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate bias and swap eases of keys whose order is reversed, as by a mirror or a negative scale in time.
+    """Negate bias and swap eases of keys in reversed order, for example after a mirror or negative scale in time.
 
     Source: docs/formulas, "Reversed time".
     """
@@ -175,16 +179,16 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
 
 
 def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
-    """Give own keys that were mirrored in time since the last bake the parameters of the reversed motion."""
+    """Set the parameters of the reversed motion on own keys that were mirrored in time since the last bake."""
     if track.is_baked:
         return dict(own)
     return {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
 
 
 def are_implied(track: Track, own: OwnChannels) -> bool:
-    """Check whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
+    """Return whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
 
-    It would reverse or replace parameters that are set before it.
+    Such a bake would reverse or replace parameters set before it.
     """
     if not may_imply([track], [own])[0]:
         return False
@@ -195,7 +199,7 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
 
 
 def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
-    """Return the rows of keys that were mirrored in time since they were written, and of copies of such keys."""
+    """Return the rows of keys that were mirrored in time since they were written, and of copies of these keys."""
     none = np.empty(0, dtype=np.intp)
     written = _written(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
@@ -204,11 +208,11 @@ def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
     moved = np.abs(now - before) > ONE_KEY
-    # Of a key and its copies, those that have not moved were not mirrored.
+    # If a key has copies, unmoved ones were not mirrored.
     kept = moved | (_counts(places) == 1)
     rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
     is_single, rank = _counts(places) == 1, _ranks(places, now)
-    # Without copies this is one group: all keys.
+    # Without copies, the first group contains all keys.
     groups = [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
     for group in groups if not is_single.all() else groups[:1]:
         expected = _expected_frames(before[group], now[group], before)
@@ -217,9 +221,9 @@ def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     else:
         return none
     off = np.abs(expected - now)
-    # The key about which the others were mirrored has not moved.
+    # The key at the center of the mirror has not moved.
     mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
-    # A copy that is elsewhere was made after the mirror, of a key that is where the mirror left it.
+    # A copy at another frame was made after the mirror, if its original is at the mirrored frame.
     mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
     result: IndexArray = rows[mirrored]
     return result
@@ -233,7 +237,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
         return None
     if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
-        # Of two each of which was moved by itself some factor tells the frames.
+        # Any two keys that moved separately fit some factor.
         return None
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
@@ -243,7 +247,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
 
 
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of all names that the others have exactly once, and their rows there."""
+    """Return the rows of all names that occur exactly once in `others`, and their rows there."""
     theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
     theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
     rows = np.flatnonzero(np.isin(names, theirs))
@@ -251,14 +255,14 @@ def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArra
 
 
 def _counts(places: IndexArray) -> IndexArray:
-    """Return for each element how many are equal to it."""
+    """Return the number of elements equal to each element."""
     _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
     result: IndexArray = counts[inverse]
     return result
 
 
 def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
-    """Return for each element how many equal to it have an earlier frame."""
+    """Return the number of equal elements with an earlier frame for each element."""
     order = np.lexsort((frames, places))
     _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
     ranks = np.empty(len(places), dtype=np.intp)
@@ -272,7 +276,7 @@ def _written(track: Track, index: int) -> Written | None:
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
-    """Return the groups of channels that have one spline each; none where the track is not played with handles."""
+    """Return the groups of channels with a common spline. Empty if the track is not played by handles."""
     if not track.is_played_by_handles or not own:
         return []
     if not track.is_rotation:
@@ -281,7 +285,7 @@ def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
 
 
 def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
-    """Return the goals at handles that were dragged; `every`: all channels of the track."""
+    """Return the goals at dragged handles. `every` has all channels of the track."""
     stand = {index: _stand(track, index, each) for index, each in every.items()}
     moved = not all(each.all() for each in stand.values())
     sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
@@ -298,7 +302,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
 
 
 def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
-    """Return which keys of a channel are as they were written; none of them where there are other keys."""
+    """Return a mask of a channel's keys that are unchanged since writing. All false if keys were added or removed."""
     written = _written(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return np.zeros(own.count, dtype=np.bool_)
@@ -308,9 +312,9 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
 def _sides_dragged(
     track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Return of which keys of a channel the left handle was dragged, and of which the right one.
+    """Return masks of a channel's keys whose left and right handle was dragged.
 
-    `moved`: some key of the track is not where it was written.
+    `moved` is true if any key of the track has moved since writing.
     """
     written, fcurve = _written(track, index), track.channels[index]
     none = np.zeros(own.count, dtype=np.bool_)
@@ -328,7 +332,7 @@ def _sides_dragged(
 
 
 def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
-    """Return which keys have the frames and values with which they were written."""
+    """Return a mask of the keys with the frames and values at writing."""
     stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return stands
 
@@ -336,11 +340,11 @@ def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
 def _may_be_dragged(
     keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
-    """Return which keys may have a dragged handle, and which have the left and the right one selected.
+    """Return masks of the keys whose handles may be dragged, and of keys with selected left and right handles.
 
-    `stand`: they are where they were written; `all_stand`: so are all others.
+    `stand` is a mask of keys that have not moved. `all_stand` is true if no others have moved.
     """
-    # Scaling values does not move keys with a value of 0, but does move their handles.
+    # Scaling values moves the handles of keys with value 0, but not the keys.
     may_be_dragged = stand & (all_stand | ~keys.select_control_point)
     return may_be_dragged, (
         keys.select_left_handle | keys.select_control_point,
@@ -351,7 +355,7 @@ def _may_be_dragged(
 def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) -> BoolArray:
     was_placed = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
-    # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
+    # Blender moves a handle off its key when aligning it, and rounds frames of handles shown in another time.
     on_key = both(before == written["co"])
     frames, values = np.abs(now - before).T
     is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
@@ -361,7 +365,7 @@ def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) ->
 
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
-    """Return which handles point, from their keys, in the direction of the others, but for rounding; shapes (n, 2)."""
+    """Return a mask of the handles that have the direction of the others, except for rounding. Shapes (n, 2)."""
     one, other = (each.astype(np.float64) - keys for each in (handles, others))
     rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
@@ -371,7 +375,7 @@ def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:
-    """Return the derivative per frame that a handle gives the curve."""
+    """Return the derivative per frame defined by a handle."""
     frames, values = (getattr(keys, side)[key] - keys.co[key]).astype(np.float64)
     away = max(abs(frames), _SHORTEST)
     return float(values / (away if side == "handle_right" else -away))
@@ -384,7 +388,7 @@ def _inserted(track: Track, own: OwnChannels) -> _Goals:
         return {}
     goals: _Goals = {}
     curves = {index: _curve(written) for index in own if (written := _written(track, index)) is not None}
-    # The opposite quaternion is the same orientation.
+    # The negated quaternion is the same orientation.
     signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
     for row in np.flatnonzero(fresh).tolist():
         values: dict[int, float] = {}
@@ -406,7 +410,7 @@ def _are_on(
     values: Mapping[int, float],
     sign: float,
 ) -> bool:
-    """Return whether values, times the sign, are on the curves."""
+    """Return whether values, multiplied by the sign, are on the curves."""
     for index, curve in curves.items():
         size = float(np.ptp(curve.values.astype(np.float64))) + abs(values[index])
         if abs(courses[index][0] - sign * values[index]) > _ON_CURVE * size:
@@ -415,13 +419,13 @@ def _are_on(
 
 
 def _curve(written: Written) -> Keyframes:
-    """Return the keys of the curve as it was written."""
+    """Return the keys of the curve at writing."""
     names = ("co", *SIDES, "interpolation")
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
 
 def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
-    """Return value and derivative of a curve inside a Bezier segment; None elsewhere."""
+    """Return the value and derivative of a curve inside a Bezier segment, or None elsewhere."""
     begin = int(np.searchsorted(curve.frames, frame)) - 1
     if not 0 <= begin < len(curve) - 1 or not beziers.is_plain(curve)[begin]:
         return None
@@ -431,7 +435,7 @@ def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
 
 
 def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float], dragged: bool) -> _Goal:
-    """Make a goal; channels of a rotation without a curve are constant."""
+    """Create a goal. Rotation channels without a curve are constant."""
     if not track.is_rotation:
         return _Goal(np.array(list(numbers.values())), np.array(list(slopes.values())), dragged)
     every = range(len(track.rest))
@@ -442,9 +446,9 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
-    """Return the own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
+    """Return own keys of channels with one spline, with the parameters that best fit the goals."""
     count = max(each.count for each in own.values())
-    # The tangents of the first and the last key depend on those of their neighbours.
+    # The tangents of the first and last key depend on the neighboring tangents.
     ends = [row for row in goals if row in (0, count - 1)]
     for row in [*(row for row in goals if row not in ends), *ends]:
         sides = goals[row]
@@ -464,7 +468,7 @@ def _note_on_key(track: Track, own: OwnChannels, row: int, code: str) -> Finding
 
 
 def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
-    """Return the tangent, by the local parameter of the segment, for the channels' derivatives."""
+    """Return the tangent in units of the local segment parameter for the derivatives of the channels."""
     width = key.width(side)
     if not key.track.is_rotation:
         return goal.slopes * width
@@ -472,7 +476,7 @@ def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
     tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
     around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
     ahead, behind = rotations.normalise(held.orientation(around.T).T)
-    # For a small angle the vector part of the quaternion is half the rotation vector.
+    # For a small angle, the vector part of the quaternion is half the rotation vector.
     turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
     velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
     return velocity * width

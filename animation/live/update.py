@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: finds edited tracks of live actions, and updates what plays them.
+"""Live: finds edited tracks of live actions, and updates the keys that play them.
 
-Blender reports that an action changed, not which key. The keys of each channel are therefore compared with those at the
-last check: tracks with differing channels were edited. The result of a check depends on the keys and the table alone,
-not on how often it is done, or on what undo restores.
+Blender reports that an action changed, but not which keys. The keys of each channel are therefore compared with the
+keys at the last check. Tracks with different channels were edited. The result of a check depends only on the keys and
+the table, not on the number of checks or on undo.
 
-Baked tracks are locked. One whose content is as the bake has written it is baked again where its parameters, settings
-or timing have changed, and locked again where somebody has unlocked it. One that was edited outside is left alone.
+Baked tracks are locked. If their content is unchanged since the bake, they are baked again when their parameters,
+settings or timing have changed, and locked again when somebody has unlocked them. Tracks edited outside TCB are not
+changed.
 """
 
 from __future__ import annotations
@@ -50,57 +51,57 @@ from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise, re
 from ..store.up_to_date import are_up_to_date
 
 Points = list[bpy.types.FCurveKeyframePoints]
-"""The keys of each channel of a track, as Blender has them."""
+"""The keys of each channel of a track, as Blender collections."""
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
 
 
 @dataclass
 class Watch:
-    """Remember the TCB tracks of one slot of one action as they were at the last check."""
+    """State of the TCB tracks of one slot of one action at the last check."""
 
     users: list[bpy.types.ID] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
-    """Pointers of all F-curves: while they are the same, `tracks` can be used."""
+    """Pointers of all F-curves. `tracks` is valid as long as they are unchanged."""
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
-    """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
+    """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
     reader: _KeyReader | None = None
-    """Reads the keys of all played tracks, in the order of their paths."""
+    """Reads the keys of all played tracks in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each played track's keys at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """Identities of keys, settings and timing of each played track, which also decide whether it is up to date."""
+    """Identities of keys, settings and timing of each played track, which also determine whether it is up to date."""
     table: int = 0
-    """The stamp of the table at the last check."""
+    """Stamp of the table at the last check."""
     refused: dict[str, tuple[int, Finding]] = field(default_factory=dict)
-    """Checksums of tracks that could not be baked again as they are, and the reasons."""
+    """Checksums of tracks that could not be baked again in their state, and the reasons."""
     standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes of a track's last bake that stay valid until the track changes."""
     modes: list[Finding] = field(default_factory=list)
-    """Notes on rotations that are played in another rotation mode than they are baked in, or not at all."""
+    """Notes on rotations played in a rotation mode other than the baked one, or not at all."""
     news: list[Finding] = field(default_factory=list)
-    """Those of `modes` that were not reported yet."""
+    """Unreported notes in `modes`."""
     other_state: dict[str, _OtherState] = field(default_factory=dict)
-    """For each track everything that an edit of its F-curves can change, except frames and values of their keys."""
+    """All other state that an edit of a track's F-curves can change, except frames and values of keys."""
     unsure: list[str] = field(default_factory=list)
-    """Tracks of which only frames and values of keys have been checked."""
+    """Tracks for which only frames and values of keys have been checked."""
     outside: set[str] = field(default_factory=set)
-    """Baked tracks that were edited outside."""
+    """Baked tracks that were edited outside TCB."""
     lost: list[Track] = field(default_factory=list)
-    """Baked tracks whose F-curves are gone, which is an edit outside, too."""
+    """Baked tracks whose F-curves are missing, which is also an edit outside TCB."""
     is_live: bool = False
-    """True where the last check updated the tracks; else edits may be waiting."""
+    """Whether the last check updated the tracks. Otherwise, edits may be pending."""
     has_new_curves: bool = False
-    """True where F-curves were added or removed since the locks of groups were looked after."""
+    """Whether F-curves were added or removed since the locks of groups were updated."""
 
     def forget(self) -> None:
-        """Drop everything that undo or loading a file has made invalid."""
+        """Discard all data that undo or loading a file has made invalid."""
         self.users, self.pointers, self.tracks, self.points, self.key_places, self.bake_inputs = [], [], {}, {}, {}, {}
         self.reader, self.table, self.outside, self.lost = None, 0, set(), []
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks anew if F-curves were added or removed, or with `anew`; return whether anything uses them."""
+        """Find the tracks again with `anew` or if F-curves were added or removed. Return whether they have users."""
         if anew or not self._uses(channels):
             (self.users,) = users_of_channels([channels])
             # Tracks refer to their datablock.
@@ -135,13 +136,13 @@ class Watch:
 
     @property
     def played(self) -> list[Track]:
-        """Return the tracks that a bake or handles play."""
+        """Return the tracks played by a bake or by handles."""
         return [track for track in self.tracks.values() if track.is_played]
 
     def edited_at_first_look(self) -> list[Track]:
         """Return the tracks whose keys were moved, added, deleted or changed in value since the last check.
 
-        If there are none, return those with other identities of keys, settings or timing.
+        If there are none, return tracks whose key identities, settings or timing have changed.
         """
         played = self.played
         paths = [track.path for track in played]
@@ -158,7 +159,7 @@ class Watch:
         suspected = self.not_outside(suspected)
         places = [marks[track.path] for track in suspected]
         for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
-            # The table must get the new path of a track that was renamed, or moved with its slot.
+            # The table must store the new path of a track that was renamed or moved with its slot.
             if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
@@ -166,7 +167,7 @@ class Watch:
         return self._worth_trying(changed)
 
     def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
-        """Return the tracks without those baked ones that were edited outside, which nothing updates."""
+        """Return the tracks without baked tracks that were edited outside TCB, which are never updated."""
         outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
         for path, is_outside in outside.items():
             (self.outside.add if is_outside else self.outside.discard)(path)
@@ -176,12 +177,12 @@ class Watch:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
-        """Return the TCB tracks that nothing plays yet, unless they were restored."""
+        """Return the TCB tracks that nothing plays yet, except restored ones."""
         waiting = [track for track in self.tracks.values() if not track.is_played and track.settings.digest != RESTORED]
         return self._worth_trying([track for track in waiting if track.in_use])
 
     def _worth_trying(self, tracks: list[Track]) -> list[Track]:
-        """Return the tracks that were not refused in their present state."""
+        """Return the tracks that were not refused in their current state."""
         result = []
         for track in tracks:
             number = self.refused[track.path][0] if track.path in self.refused else 0
@@ -192,7 +193,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Return those of the `unsure` tracks that were edited in any way, as far as the time allows."""
+        """Return the `unsure` tracks that were edited in any way, checking as many as the time allows."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
@@ -207,7 +208,7 @@ class Watch:
         return self.not_outside(edited)
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
-        """Store the present state of the tracks, which were checked, and the report's notes on them."""
+        """Store the current state of the checked tracks, and the report's notes on them."""
         self.table = table_stamp(channels.action)
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
@@ -234,26 +235,26 @@ def refresh(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Update played tracks of the action whose keys were edited since the last check, as found by a fast check.
+    """Update played tracks of the action that a fast check finds edited since the last check.
 
-    `check_remaining` finds the other edits.
+    `check_remaining` finds other edits.
 
     Parameters
     ----------
     watches
-        States at the last check, by action and slot; updated here.
+        States at the last check, by action and slot. Updated by this function.
     action
-        Must be editable. Slots that nothing uses are left alone.
+        An editable action. Slots without users are skipped.
     options_for
-        Returns the options for TCB tracks that nothing plays, for the datablocks that use them. None: the action is not
-        live, so that only the locks of baked tracks are looked after.
+        Returns the options for TCB tracks that nothing plays yet, for the datablocks that use them. None: the action is
+        not live, and only the locks of baked tracks are updated.
     complete
-        Key rotations in all their channels where one was keyed, as handles need it.
+        Whether to add the missing keys of rotations keyed in some channels, which handles need.
 
     Returns
     -------
     Report
-        Tracks that can't be baked are in `refused`, and stay as they are.
+        Tracks that can't be baked are in `refused`, and are not changed.
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
@@ -275,7 +276,7 @@ def check_remaining(
 ) -> Report:
     """Update tracks whose handles, interpolation or channels (extrapolation, mute, lock, modifiers) were edited.
 
-    This check takes longer: where the time is up before its end, `is_unsure` returns True.
+    This check takes longer. If the time runs out, `is_unsure` returns True.
     """
     report = Report()
     checked = []
@@ -287,13 +288,13 @@ def check_remaining(
         checked.append(watch)
     for (number, _), watch in watches.items():
         if number == action.session_uid and not any(watch is each for each in checked):
-            # Nothing uses the slot any more, as after tweak mode was left: it is checked when something does again.
+            # The slot has no users, for example after leaving tweak mode. It is checked when it has users again.
             watch.unsure.clear()
     return report
 
 
 def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[Finding]:
-    """Return the notes on the action's tracks in their present state, such as why they could not be baked again."""
+    """Return the notes on the action's tracks in their current state, such as why they could not be baked again."""
     findings = layered_refusals(action) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         findings += [*(why for _, why in watch.refused.values()), *watch.modes]
@@ -304,7 +305,7 @@ def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action)
 
 
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
-    """Return whether some tracks of the action are not fully checked."""
+    """Return whether any track of the action is not fully checked."""
     return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
 
 
@@ -314,7 +315,7 @@ def refresh_all(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Check all tracks of the action for edits of any kind and update them; repeat all notes on rotation modes."""
+    """Check all tracks of the action for edits of any kind and update them. Repeat all notes on rotation modes."""
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
@@ -337,7 +338,7 @@ def _watched(
 def _update_tracks(
     watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete: bool
 ) -> Report:
-    """Play edited tracks of a live action anew, each as it is played now, and those that nothing plays yet."""
+    """Update edited tracks of a live action in their current output, and tracks that nothing plays yet."""
     tracks = [] if options_for is None else [*tracks, *watch.not_played()]
     if not tracks or options_for is None:
         return Report()
@@ -352,10 +353,10 @@ def _update_tracks(
 
 
 def _locked_again(watch: Watch, channels: Channels) -> Report:
-    """Lock baked channels that somebody has unlocked, where their content is as the bake has written it."""
+    """Lock baked channels again that were unlocked, if their content is unchanged since the bake."""
     report = Report()
     baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
-    # Some edits are not found at first look.
+    # Some edits are not found by the fast check.
     tracks = watch.not_outside([track for track in baked if not all(map(is_locked, _baked_curves(track)))])
     unlocked = len(tracks)
     for track in tracks:
@@ -382,21 +383,21 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """Reads the keys of tracks, which are given by paths and as their channels' keys."""
+    """Reads the keys of tracks, given by paths and as the keys of their channels."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
         self._block = KeyBlock(list(chain.from_iterable(tracks)))
         before = [0, *accumulate(self._block.counts)]
         self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
-        """Where the keys of each track start among all, and where the last ones end."""
+        """Index of each track's first key, and the total number of keys."""
 
     def is_of(self, paths: Sequence[str]) -> bool:
-        """Return whether it reads these tracks, and these have as many keys as when it was made."""
+        """Return whether it reads exactly these tracks, and they have the same number of keys as at creation."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
     def read(self, names: Sequence[str]) -> list[bytes]:
-        """Read attributes, one key after the other, of all keys of each track."""
+        """Read attributes of all keys of each track, one key after the other."""
         arrays = [self._block.read(name) for name in names]
         together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
         size, raw = together.shape[1], together.tobytes()
@@ -404,12 +405,12 @@ class _KeyReader:
 
 
 def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of each of so many keys, one row a key."""
+    """Return the bytes of each key, one row per key."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
 
 
 def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
-    """Return the identities of each track's keys, its settings and timing: everything else that decides its motion."""
+    """Return each track's key identities, settings and timing: everything else that affects its motion."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"])
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
@@ -419,22 +420,22 @@ def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[obje
 
 
 def _state_mark(track: Track, every: Points) -> int:
-    """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
+    """Return a checksum of frames and values of keys, of settings, and of data that can prevent a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
     return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 class _OtherState(NamedTuple):
-    """State of a track that edits can change, apart from frames and values of keys and what `_bake_inputs` reads."""
+    """State of a track that edits can change, except frames and values of keys, and data read by `_bake_inputs`."""
 
     handles: bytes
     other: tuple[object, ...]
 
     def is_like(self, other: _OtherState) -> bool:
-        """Return whether both are the same, apart from frames of handles that an editor has rounded.
+        """Return whether the states are equal, except for frames of handles that an editor has rounded.
 
-        An editor shows handles of an NLA strip in tweak mode in the time of the scene, and converts them back.
+        An editor shows the handles of an NLA strip in tweak mode in scene time, and converts them back.
         """
         return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
 
@@ -447,17 +448,17 @@ def _are_handles_alike(before: bytes, now: bytes) -> bool:
 
 
 def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
-    """Return whether the handles that play a track are where they were placed, as far as its keys tell."""
+    """Return whether the handles that play a track are unchanged since they were placed."""
     if not track.is_played_by_handles or not track.all_written:
         return True
-    # As the state has them: both handles of a key together.
+    # In the order of the state: both handles of a key together.
     every = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
     placed = b"".join([each.tobytes() for each in every])
     return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
 
 
 def _other_state(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherState]:
-    """Read what an edit of the tracks can change, except frames and values of keys and what `_bake_inputs` reads."""
+    """Read the state of tracks that an edit can change, except frames and values of keys, and `_bake_inputs`."""
     result = []
     kinds = reader.read((*KINDS, "easing"))
     for track, handles, own in zip(tracks, reader.read(SIDES), kinds, strict=True):

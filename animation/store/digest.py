@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Digests: numbers by which a track is known to be still what it is played from."""
+"""Digests: numbers that show whether a track's playback data matches its keys and settings."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .table.settings import Settings
 from .tracks import Track
 
 NEVER = 1
-"""A digest that no played track has: the track is out of date."""
+"""A digest that no played track has, which means that the track is out of date."""
 RESTORED = 2
-"""The digest of a restored track: Live skips it until it is played by hand, or Live is switched on again."""
+"""Digest of a restored track. Live skips it until it is played manually, or Live is turned on again."""
 
 
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:
-    """Return a number, never 0, that changes with the input of a bake.
+    """Return a nonzero number that changes with the input of a bake.
 
-    The input: own keys and their parameters, settings, the frame function, the rotation mode, and F-curve modifiers as
-    far as they decide which keys a bake writes.
+    The input consists of own keys with their parameters, settings, the frame function, the rotation mode, and F-curve
+    modifiers that affect the keys of a bake.
     """
     parts = [repr(shape_of(track, settings)).encode()]
     for index in sorted(own):
         channel = own[index]
         if not channel.are_named:
-            # No bake has written a key without a row.
+            # A key without a row was not written by a bake.
             return NEVER
         parts += [b"%d" % index, channel.content]
     if function is not None:
@@ -37,7 +37,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
-    """Return the input of a bake apart from keys and timing."""
+    """Return the input of a bake without keys and timing."""
     shape: tuple[object, ...] = tuple(settings.codes())
     if track.is_rotation:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
@@ -46,9 +46,9 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 
 def _repeats_by_others(track: Track, settings: Settings) -> bool:
-    """Return whether modifiers of the animator's keep a cyclic track from repeating outside its keys by its own means.
+    """Return whether the animator's modifiers prevent a cyclic track from repeating outside its keys by itself.
 
-    Blender applies all other modifiers to what is baked, so they are not a reason to bake again.
+    Blender applies other modifiers to baked curves, so they require no new bake.
     """
     options = settings.options
     if settings.cycle == "SINGLE" or options is None:

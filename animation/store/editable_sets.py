@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sets of F-curves of a datablock that a verb works on: those of its action, and of the actions of NLA strips."""
+"""The sets of F-curves of a datablock to process, in its action and in the actions of NLA strips."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from .table.custom_property import read_table, table_stamp
 
 @record(eq=False)
 class EditableSets:
-    """The F-curves of a datablock that can be edited: of its action, and of the actions of its NLA strips."""
+    """The F-curves of a datablock that can be edited, in its action and in the actions of its NLA strips."""
 
     sets: list[Channels]
-    """Each set of F-curves once."""
+    """Distinct sets of F-curves."""
     refused: list[Finding]
-    """Strips whose actions can't be edited."""
+    """Errors for strips whose actions can't be edited."""
     left: list[str]
-    """Names of strips' actions that are left alone: plain ones beside an action that the datablock has itself."""
+    """Names of skipped strip actions, which are plain while the datablock has its own action."""
 
     @property
     def tcb(self) -> list[Channels]:
-        """Return those that have TCB tracks, or a table that can't be read."""
+        """Return the sets with TCB tracks or an unreadable table."""
         return list(filter(has_tcb, self.sets))
 
 
 def has_tcb(channels: Channels) -> bool:
-    """Return whether F-curves have TCB tracks, or a table that can't be read."""
+    """Return whether F-curves have TCB tracks or an unreadable table."""
     table = read_table(channels.action)
     return bool(table.error) or table.has_tracks(channels.slot_handle, "")
 
 
 def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> EditableSets:
-    """Return all F-curves of the datablock that can be edited; raise AnimationError where there are none.
+    """Return all F-curves of the datablock that can be edited. Raise AnimationError if there are none.
 
-    Where it has an action of its own, strips count if they have TCB tracks; else, and in tweak mode, all strips count.
-    Without `takes_plain` only strips with TCB tracks count, and there may be none.
+    If the datablock has its own action, only strips with TCB tracks are included. Otherwise, and in tweak mode, all
+    strips are. Without `takes_plain`, only strips with TCB tracks are included, and there may be none.
     """
     strips = action_strips(datablock)
     if not strips:
@@ -78,7 +78,7 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
 
 
 def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
-    """Return whether these F-curves animate the datablock, by its action or by an NLA strip."""
+    """Return whether the F-curves animate the datablock through its action or an NLA strip."""
     found: list[Callable[[], Channels]] = [partial(channels_of, datablock)]
     found += [partial(strip_channels, datablock, strip) for strip in strips_of(datablock, channels.action)]
     for channels_played in found:
@@ -89,7 +89,7 @@ def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
 
 
 def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
-    """Return the F-curves of a strip; raise AnimationError where they can't be edited."""
+    """Return the F-curves of a strip. Raise AnimationError if they can't be edited."""
     check_not_linked(datablock)
     channels = strip_channels(datablock, strip)
     if channels.action.library is not None:
@@ -98,7 +98,7 @@ def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Chann
 
 
 def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
-    """Return the range of frames of the F-curves that NLA strips of the datablock play; None where no strip does."""
+    """Return the frame range of the F-curves played by NLA strips of the datablock, or None if no strip plays them."""
     animation = animation_data(datablock)
     is_own = animation is not None and animation.action == channels.action and not animation.use_tweak_mode
     strips = [] if is_own else strips_of(datablock, channels.action)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make tracks TCB: their entries in the action's table, and rows of their keys."""
+"""Enabling of tracks: their entries in the action's table, and the rows of their keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tracks import Track, default_settings
 
 
 def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> TrackState:
-    """Make an entry of the table for a track; its identity is derived, so repeat and redo give the same."""
+    """Create a table entry for a track. Its identity is derived, so repeating and redoing give the same result."""
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
     while number == 0 or number in table.identities:
@@ -33,10 +33,10 @@ def enable_tracks(
     settings: Sequence[Settings] | None = None,
     numbers: Sequence[Numbers] | None = None,
 ) -> None:
-    """Make tracks of editable channels TCB: their keys get identities, and nothing else of them changes.
+    """Make tracks of editable channels TCB. Their keys get identities, and are otherwise unchanged.
 
-    `settings`: those of each track. Default: what Enable chooses. `numbers`: parameters of each track, one number a key
-    of every channel; NaN where a key has none of its own.
+    `settings` has the settings of each track, by default those that Enable chooses. `numbers` has the parameters of
+    each track, one value per key of every channel, NaN if not set.
     """
     given = (
         None
@@ -52,7 +52,7 @@ def enable_read(
     settings: Sequence[Settings] | None = None,
     numbers: Sequence[Mapping[int, Numbers]] | None = None,
 ) -> None:
-    """Make tracks of several actions TCB, whose own keys were read before; `numbers`: separate for each channel."""
+    """Make tracks of several actions TCB from previously read keys. `numbers` are separate for each channel."""
     chosen_for = settings or [default_settings(track) for _, track in tracks]
     parts, curves, given = [], [], []
     for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):

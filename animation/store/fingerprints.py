@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fingerprints of baked curves: whether a channel still has the content that a bake has written.
+"""Fingerprints of baked curves, which show whether a channel is unchanged since the bake.
 
-A fingerprint covers everything that decides what Blender plays, and the identities. It ignores the selection, and
-whether the channel is muted or locked. Frames are compared with a tolerance, because NLA tweak mode moves them by a
-float step; values are compared bit for bit.
+A fingerprint covers identities and everything that affects playback. It ignores selection, mute and lock. Frames are
+compared with a tolerance, because NLA tweak mode changes them by a float32 step. Values are compared bit for bit.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _READ = ("co", "interpolation", "back", "amplitude", "period")
 
 
 def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> list[Fingerprint]:
-    """Compute the fingerprints of channels with these keys and extrapolations."""
+    """Compute the fingerprints of channels with the given keys and extrapolations."""
     return [
         Fingerprint(count, extrapolation, values, attributes, places)
         for count, extrapolation, (values, attributes, places) in zip(
@@ -35,7 +34,7 @@ def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> lis
 
 
 def edited_outside(tracks: Sequence[Track]) -> list[bool]:
-    """Return which baked tracks have other content than the bake has written, or have lost a channel."""
+    """Return whether each track is baked and its curves differ from the bake or lack a channel."""
     curves: list[bpy.types.FCurve] = []
     written: list[Fingerprint] = []
     places: list[int] = []
@@ -67,7 +66,7 @@ _Content = tuple[int, int, npt.NDArray[np.float32]]
 
 
 def _contents(joined: Joined) -> Iterator[_Content]:
-    """Yield the checksums of values and of attributes, and the frames of keys and handles, of each channel."""
+    """Yield the checksums of values and attributes, and the frames of keys and handles, of each channel."""
     keys, ends = joined.keys, [0, *accumulate(joined.counts)]
     frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
     kinds = keys.interpolation
@@ -86,16 +85,16 @@ def _contents(joined: Joined) -> Iterator[_Content]:
 
 
 def _are_eased(interpolation: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Return which keys begin a segment that Blender plays by an easing."""
+    """Return a mask of the keys that begin a segment with easing interpolation."""
     eased: npt.NDArray[np.bool_] = interpolation > INTERPOLATION["BEZIER"]
     return eased
 
 
 def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return the row in its channel, and the floats, of each key that has an identity; and where channels start."""
+    """Return the row in its channel and the floats of each key with an identity, and the first index per channel."""
     keys = joined.keys
     floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
-    # Those of generated keys are 0.
+    # The floats of generated keys are 0.
     named = np.flatnonzero(floats[0] | floats[1] | floats[2])
     bounds = named.searchsorted(ends)
     words = np.stack([named - np.repeat(ends[:-1], np.diff(bounds)), *(each[named] for each in floats)], axis=1)
@@ -105,7 +104,7 @@ def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], lis
 def _with_handles(
     keys: Keyframes, rows: slice, checksum: int, places: npt.NDArray[np.float32]
 ) -> tuple[int, npt.NDArray[np.float32]]:
-    """Return the checksum and the frames with those of the handles of Bezier segments."""
+    """Add the handles of Bezier segments to a checksum and to frames."""
     bezier = keys.interpolation[rows] == INTERPOLATION["BEZIER"]
     if not bezier.any():
         return checksum, places
@@ -122,6 +121,6 @@ def _is_same(written: Fingerprint, content: _Content) -> bool:
         return False
     if places.tobytes() == written.places.tobytes():
         return True
-    # Far from frame 0 a float step is longer than the tolerance.
+    # Far from frame 0, a float32 step exceeds the tolerance.
     room = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(written.places)))
     return bool((np.abs(places - written.places) <= room).all())

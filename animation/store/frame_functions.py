@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frame functions: timing separate from the shape of a motion.
 
-A track, a datablock and a scene can each have one: an animated property of its own, "Frame Function", whose F-curve
-gives for each frame t the frame F(t) of the motion that is played then. It is in effect where that F-curve exists and
-is not muted. They compose from outside in: F(t) = track(datablock(scene(t))).
+A track, a datablock and a scene can each have a frame function. It is an animated property, "Frame Function", whose
+F-curve maps each frame t to the frame F(t) of the motion to play. It takes effect if the F-curve exists and is not
+muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
 
 Source: docs/formulas, "Frame functions".
 """
@@ -29,38 +29,37 @@ from .paths import FRAME_FUNCTION
 from .tracks import Track
 
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
-"""These depend on positions and handles alone."""
+"""Interpolation types that depend only on keys and handles."""
 _DIFFERENCE = 0.125
-"""Frames. With a shorter step float32 rounding dominates a second difference; with a longer one the curve's shape
-does."""
+"""In frames. With smaller steps, float32 rounding dominates a second difference, with larger ones the shape of the
+curve."""
 _SHARP = 0.02
-"""Derivatives, in frames per frame, that differ by more on both sides are a corner."""
+"""Minimum difference between the derivatives on both sides of a corner, in frames per frame."""
 _JUMP = 8.0
-"""Frames per frame squared; a second derivative of more, and eight times that of the other side, is a jump."""
+"""Minimum second derivative at a jump, in frames per frame squared, and its ratio to the value on the other side."""
 
 
 @record(eq=False)
 class FrameFunction:
-    """The frame functions by which a track is played, the outermost first; equal where they play the same."""
+    """The frame functions of a track, outermost first. Two objects are equal if they have the same timing."""
 
     curves: tuple[bpy.types.FCurve, ...]
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each curve."""
+        """Return F(t), shape (m,), as in Blender: with modifiers, and rounded to float32 by each curve."""
         return _played(self, np.asarray(frames, dtype=np.float64))
 
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return F(t) and its first and second derivatives, by differences over a quarter of a frame to each side.
+        """Return F(t) and its first and second derivatives, from differences over a quarter of a frame to each side.
 
-        At a corner they are one-sided, of the part that follows; where a jump lies ahead, and at the last key, of the
-        part that precedes.
+        At a corner, they are right-hand derivatives. Before a jump and at the last key, they are left-hand derivatives.
         """
         at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
         back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
         before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
         bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
         smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
-        # Differences across a jump ahead would be wrong.
+        # Do not use differences across a jump.
         ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
         first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
         smooth &= (at > first) & (at < last)
@@ -77,13 +76,13 @@ class FrameFunction:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Return the range from the first to the last key of all; outside it the outermost curve extrapolates."""
+        """Return the range of the keys of all curves. Outside it, the outermost curve is extrapolated."""
         ends: list[Any] = [fcurve.range() for fcurve in self.curves]
         return min(start for start, _ in ends), max(end for _, end in ends)
 
     @property
     def goes_on(self) -> bool:
-        """Return whether it plays more than one constant frame outside its keys."""
+        """Return whether the outermost curve varies outside its keys."""
         outermost = self.curves[0]
         return outermost.extrapolation != "CONSTANT" or any(
             modifier.type not in ("ENVELOPE", "STEPPED") and not modifier.mute for modifier in outermost.modifiers
@@ -91,7 +90,7 @@ class FrameFunction:
 
     @cached_property
     def checksum(self) -> int:
-        """Return a number that changes with what the curves play."""
+        """Return a number that changes with the values of the curves."""
         crc = 0
         for fcurve in self.curves:
             arrays = [read_coordinates(fcurve), *read_unplaced(fcurve), coordinates_of(fcurve.sampled_points)]
@@ -107,14 +106,14 @@ class FrameFunction:
 
 @memoized
 def _played(function: FrameFunction, frames: Float64Array) -> Float64Array:
-    """Evaluate a frame function, with a cache: most tracks that it plays have their keys at the same frames."""
+    """Evaluate a frame function with a cache. Most of its tracks have keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return frames
 
 
 def _numbers(modifier: Any) -> Iterator[str]:
-    """Yield all settings that affect what a modifier plays."""
+    """Yield all settings of a modifier that affect playback."""
     for prop in modifier.bl_rna.properties:
         if prop.identifier == "control_points":
             yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
@@ -124,12 +123,12 @@ def _numbers(modifier: Any) -> Iterator[str]:
 
 
 def function_of(track: Track) -> FrameFunction | None:
-    """Return the frame function that the track is played by; None where nothing changes its timing."""
+    """Return the frame function of the track, or None if its timing is unchanged."""
     return functions_of([track])[0]
 
 
 def functions_of(tracks: Sequence[Track]) -> list[FrameFunction | None]:
-    """Return the frame function of each track; the scenes are searched once for each datablock."""
+    """Return the frame function of each track. Searches the scenes once per datablock."""
     scene_curves = {datablock: _scene_curve(datablock) for datablock in {track.datablock for track in tracks}}
     result: list[FrameFunction | None] = []
     for track in tracks:
@@ -155,11 +154,11 @@ def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
 
 
 def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
-    """Return the frame function's F-curve of the first scene that the datablock is part of."""
+    """Return the F-curve of the frame function of the first scene that contains the datablock."""
     if datablock is None or isinstance(datablock, bpy.types.Scene):
         return None
     for scene in bpy.data.scenes:
-        # Nearly no scene has one.
+        # Few scenes have a frame function.
         if scene.animation_data is None:
             continue
         fcurve = curve_of(scene)
@@ -169,7 +168,7 @@ def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
 
 
 def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
-    """Return whether the datablock is an object of the scene, or is used by one or by its world."""
+    """Return whether the datablock is an object of the scene, or used by one of its objects or by its world."""
     if isinstance(datablock, bpy.types.Object):
         return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
     world = scene.world

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The own curves of tracks: their F-curves, or the saved keys of a baked track, which the table holds whole."""
+"""The own curves of tracks: their F-curves, or the saved keys of a baked track in the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAVED = tuple(name for name in NAMES if name not in FLAGS)
 
 
 def saved_keys(keys: Keyframes) -> SavedKeys:
-    """Convert keys to records of the table."""
+    """Convert keys to records for the table."""
     saved = np.zeros(len(keys), dtype=SAVED)
     for name in _SAVED:
         saved[name] = getattr(keys, name)
@@ -40,7 +40,7 @@ def keys_of_saved(saved: SavedKeys) -> Keyframes:
 
 
 def own_channels(track: Track) -> list[int]:
-    """Return the components that the animator has animated: not those whose F-curve a bake made."""
+    """Return the components with the animator's F-curves, without F-curves that a bake created."""
     bake = track.bake
     if bake is None:
         return list(track.channels)
@@ -49,7 +49,7 @@ def own_channels(track: Track) -> list[int]:
 
 
 def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
-    """Read all keys of own curves, given as tracks and components, end to end."""
+    """Read all keys of own curves, given by track and component, and concatenate them."""
     if not any(track.is_baked for track, _ in curves):
         return read_joined([track.channels[index] for track, index in curves])
     fcurves: list[bpy.types.FCurve] = []
@@ -71,9 +71,9 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
 
 
 def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
-    """Return the state of a baked track with other own keys in these components.
+    """Return the state of a baked track with other own keys in the given components.
 
-    The records of handles go: they were placed for other keys.
+    Removes the records of handles, which belong to other keys.
     """
     bake = state.bake
     assert bake is not None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The animator's keys of a track, as they are without TCB.
 
-They are on the track's own curves: its F-curves, or the saved keys of a baked track. Their frame and value are taken
-from the key itself; `restored_keys.py` gives the handles that were there before handles played the track.
+They are on the track's own curves, which are its F-curves or the saved keys of a baked track. Frames and values are
+read from the keys. `restored_keys.py` recovers the handles from before they were placed.
 """
 
 from __future__ import annotations
@@ -53,35 +53,34 @@ from .tracks import Track
 
 _HANDLE = n_("a handle is not at finite numbers")
 _KEYS_AT_ONCE = 50_000
-"""Keys read together; they take some megabytes."""
+"""Maximum number of keys to read together, which take a few megabytes."""
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
 @record(eq=False)
 class OwnArrays:
-    """The animator's keys of one or more channels, end to end, without TCB.
+    """The animator's keys of one or more channels, concatenated, without TCB.
 
-    What is computed of them is computed for all channels together: NumPy's cost per call is the same for ten keys as
-    for a thousand.
+    Derived data are computed for all channels together, because a NumPy call takes as long for ten keys as for a
+    thousand.
 
     Attributes
     ----------
     keys : Keyframes
-        In order of frame within a channel. Their `back`, `amplitude` and `period` contain their identities.
+        Ordered by frame within a channel. `back`, `amplitude` and `period` contain the identities.
     identities : array, shape (n,)
-        0 for a key that has none yet.
+        0 for keys without identities.
     numbers : array, shape (n, k)
-        The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
+        Parameters and velocities that were set, in the columns of `rows.ROW`, NaN if not set.
     rows : array, shape (n,)
-        Their rows on the own curve.
+        Rows of the keys on the own curve.
     chosen : array of uint8, shape (n,)
-        What the animator changed after they became TCB keys: the bits `rows.CHOSEN_…`.
+        Flags `rows.CHOSEN_…` for changes that the animator made after the keys became TCB.
     placed : array of uint8, shape (n,)
-        Which handles were placed to play the track, and which keys are played by other numbers, by the bits in the
-        table and in `restored_keys.py`.
+        Flags, from the table and `restored_keys.py`, of placed handles and of keys with equivalent values on the curve.
     as_read : Keyframes or None
-        The same keys as the own curves have them; what is seldom edited may be as Live left it.
+        The same keys as read from the own curves. Rarely edited attributes may come from the last update by Live.
     """
 
     keys: Keyframes
@@ -156,10 +155,10 @@ class OwnArrays:
 
 @record(eq=False)
 class OwnKeys:
-    """The animator's keys of one channel, without TCB: the rows `span` of `every`.
+    """The animator's keys of one channel, without TCB, in the rows `span` of `every`.
 
-    `edited`: keys were added, deleted or moved since their records were made, so Blender must place automatic handles
-    anew.
+    `edited` means that keys were added, deleted or moved since they were recorded, so Blender must update automatic
+    handles.
     """
 
     every: OwnArrays
@@ -168,7 +167,7 @@ class OwnKeys:
 
     @classmethod
     def of(cls, every: OwnArrays, edited: bool = False) -> OwnKeys:
-        """Return all the keys of the arrays."""
+        """Return all keys of the arrays."""
         return cls(every, slice(0, len(every.identities)), edited)
 
     @property
@@ -205,17 +204,17 @@ class OwnKeys:
 
     @property
     def frames(self) -> Float32Array:
-        """Return the frames of the keys, contiguous."""
+        """Return the frames of the keys as a contiguous array."""
         return self.every.frames[self.span]
 
     @property
     def timing(self) -> bytes:
-        """Return the frames as bytes, which are equal where keys are at the same frames."""
+        """Return the frames as bytes, which are equal for keys at the same frames."""
         return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]
 
     @property
     def values(self) -> Float64Array:
-        """Return the values of the keys, contiguous."""
+        """Return the values of the keys as a contiguous array."""
         return self.every.values[self.span]
 
     @property
@@ -225,39 +224,39 @@ class OwnKeys:
 
     @property
     def filled(self) -> Float64Array:
-        """Return tension, continuity, bias and ease, 0 where none was set, shape (5, n)."""
+        """Return tension, continuity, bias and ease, 0 if not set, shape (5, n)."""
         return self.every.filled[:, self.span]
 
     @property
     def are_in_range(self) -> bool:
-        """Return whether no parameter of any channel is out of its range."""
+        """Return whether all parameters of all channels are within their ranges."""
         return self.every.are_in_range
 
     @property
     def has_chosen(self) -> bool:
-        """Return whether the animator changed any of these keys after they became TCB keys."""
+        """Return whether the animator changed any of the keys after they became TCB."""
         return self.every.has_chosen and bool(np.count_nonzero(self.chosen))
 
     @property
     def has_unseen(self) -> bool:
-        """Return whether Blender has to place handles of them."""
+        """Return whether Blender must place any handles of the keys."""
         return self.every.has_unseen and bool(np.count_nonzero(self.placed & UNSEEN))
 
     @property
     def bound(self) -> float:
-        """Return a number that no absolute value of any channel exceeds; NaN where one may not be a number."""
+        """Return an upper bound of the absolute values in all channels, or NaN if a value may be NaN."""
         return self.every.bound
 
     @property
     def are_named(self) -> bool:
-        """Return whether each key has an identity."""
+        """Return whether all keys have identities."""
         return self.every.are_named or bool(np.count_nonzero(self.identities) == self.count)
 
     @property
     def ends_spline(self) -> BoolArray:
-        """Find the keys that begin a segment played by Blender, where the spline ends on both sides.
+        """Return a mask of the keys that begin a segment played by Blender, where the spline ends on both sides.
 
-        In such a segment values are constant, or follow the interpolation that the animator chose.
+        Values in this segment are constant, or follow the interpolation chosen by the animator.
         """
         return self.every.ends_spline[self.span]
 
@@ -268,21 +267,21 @@ class OwnKeys:
 
     @property
     def content(self) -> bytes:
-        """Return identities, frames, values and what else of the keys a bake goes by."""
+        """Return identities, frames, values and other key data that affect a bake as bytes."""
         return self.every.content[_CONTENT.itemsize * self.span.start : _CONTENT.itemsize * self.span.stop]
 
     @property
     def shape(self) -> bytes:
-        """Return frames, what ends the spline, and parameters: equal where channels' splines differ by values alone."""
+        """Return frames, spline ends and parameters as bytes, equal for splines that differ only in values."""
         return self.every.shape[_SHAPE.itemsize * self.span.start : _SHAPE.itemsize * self.span.stop]
 
     def with_(self, **arrays: Any) -> OwnKeys:
-        """Return the same keys with these arrays in place of their own."""
+        """Return a copy with the given arrays in place of the current ones."""
         others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
         return OwnKeys.of(OwnArrays(**others, **arrays), self.edited)
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
-        """Return the keys of those rows: indices, or a mask."""
+        """Return the keys at the given indices or in a mask."""
         arrays = [getattr(self, name)[rows] for name in _ARRAYS]
         return OwnKeys.of(OwnArrays(self.keys.take(rows), *arrays), edited=True)
 
@@ -293,7 +292,7 @@ _FRAME = np.dtype(np.float32).itemsize
 
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
-    """Concatenate the own keys of channels; consecutive ones of the same arrays are not copied."""
+    """Concatenate the own keys of channels. Consecutive slices of the same arrays are not copied."""
     every, spans = channels[0].every, [own.span for own in channels]
     if all(own.every is every for own in channels) and are_consecutive(spans):
         return OwnKeys(every, slice(spans[0].start, spans[-1].stop))
@@ -321,15 +320,15 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys of several tracks together, which is faster than one after the other."""
+    """Read the animator's keys of several tracks together, which is faster than one by one."""
     return [each for together in _in_parts(tracks) for each in _read(together)]
 
 
 def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys of several tracks, in order to write or record them.
+    """Read the animator's keys of several tracks for writing or recording.
 
-    Where keys with automatic handles were aligned on a sampled curve, Blender places the handles first, by a scratch
-    curve: the recorded ones are those of before the keys around them were edited.
+    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve.
+    The recorded handles are from before edits of the surrounding keys.
     """
     every = read_all_own_keys(tracks)
     for kept in every:
@@ -338,7 +337,7 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
-    """Return findings as `error_of_numbers` does, of tracks that are looked at together."""
+    """Return a finding as from `error_of_numbers` for each track, computed together."""
     joined = own_end_to_end([own for each in every for own in each.values()]).keys if any(every) else NO_KEYS
     if all(np.isfinite(places).all() for places in (joined.co, joined.handle_left, joined.handle_right)):
         return [None] * len(tracks)
@@ -346,7 +345,7 @@ def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnK
 
 
 def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None:
-    """Return a finding that names the first key with a frame, a value or a handle that is not finite; None: no key."""
+    """Return a finding that names the first key whose frame, value or handle is not finite, or None."""
     for each in own.values():
         keys = each.keys
         if not np.isfinite(keys.frames).all():
@@ -360,7 +359,7 @@ def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None
 
 
 def _with_placed(own: OwnKeys) -> OwnKeys:
-    """Return the keys with the handles that Blender would have aligned."""
+    """Return the keys with handles aligned as by Blender."""
     unseen = (own.placed & UNSEEN) != 0
     recorded = session.rows[session.rows.find(own.identities[unseen])]
     kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
@@ -375,7 +374,7 @@ def _with_placed(own: OwnKeys) -> OwnKeys:
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
-    """Split tracks into parts, so that the keys read together don't take much memory."""
+    """Split tracks into groups, to limit the memory for keys read together."""
     part: list[Track] = []
     keys = 0
     for track in tracks:
@@ -392,18 +391,18 @@ def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
 
 
 def key_frames(track: Track) -> Float32Array:
-    """Return the frames of the animator's keys, all channels together, ascending."""
+    """Return the frames of the animator's keys in all channels, in ascending order."""
     return union([own.keys.frames for own in read_own_keys(track).values()])
 
 
 def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
-    """Return the keys with other values, and their handles moved along."""
+    """Return the keys with other values, with their handles moved by the same amount."""
     shift = values - keys.values
     if not shift.any():
         return keys
     co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
     co[:, 1] = values
-    # Adding a shift of zero would turn -0.0 into 0.0.
+    # Adding 0 would change -0.0 to 0.0.
     along = shift != 0.0
     left[along, 1] += shift[along]
     right[along, 1] += shift[along]
@@ -435,18 +434,17 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 class _Without(NamedTuple):
-    """The own keys of several channels without TCB, end to end."""
+    """The concatenated own keys of several channels without TCB."""
 
     own: OwnArrays
     changed: BoolArray
-    """In which channels keys were moved, or their handle types changed, since their handles were placed."""
+    """Channels where keys were moved, or handle types changed, since their handles were placed."""
 
 
 def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
-    """Return records in which keys have coupled numbers only where those of all channels at their frame have them.
+    """Return records with equivalent values only at frames where all channels of a rotation still have them.
 
-    Where the key of one channel was replaced, moved or deleted, the animator's orientation is the one that the curves
-    show.
+    If the key of one channel was replaced, moved or deleted, the orientation on the curves is the animator's.
     """
     coupled = (written["placed"] & COUPLED) != 0
     if not np.count_nonzero(coupled):
@@ -475,7 +473,7 @@ def _without_handles(
     at: IndexArray,
     records: Sequence[Channel | None],
 ) -> _Without:
-    """Return own keys without the handles that were placed to play them; `at`: the numbers of their rows."""
+    """Return own keys without the handles placed to play them. `at` has the indices of their rows."""
     rows = np.arange(len(identities)) - joined.spread(joined.starts)
     if all(channel is None for channel in records):
         placed = np.zeros(len(identities), dtype=np.uint8)
@@ -510,7 +508,7 @@ def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> Ide
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Read the numbers set for keys, shape (n, k), from the numbers of their rows in the session; NaN for none."""
+    """Read the numbers set for keys, shape (n, k), NaN if not set. `at` has the indices of their session rows."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
     known = at >= 0
     if known.any():
@@ -523,14 +521,14 @@ def numbers_of(at: IndexArray) -> Float32Array:
 
 
 def numbers_in(rows: Fields) -> Float32Array:
-    """Return the numbers set in rows, shape (n, k); NaN where none was."""
+    """Return the numbers set in rows, shape (n, k), NaN if not set."""
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Give a rotation's keys that have no identity yet the numbers of the keys beside them in its other channels."""
+    """Set the numbers of a rotation's keys without identities from keys in its other channels at the same frame."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == identity.NONE
@@ -547,7 +545,7 @@ def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
 
 
 def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of keys; 0 for those that have none, or one whose row the session does not know."""
+    """Read the identities of keys. Keys without an identity, or whose row is unknown to the session, get 0."""
     if identity.are_plain(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
     spelled = identity.spelled(keys.amplitude, keys.period)
@@ -556,7 +554,7 @@ def identities_of(keys: Keyframes) -> Identities:
 
 
 def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
-    """Find the identities of keys whose amplitude and period are used or were typed, by the code in `back`."""
+    """Find identities by the code in `back`, for keys whose amplitude and period are used or were edited."""
     if all(track.state is None for track, _ in curves):
         return
     codes = identity.codes_of(joined.keys.back)
@@ -575,8 +573,8 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
         for key in keys.tolist():
             like = own[own_codes == codes[key]]
             if len(like):
-                # The session remembers rows of other files, too: of several rows with one code take the one most like
-                # the key.
+                # The session also remembers rows of other files. If several rows have the same code, choose the most
+                # similar one.
                 alike = np.isin(like["interpolation"], BY_NUMBERS).astype(np.intp)
                 alike += (like["co"] == joined.keys.co[key]).all(axis=1)
                 for name in ("amplitude", "period", "type"):
@@ -585,15 +583,15 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
 
 
 def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
-    """Mark in `chosen` the new keys of channels that have got another interpolation than Bezier from the animator.
+    """Mark in `chosen` the new keys of channels with an interpolation other than Bezier set by the animator.
 
-    Blender gives a new key that of the key before it, or of the next one where it is the first: it is chosen where that
-    one's is. The only key of a channel is linear where the preferences say so.
+    A new key in Blender inherits the interpolation of the previous key, or of the next key if it is the first. It is
+    marked if that key is. The only key of a channel is linear if the preferences define this.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
         return
-    # New keys before all others were made from the last one to the first.
+    # New keys before all other keys inherit from the next key, so they are processed from last to first.
     known, end = np.concatenate(([0], np.cumsum(~new))), own.spread(own.starts + own.counts)
     leads = known[1:] == own.spread(known[own.starts])
     for row in [*rows[leads[rows]][::-1].tolist(), *rows[~leads[rows]].tolist()]:
@@ -608,7 +606,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return which keys were moved since they were written, or have, without the bake, other handle types than rows."""
+    """Return a mask of the keys that were moved since writing, or whose handle types differ from their rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
     changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])
@@ -616,7 +614,7 @@ def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Writte
 
 
 def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
-    """Return which keys have other handle types than their rows, or types that are newly chosen."""
+    """Return a mask of the keys whose handle types differ from their rows or are newly chosen."""
     left = keys.handle_left_type != rows["handle_left_type"]
     newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly

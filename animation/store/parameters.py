@@ -28,9 +28,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
-    """Read the numbers set for the keys at the frames, shape (n, numbers of a row); NaN where none was.
+    """Read the numbers set for the keys at the frames, shape (n, numbers per row), NaN if not set.
 
-    Where channels have different numbers at a frame, the first channel with a key there decides.
+    If channels have different numbers at a frame, the numbers of the first channel with a key there are returned.
     """
     channels = [own[index] for index in sorted(own)]
     if channels[0].timing == frames.tobytes():
@@ -45,9 +45,9 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
 def read_parameters(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> dict[str, Numbers]:
-    """Read each parameter, one number a key; a key that has none of its own gets the default.
+    """Read each parameter, with one value per key. Keys without a value get the default.
 
-    Raises AnimationError, naming the key, where a number is out of range.
+    Raises AnimationError that names the key if a value is out of range.
     """
     return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
 
@@ -55,7 +55,7 @@ def read_parameters(
 def parameter_rows(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> Numbers:
-    """Read the same values as `read_parameters`, but as one array of shape (5, n)."""
+    """Read the same values as `read_parameters`, as an array of shape (5, n)."""
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     first = own[min(own)]
@@ -71,14 +71,14 @@ def parameter_rows(
 
 
 def velocity_size(track: Track) -> int:
-    """Return the size of a key's velocity: one number a component, or the three of an angular velocity."""
+    """Return the number of components of a key's velocity, which is 3 for an angular velocity."""
     return 3 if track.is_rotation else len(track.rest)
 
 
 def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Numbers:
-    """Read the velocities of keys, per frame, shape (n, components); 0 where none was set.
+    """Read the velocities of keys per frame, shape (n, components), 0 if not set.
 
-    Of rotations they are angular velocities in the parent's frame, in radians, with the components x, y, z.
+    For rotations, these are angular velocities in the parent's frame, in radians, with the components x, y, z.
     """
     velocities = np.zeros((len(frames), velocity_size(track)))
     if not own:
@@ -93,7 +93,7 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
 
 
 def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Array) -> None:
-    """Raise AnimationError for an unknown parameter, or a key's number out of range; keys are at `frames`."""
+    """Raise AnimationError for an unknown parameter, or a value out of range. `frames` has the frames of the keys."""
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):
             infinite = ~np.isfinite(numbers.astype(np.float32))

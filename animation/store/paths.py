@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Data paths of tracks, and of the tracks' own frame functions.
+"""Data paths of tracks and of their frame functions.
 
-A frame function is an F-curve that an animator shapes, so it needs a property with a name: that of the track
-`pose.bones["Arm"].location` has the path `pose.bones["Arm"].tcb_tracks["location"].frame`.
+Animators edit the F-curve of a frame function, so it needs a named property. For the track
+`pose.bones["Arm"].location`, its path is `pose.bones["Arm"].tcb_tracks["location"].frame`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..fcurves.channels import Channels
 
 BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
-"""The path of a datablock's frame function, which is not a track."""
+"""Path of a datablock's frame function, which is not a track."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
@@ -25,9 +25,9 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 
 
 def split(track: str) -> tuple[str, str]:
-    """Split a path into the owner's path, ending in a dot where there is one, and the property's name.
+    """Split a path into the owner's path, ending in a dot if it is not empty, and the name of the property.
 
-    A custom property's name has square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
+    The name of a custom property includes square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
     """
     custom = _CUSTOM_PROPERTY.match(track) if track.endswith('"]') else None
     if custom:
@@ -44,7 +44,7 @@ def frame_function_path(track: str) -> str:
 
 
 def track_of(data_path: str) -> str:
-    """Return the track whose own frame function has this path; empty where it is another path."""
+    """Return the track whose own frame function has this path, or an empty string for other paths."""
     match = _OWN_FRAME_FUNCTION.match(data_path)
     if match is None:
         return ""
@@ -53,20 +53,20 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the F-curve plays nothing: a frame function by index, as inserting keys with Available makes."""
+    """Return whether the F-curve has no effect: a frame function by index, which keying *Available* creates."""
     return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
 
 def remove_strays(channels: Channels) -> None:
-    """Remove F-curves that play nothing."""
+    """Remove F-curves that have no effect."""
     for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
         channels.remove(fcurve)
 
 
 def give_name(datablock: bpy.types.ID, track: str) -> None:
-    """Add a named property for the track's frame function: the Dope Sheet then shows it as "Frame Function".
+    """Add a named property for the track's frame function, which the Dope Sheet shows as "Frame Function".
 
-    Only an ID and a pose bone can have these; frame functions of nodes and shape keys are shown by their paths.
+    Only an ID and a pose bone can have this property. Frame functions of nodes and shape keys are shown by their paths.
     """
     _owner, items, name = _named_items(datablock, track)
     if items is not None and name not in items:
@@ -77,7 +77,7 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
     """Remove the named property of the track's frame function."""
     owner, items, name = _named_items(datablock, track)
     if items is not None and name in items:
-        # A library override can't remove items of the library.
+        # A library override can't remove items from the library.
         with suppress(TypeError):
             items.remove(items.find(name))
             if not len(items):
@@ -86,11 +86,11 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
 
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, Any, str]:
-    """Return the owner of the track's property, its named frame functions, and the name of the track's."""
+    """Return the owner of the track's property, its named frame functions, and the name of the track's item."""
     owner_path, name = split(track)
     try:
         owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     except ValueError:
-        # The owner is gone, and its items with it; the F-curves still exist.
+        # The owner and its items are missing, but the F-curves still exist.
         owner = None
     return owner, getattr(owner, "tcb_tracks", None), name

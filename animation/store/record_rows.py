@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows of the table for keys: made where keys are new or differ, and their identities, written and removed."""
+"""Table rows of keys: created for new or changed keys. Also writes and removes the identities of keys."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .table.rows import NO_ROWS, RECORDED, Rows
 from .table.session import session
 
 IDENTIFYING = ("back", "amplitude", "period")
-"""The floats of a key that contain its identity."""
+"""The float attributes that contain a key's identity."""
 _EXACT = ("co", "handle_left", "handle_right")
 _OFFSET = 1e-4
-"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+"""Relative tolerance. Moving a key rounds the offsets of its handles. Only a larger change is a handle edit."""
 
 
 class OwnChannel(NamedTuple):
-    """The own keys of one channel of a track, with the track's identity."""
+    """The own keys of one channel of a track, with the identity of the track."""
 
     track: int
     component: int
@@ -48,18 +48,18 @@ class OwnChannel(NamedTuple):
 
 
 Numbers = Mapping[str, npt.NDArray[np.float64]]
-"""Parameters, and components of velocity, by name."""
+"""Parameters and velocity components by name."""
 
 
 def recorded(
     parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Make a row for each key that has none or differs from it; return keys with identities, and new rows per part.
+    """Create a row for each key that has none or differs from it. Return keys with identities, and new rows per part.
 
-    Of keys whose handles were placed, those that only moved keep their rows. Of copies in one channel only one keeps
-    its row, and keys from other channels don't: so each key has a row of its own from then on. A key with a number that
-    is not finite gets no new row. `numbers`: parameters to be set, for each part, one number per key; NaN unsets one.
-    `chosen`: the keys for which they are set. Default: all.
+    Keys with placed handles keep their rows if they have only moved. If keys were copied within a channel, one of them
+    keeps the row. Keys from other channels get new rows, so that no row is shared. Keys with numbers that are not
+    finite get no new row. `numbers` has parameters to set for each part, one per key, where NaN unsets a parameter.
+    `chosen` masks the keys to set. Default: all.
     """
     if not parts:
         return [], []
@@ -89,7 +89,7 @@ def recorded(
     stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
-    # Of a first bake all are new.
+    # All rows of a first bake are new.
     fresh = rows[~stays] if stays.any() else rows
     rows_.identify(fresh, session.rows)
     identities = before.copy()
@@ -101,7 +101,7 @@ def recorded(
 
 
 def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen: Sequence[BoolArray] | None) -> Rows:
-    """Return rows with the numbers of each part set in its chosen keys."""
+    """Return rows with the numbers of each part set on its chosen keys."""
     given = rows.copy()
     places: dict[str, list[npt.NDArray[np.intp]]] = {}
     values: dict[str, list[npt.NDArray[np.float64]]] = {}
@@ -117,7 +117,7 @@ def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen
 
 
 def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
-    """Return keys with the floats that they have without identities."""
+    """Return keys with the float attributes they would have without identities."""
     known = at >= 0
     if not known.any():
         return keys
@@ -133,9 +133,9 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 def _are_recorded(
     parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
-    """Return which of the `known` own keys have a row of their own that records them, apart from where they moved.
+    """Return a mask of the `known` own keys that are recorded in a row of their own, even if they have moved.
 
-    `joined`: the keys of all parts; `present`: the rows of those that are known.
+    `joined` has the keys of all parts, and `present` the rows of the known keys.
     """
     number = joined.spread(np.arange(len(parts)))
     if not known.all():
@@ -161,7 +161,7 @@ def _are_recorded(
 
 
 def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: rows_.Columns) -> npt.NDArray[np.bool_]:
-    """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
+    """Return a mask of the keys that share their row with an earlier key of the channel, or with the original key."""
     copied = np.zeros(len(present), dtype=np.bool_)
     if rows_.are_distinct(present["identity"]):
         return copied
@@ -173,9 +173,9 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 
 
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
-    """Write the identities of own keys into the floats of their curves' keys, except floats that a key uses.
+    """Write the identities of own keys into the float attributes of their curves' keys, except those that a key uses.
 
-    From used floats another identity, which was written while they were not used, is removed.
+    Used attributes are cleared of other identities, written before they were used.
     """
     if not channels:
         return
@@ -188,7 +188,7 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
 
 
 def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
-    """Return keys with these identities in the floats that they don't use, in place of others that they may have."""
+    """Return keys with the given identities in unused float attributes, replacing any other identities."""
     before = identities_of(keys)
     renamed = (identities != identity.NONE) & (before != identities)
     plain = with_own_floats(keys, np.where(renamed, session.rows.find(before), -1))
@@ -196,9 +196,9 @@ def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
 
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
-    """Return records of the own keys of channels as they are written, n for each channel, shape (channels, n).
+    """Return records of the own keys of channels at writing, n per channel, shape (channels, n).
 
-    `keys`: their attributes; `placed`: which handles were placed, shape (channels, n).
+    `keys` has their attributes, and `placed` the flags of placed handles, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)
@@ -210,14 +210,14 @@ def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.N
 
 
 def plain_keys(own: OwnKeys) -> Keyframes:
-    """Return the keys with the floats that they had before they got identities."""
+    """Return the keys with the float attributes from before they got identities."""
     return with_own_floats(own.keys, session.rows.find(own.identities))
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Give the keys of the curve that have identities the floats that they had without.
+    """Restore the float attributes of the curve's keys with identities.
 
-    `own`: its own keys as they were read, which include keys whose amplitude and period are used.
+    `own` has the own keys as read, including keys whose amplitude and period are used.
     """
     keys = read(fcurve)
     identities = identities_of(keys) if own is None else own.identities

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One key without the handles that play it: from its row, unless the animator has changed them since.
+"""Recovery of keys from before their handles were placed, from their rows and later edits by the animator.
 
-`own_keys.py` finds the keys of a track that this is done to.
+`own_keys.py` finds the keys of a track to recover.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from .table.rows import Columns, Fields, Rows
 from .table.session import session
 
 PUSHED = 0.01
-"""Frames. Blender moves handles off their keys by 0.001 when it snaps these, or gives them the type ALIGNED."""
+"""In frames. Blender moves handles off their keys by 0.001 when snapping them or setting the type ALIGNED."""
 _HANDLE_MOVED = 1e-4
-"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+"""Relative tolerance. Moving a key rounds the offsets of its handles. Only a larger change is a handle edit."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
-"""These bits, shifted to the left by so much: handles that were placed before the first key or after the last."""
+"""Left shift of these flags for handles that were placed before the first or after the last key."""
 UNSEEN = 64
-"""A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
+"""Flag of keys whose handles were both on the key when the animator aligned them, so Blender must place them."""
 _HANDLES = np.uint8(15)
-"""The bits of handles in the table."""
+"""Handle flags in the table."""
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(16)], dtype=np.uint8)
-"""Bits of placed handles, mapped to those with left and right swapped."""
+"""Flags of placed handles with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 _TURN = 2.0 * np.pi
 
 
 def keys_of_rows(rows: Rows) -> Keyframes:
-    """Make the keys that rows have recorded, none selected."""
+    """Create unselected keys from the data in rows."""
     none = np.zeros(len(rows), dtype=np.bool_)
     arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
     flags: dict[str, Any] = dict.fromkeys(FLAGS, none)
@@ -60,7 +60,7 @@ def keys_of_rows(rows: Rows) -> Keyframes:
 
 
 def recorded_keys(written: Written) -> Keyframes:
-    """Make the written keys as they are without TCB, from the table alone."""
+    """Create the written keys as they are without TCB, from the table only."""
     at = session.rows.find(written["identity"])
     recorded = keys_of_rows(session.rows[at[at >= 0]])
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
@@ -69,11 +69,11 @@ def recorded_keys(written: Written) -> Keyframes:
 def without_handles(
     read: Keyframes, own: Keyframes, at: IndexArray, written: Written, are_played: BoolArray
 ) -> tuple[Keyframes, EnumArray]:
-    """Return keys without the handles that play them, but with the animator's changes since; and which were placed.
+    """Return keys without placed handles but with later edits by the animator, and flags of the placed handles.
 
-    `read`: the keys as the own curves have them; `own`: the same with their own values; `at`: the numbers of their rows
-    in the session, -1 for none; `written`: the keys as `written_of` gives them; `are_played`: which are in channels
-    whose handles were placed. New keys keep the interpolation that they have.
+    `read` has the keys on the own curves, `own` the same keys with their own values, and `at` the indices of their
+    session rows, or -1. `written` has the keys from `written_of`, and `are_played` masks the keys in channels with
+    placed handles. New keys keep their interpolation.
     """
     known = at >= 0
     result, placed = _as_made(own, ~known & are_played), np.zeros(len(own), dtype=np.uint8)
@@ -87,7 +87,7 @@ def without_handles(
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make new keys among played ones smooth, as Blender makes them; attributes set since stay."""
+    """Make new keys among played ones smooth, as Blender does by default. Attributes set since are kept."""
     if not fresh.any():
         return own
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
@@ -100,13 +100,13 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
 
 
 def is_negated(written: Fields) -> BoolArray:
-    """Return the keys whose values on the curve have the opposite sign, or the opposite direction of an angle."""
+    """Return a mask of the keys whose values on the curve have the opposite sign, or direction of an angle."""
     negated: BoolArray = (written["placed"] & NEGATED) != 0
     return negated
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new own values of keys to values on the curve, by their present own and shown values."""
+    """Convert new own values of keys to values on the curve, based on the current own and shown values."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
@@ -116,7 +116,7 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
 def own_values(now: Float32Array, written: Fields) -> Float32Array:
     """Convert values on the curve to own values of keys.
 
-    An edited key stays within half a turn of its earlier own value.
+    The value of an edited key remains within half a turn of its previous own value.
     """
     before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
     terms = _terms(before, shown, negated)
@@ -130,16 +130,16 @@ def own_values(now: Float32Array, written: Fields) -> Float32Array:
 
 
 def _terms(own: Float32Array, shown: Float32Array, negated: BoolArray) -> npt.NDArray[np.float64]:
-    """Return the multiples of pi that the values on the curve add to own, or negated own, values."""
+    """Return the multiples of pi by which the values on the curve differ from the own, or negated own, values."""
     away = shown.astype(np.float64) - np.where(negated, -own, own)
-    # Keys that are not written have no numbers.
+    # Keys that are not recorded have NaN.
     return np.nan_to_num(np.pi * np.rint(away / np.pi))
 
 
 def written_of(identities: Identities, channel: Channel | None) -> Written:
     """Return the keys of a channel as they were written, in the order of the identities.
 
-    Keys that were not written into this channel have frames that are NaN.
+    Keys that were not written into this channel have NaN frames.
     """
     if channel is not None and identities.tobytes() == channel.own["identity"].tobytes():
         return channel.own
@@ -157,20 +157,20 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 
 
 def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> tuple[Keyframes, EnumArray]:
-    """Restore from rows the handles that were placed, keep what was changed since; return which were placed.
+    """Restore placed handles from rows and keep later edits. Return the keys and the flags of placed handles.
 
-    `read`: the keys as the own curves have them; `own`: the same with their own values.
+    `read` has the keys on the own curves, and `own` the same keys with their own values.
     """
     here = np.isfinite(written["co"][:, 0])
     placed = _placed(own, written, here)
-    # On curves that handles play, keys of the spline are Bezier, whatever their row has; pasted ones, too. Constant
-    # ones are never of the spline.
+    # On curves played by handles, keys of the spline are Bezier, including pasted ones, whatever their row has.
+    # Constant keys are never part of the spline.
     played = np.where(here, written["interpolation"], np.uint8(INTERPOLATION["BEZIER"]))
     played[rows["interpolation"] == INTERPOLATION["CONSTANT"]] = INTERPOLATION["CONSTANT"]
     changed = own.interpolation != played
     interpolation = np.where(changed, own.interpolation, rows["interpolation"])
     same, mirrored = _same_and_mirrored(own, written, here)
-    # A mirror in time has swapped the handles of each key.
+    # A mirror in time swaps the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & (NEGATED | COUPLED)
     negated = here & is_negated(written)
     terms = _terms(written["value"], written["co"][:, 1], negated)
@@ -183,7 +183,7 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
         placed[edited.unseen] |= UNSEEN
         if negated.any():
             opposite = getattr(read, side) * _NEGATED
-            # Of an Euler angle, which has a term, too.
+            # Euler angles also have a term.
             turned = negated & (terms != 0.0)
             opposite[turned, 1] += terms[turned].astype(np.float32)
             now = np.where(negated[:, np.newaxis], opposite, now)
@@ -205,14 +205,14 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
 
 
 class _Side(NamedTuple):
-    """State of the handles on one side of keys, after edits since they were placed."""
+    """State of the handles on one side of keys, including edits since they were placed."""
 
     kinds: EnumArray
     are_placed: BoolArray
-    """Which are where they were placed."""
+    """Mask of the handles that are still placed."""
     dragged: BoolArray
     unseen: BoolArray
-    """Which are aligned, and stood on the key when the animator aligned them."""
+    """Mask of the aligned handles that were on the key when the animator aligned them."""
 
 
 def _edited_side(
@@ -224,22 +224,22 @@ def _edited_side(
     here: BoolArray,
     mirrored: BoolArray,
 ) -> _Side:
-    """Recognize edits of the handles on one side.
+    """Detect edits of the handles on one side.
 
-    `placed`: those that were placed, and which of these are beyond all keys, where dragging one bends no spline.
+    `placed` has masks of placed handles and of those outside all keys, where dragging does not change the spline.
     """
     are_placed, beyond = placed
     kind = f"{side}_type"
     retyped = here & (getattr(own, kind) != written[kind])
     offset, before = getattr(own, side) - own.co, written[side] - written["co"]
     moved = here & ~mirrored & _is_moved(own, written, offset, before, are_placed & ~beyond)
-    # Blender itself places handles of the types that the animator chose, and moves handles with their key.
+    # Blender places handles whose type the animator chose, and moves handles with their key.
     key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
     dragged = moved & ~AUTOMATIC[written[kind]] & key_stays
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)
-    # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
+    # Blender moves handles off their key when aligning them. If they were on the key, they were never visible.
     on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
     unseen = are_placed & retyped & on_key
     are_placed &= ~(dragged | retyped & ~unseen)
@@ -249,26 +249,26 @@ def _edited_side(
 def _is_moved(
     own: Keyframes, written: Fields, offset: Float32Array, before: Float32Array, are_placed: BoolArray
 ) -> BoolArray:
-    """Return which handles have another offset from their key than `before`, by more than rounding."""
+    """Return a mask of the handles whose offset from their key differs from `before` by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
     moved = either(np.abs(offset - before) > _HANDLE_MOVED * size)
-    # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
+    # A handle placed on its key can only move away from it. Merging keys changes values without moving handles.
     return moved & np.where(either(before != 0.0), ~are_placed, np.abs(offset[:, 0]) > PUSHED)
 
 
 def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
-    """Return which handles of keys were placed; `here`: which keys have a record in this channel."""
+    """Return flags of the placed handles of keys. `here` masks the keys with a record in this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     placed[here] = written["placed"][here]
-    # Keys pasted from another channel have handles that play that one.
+    # The handles of keys pasted from another channel play that channel.
     placed[~here] = LEFT_PLACED | RIGHT_PLACED
     return placed
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
-    """Return the other handles of keys, aligned to the dragged ones as Blender does it: of the length that they had.
+    """Return the opposite handles of keys, aligned with the dragged ones as in Blender, with unchanged length.
 
-    On the curve both are free. Left to Blender, which of them turns would go by what is selected later.
+    Both are free on the curve. In Blender, the handle that turns would depend on a later selection.
     """
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]
@@ -278,10 +278,10 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
 
 
 def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written | None) -> EnumArray:
-    """Return what the animator changed of keys, by comparing them `now` and without TCB with their rows.
+    """Return flags of changes by the animator, found by comparing keys with their rows, `now` and without TCB.
 
-    `at`: the numbers of these rows in the session, -1 for none; `written`: the keys as `written_of` gives them, None
-    where no handles were placed.
+    `at` has the indices of the session rows, or -1. `written` has the keys from `written_of`, or is None if no handles
+    were placed.
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     known = at >= 0
@@ -293,7 +293,7 @@ def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written 
 
 
 def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | None) -> EnumArray:
-    """Return what the animator changed of keys that have rows, as bits `rows.CHOSEN_…`."""
+    """Return the flags `rows.CHOSEN_…` of changes by the animator for keys that have rows."""
     before = rows["chosen"]
     here = np.zeros(len(keys), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
     changed = keys.interpolation != rows["interpolation"]
@@ -301,7 +301,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
         changed |= here & (now.interpolation != written["interpolation"])
     other = keys.interpolation != INTERPOLATION["BEZIER"]
     ours = (before & rows_.CHOSEN_INTERPOLATION) != 0
-    # A Bezier segment is Blender's where it was recorded so, until it gets another interpolation.
+    # A Bezier segment recorded as Blender's remains so until it gets another interpolation.
     kept = ours & ~changed & (rows["interpolation"] == INTERPOLATION["BEZIER"])
     chosen = np.where(other & (changed | ours) | kept, rows_.CHOSEN_INTERPOLATION, 0)
     for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
@@ -315,7 +315,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
 
 
 def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Return which keys have both handles unchanged relative to the key, and which have them swapped by a mirror.
+    """Return masks of the keys with both handles unchanged relative to the key, and with handles swapped by a mirror.
 
     Keys that were not written into this channel count as unchanged.
     """
@@ -325,7 +325,7 @@ def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tupl
     room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
 
     def are(one: Float32Array, other: Float32Array) -> BoolArray:
-        """Return which keys have handles with these offsets."""
+        """Return a mask of the keys whose handles have these offsets."""
         return both((np.abs(left - one) <= room) & (np.abs(right - other) <= room))
 
     same = ~here | are(before_left, before_right)
@@ -337,10 +337,10 @@ def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tupl
 def _recorded_handle(
     own: Keyframes, rows: Fields, sides: tuple[str, str], written: Fields, same: BoolArray, mirrored: BoolArray
 ) -> Float32Array:
-    """Return the recorded position of a placed handle, moved along with its key.
+    """Return the recorded position of a placed handle, moved with its key.
 
-    What happened to the placed handle is applied to the recorded one: it was moved, scaled with the other handle of its
-    key, or swapped with it by a mirror. A placed handle that was dragged alone tells nothing.
+    Edits of the placed handle are applied to the recorded one: it was moved, scaled together with the other handle of
+    the key, or swapped by a mirror. If only the placed handle was dragged, the recorded one is unchanged.
     """
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
@@ -358,7 +358,7 @@ def _recorded_handle(
 
 
 def _ratio(now: Float32Array, before: Float32Array) -> npt.NDArray[np.float64]:
-    """Return by how much a handle was scaled, in frames and in values; 1 where it had no length."""
+    """Return the scale factors of a handle in frames and values, or 1 if it had no length."""
     short = np.abs(before) <= 1e-6
     ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
     return ratio

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside, a damaged table.
+"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, damaged table.
 
-Datablocks are refused in `fcurves/editable.py`, actions in `fcurves/action_refusals.py`, and values that a method can't
-play in `bake/plans/motion_refusals.py`.
+`fcurves/editable.py` checks datablocks, `fcurves/action_refusals.py` actions, and `bake/plans/motion_refusals.py`
+values that a method can't play.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MUTE = attrgetter("mute")
 
 
 def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
-    """Return why each track can't be changed or baked now; None where it can.
+    """Return the reason why each track can't be changed or baked, or None.
 
-    Edits outside come first: a channel without keys, for example, is the edit.
+    Edits outside TCB are checked first, because they may cause other reasons, such as a channel without keys.
     """
     edited = edited_outside(tracks)
     return [
@@ -30,7 +30,7 @@ def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
 
 
 def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | None:
-    """Return why the track can't be baked now; None where it can, or would but for F-curves `without_keys`."""
+    """Return the reason why the track can't be baked, or None. `without_keys` ignores F-curves without keys."""
     if track.table.error:
         return track.table.error.on(track.name, track.path)
     if not track.in_use:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tracks of a datablock: the F-curves of one animated float property each, and whether it is TCB."""
+"""The tracks of a datablock: the F-curves of each animated float property, with its TCB state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OF_MODE = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_an
 
 
 def rotation_property(mode: str) -> str:
-    """Return the property that turns objects and bones of this rotation mode."""
+    """Return the rotation property of objects and bones with this rotation mode."""
     return _OF_MODE.get(mode, "rotation_euler")
 
 
@@ -61,37 +61,37 @@ _LOCK = attrgetter("lock")
 
 @dataclass
 class Track:
-    """The F-curves of one animated property, interpolated as one."""
+    """The F-curves of one animated property, interpolated together."""
 
     name: str
-    """The name of the datablock."""
+    """Name of the datablock."""
     path: str
     kind: str
-    """VECTOR (each component by itself), QUATERNION, AXIS_ANGLE or EULER."""
+    """VECTOR (separate components), QUATERNION, AXIS_ANGLE or EULER."""
     order: rotations.Order = "XYZ"
     """The Euler order."""
     in_use: bool = True
-    """False where the object or bone has another rotation mode than the one that the F-curves are for."""
+    """Whether the rotation mode of the object or bone uses these F-curves."""
     rest: tuple[float, ...] = ()
-    """The property's present components; used for those without an F-curve."""
+    """Current components of the property, used for components without an F-curve."""
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     slot: int = 0
-    """The handle of the action's slot that contains the track."""
+    """Handle of the action's slot that contains the track."""
     state: TrackState | None = None
-    """The track's entry in its action's table; None: it is not TCB."""
+    """The track's entry in the table of its action. None: the track is not TCB."""
     table: Table = NO_TABLE
-    """The table of the action, as it was read."""
+    """The table of the action, as read."""
     datablock: bpy.types.ID | None = None
     frame_curve: bpy.types.FCurve | None = None
     """The track's own frame function (see frame_functions.py)."""
     datablock_frame_curve: bpy.types.FCurve | None = None
     """The datablock's frame function."""
     driven: bool = False
-    """True where a driver, not the keys, decides the value of some component."""
+    """Whether a driver controls the value of a component, instead of keys."""
     baked_paths: set[str] = field(default_factory=set)
-    """The paths of the baked tracks among those that were found with it."""
+    """Paths of the baked tracks among the tracks found together."""
     groups: dict[str, bool] = field(default_factory=dict)
-    """For locked groups that were looked at, of the tracks found with it: whether a bake has locked them."""
+    """Cache, for tracks found together, of whether a bake has locked a locked group."""
 
     @cached_property
     def is_rotation(self) -> bool:
@@ -105,7 +105,7 @@ class Track:
 
     @property
     def bake(self) -> Bake | None:
-        """Return the track's bake; None where it is not baked."""
+        """Return the track's bake, or None."""
         return self.state.bake if self.state is not None else None
 
     @property
@@ -125,18 +125,18 @@ class Track:
 
     @property
     def all_written(self) -> list[Channel]:
-        """Return the records of the handles of all channels, in their order; none where some channel has none."""
+        """Return the records of the handles of all channels in order. Empty if any channel has none."""
         before = self.state.channels if self.state is not None else {}
         return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
 
     @property
     def is_at_home(self) -> bool:
-        """Return whether the table has the track at its slot and path: it was not renamed, or moved with its slot."""
+        """Return whether the table has the track at its slot and path, so it was not renamed or moved with its slot."""
         return (self.slot, self.path) in self.table.rows_of_tracks
 
     @property
     def locked(self) -> bool:
-        """Return whether the animator has locked any channel, or its group; the locks of a bake don't count."""
+        """Return whether the animator has locked any channel or its group. Locks set by a bake are ignored."""
         baked = self.bake.channels if self.bake is not None else {}
         if any(fcurve.lock for index, fcurve in self.channels.items() if index not in baked):
             return True
@@ -144,10 +144,10 @@ class Track:
         return any(group is not None and group.lock and not self._is_locked_by_bake(group) for group in groups)
 
     def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
-        """Return whether a bake, not the animator, has locked a group.
+        """Return whether a bake has locked a group, and not the animator.
 
-        A bake locks a group all of whose channels are baked. It may have got other channels since, which are not
-        locked; a click on its padlock would have locked them, too.
+        A bake locks groups whose channels are all baked. Channels added later are not locked, unless the animator has
+        clicked on the padlock of the group.
         """
         key = group.name
         if key not in self.groups:
@@ -162,7 +162,7 @@ class Track:
 
     @property
     def curves_and_groups(self) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
-        """Return the F-curves of the channels, and the groups that these are in."""
+        """Return the F-curves of the channels and their groups."""
         groups = [fcurve.group for fcurve in self.channels.values()]
         return [*self.channels.values(), *[group for group in groups if group is not None]]
 
@@ -178,7 +178,7 @@ class Track:
 
     @property
     def settings(self) -> Settings:
-        """Return the saved settings; for a track that was never enabled, those that Enable would choose."""
+        """Return the saved settings, or the settings that Enable would choose for a track that was never enabled."""
         return self._chosen_by_enable if self.state is None else self.state.settings
 
     @cached_property
@@ -187,18 +187,18 @@ class Track:
 
     @property
     def made(self) -> dict[int, float]:
-        """Return the components whose F-curve the bake made, with the value that the property had before."""
+        """Return the components whose F-curve the bake created, with the previous values of the property."""
         bake = self.bake
         channels = bake.channels if bake is not None else {}
         return {index: channel.rest for index, channel in channels.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
-        """Return the value of a component that none of the animator's F-curves animates."""
+        """Return the value of a component without an F-curve of the animator's."""
         rest = self.made.get(index)
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """Return the extrapolation that the animator has given a channel: the saved one while it is baked."""
+        """Return the animator's extrapolation of a channel. For a baked track, it is the saved one."""
         baked = self.bake.channels.get(index) if self.bake is not None else None
         if baked is not None:
             return baked.extrapolation
@@ -216,8 +216,8 @@ class Track:
 def default_settings(track: Track) -> Settings:
     """Return the settings that Enable chooses for the track.
 
-    Rotations by more than half a turn are kept for Euler angles and axis-angles, whose keys express them; quaternions
-    can't, whatever their sign. A Cycles modifier on every channel means a cycle.
+    Rotations by more than half a turn are preserved for Euler angles and axis-angles, whose keys can express them.
+    Quaternions cannot, with either sign. A Cycles modifier on every channel sets a cycle.
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
@@ -233,9 +233,9 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
 
 
 def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
-    """Find all float tracks of the datablock that have F-curves, in the order of their first F-curves.
+    """Find all float tracks of the datablock with F-curves, in the order of their first F-curves.
 
-    `prefixes`: only those whose path starts with one of them (a bone's, for example).
+    `prefixes` limits the result to paths that start with one of them, for example a bone's.
     """
     if prefixes is None:
         return _tracks_among(datablock, channels, channels)
@@ -250,9 +250,9 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
 
 
 def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> list[Track]:
-    """Return the rotations that the F-curves' paths name, other than the known tracks, as tracks not in use.
+    """Return the rotations among the paths of F-curves, except known tracks, as unused tracks.
 
-    Nothing that these F-curves animate has them: the Euler order is unknown.
+    No datablock animated by the F-curves has these rotations, so the Euler order is unknown.
     """
     paths = {track.path for track in known}
     tracks: dict[str, Track] = {}
@@ -270,7 +270,7 @@ def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> 
 
 
 def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> list[Track]:
-    """Return the tracks as they are now: the rotation mode and other properties of the owner may have changed."""
+    """Return the tracks with their current state, because rotation mode and other properties may have changed."""
     timing = [curve for track in tracks for curve in (track.frame_curve, track.datablock_frame_curve)]
     own = [fcurve for track in tracks for fcurve in track.channels.values()]
     fcurves = [*own, *(fcurve for fcurve in timing if fcurve is not None)]
@@ -278,7 +278,7 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
 
 
 class Properties:
-    """The float properties of a datablock as tracks, with their F-curves, which are searched once for all."""
+    """The float properties of a datablock as tracks with their F-curves, which are searched only once."""
 
     def __init__(self, datablock: bpy.types.ID) -> None:
         self.datablock = datablock
@@ -290,14 +290,14 @@ class Properties:
         self._tracks = {track.path: track for track in found}
 
     def track(self, path: str) -> Track | None:
-        """Return the property at the path; None where that leads to no float property."""
+        """Return the property at the path, or None if it is not a float property."""
         return self._tracks.get(path) or _track(self.datablock, self.name, path)
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """Find the tracks of one bone (its path), or of the datablock without its bones, for a list in the sidebar.
+    """Find the tracks of one bone, given by path, or of the datablock without its bones, for a list in the sidebar.
 
-    Other F-curves are not searched, because the sidebar calls this on every redraw.
+    Skips other F-curves, because the sidebar calls this on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)
@@ -306,7 +306,7 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
 
 
 def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
-    """Find tracks as `find_tracks` does, of these F-curves only."""
+    """Find the tracks of the given F-curves as `find_tracks` does."""
     return _tracks_among(datablock, channels, fcurves)
 
 
@@ -316,7 +316,7 @@ def _tracks_among(
     fcurves: Iterable[bpy.types.FCurve],
     before: Mapping[str, Track] | None = None,
 ) -> list[Track]:
-    """Find the tracks of F-curves; `before`: tracks by path, whose states are taken where the table is still theirs."""
+    """Find the tracks of F-curves. `before` has tracks by path, whose states are reused if their table is unchanged."""
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     owners: dict[str, Any] = {}
@@ -358,9 +358,9 @@ def _tracks_among(
 
 
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
-    """Return the baked tracks of the slot that have no F-curve any more: the table has their keys.
+    """Return the baked tracks of the slot without F-curves. The table has their keys.
 
-    `found`: all tracks of the datablock that have F-curves; one of them may be a lost one that moved.
+    `found` has all tracks of the datablock with F-curves. One of them may be a moved track.
     """
     table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
     known = {track.state.identity for track in found if track.state is not None}
@@ -378,7 +378,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
 
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
-    """Find the entry of each track in the action's table: by slot and path, or by where its keys are now."""
+    """Find the entry of each track in the action's table, by slot and path, or by the current location of its keys."""
     table = known_table(channels.action) if before else read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
@@ -396,10 +396,10 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
 
 
 def _follow_keys(tracks: Sequence[Track]) -> None:
-    """Give tracks without a state that of the track for which their keys were made, if that has no F-curve any more.
+    """Copy the state of the original track to tracks whose keys come from a track that has lost its F-curves.
 
-    Then it was renamed, or moved with its slot. Of several tracks with its keys the one with most of them gets the
-    state.
+    Such a track was renamed or moved with its slot. If several tracks have its keys, the track with most of them gets
+    the state.
     """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, owners in _owners_of_keys(tracks):
@@ -413,7 +413,7 @@ def _follow_keys(tracks: Sequence[Track]) -> None:
 
 
 def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArray[np.uint32]]]:
-    """Yield the tracks that have keys with identities, each with the tracks for which these keys were made."""
+    """Yield the tracks with identities in their keys, each with the original tracks of these keys."""
     curves = [(number, fcurve) for number, track in enumerate(tracks) for fcurve in track.channels.values()]
     if not curves:
         return
@@ -431,9 +431,9 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
 
 
 def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, TrackState] | None:
-    """Return the track for which most of the keys were made: the number of these keys, its action and its state.
+    """Return the original track of most of the keys: the number of these keys, its action and its state.
 
-    Keys of tracks that still have F-curves don't count: they were pasted.
+    Keys of tracks that still have F-curves are ignored, because they were pasted.
     """
     counts = Counter(owners.tolist())
     places = {owner: _place_of(track, owner) for owner in counts}
@@ -448,7 +448,7 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Tra
 def _place_of(track: Track, owner: int) -> tuple[int, TrackState] | None:
     """Return the action and the state of another track by its identity."""
     present: Any = next(iter(track.channels.values())).id_data
-    # One that was deleted is still remembered.
+    # Deleted tracks are also remembered.
     known = {present.session_uid: track.table}
     known |= {action: table for action, table in remembered_tables().items() if action != present.session_uid}
     for action, table in known.items():
@@ -472,15 +472,15 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = animation_data(datablock)
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks if driven else ():
-        # A rotation is one value: a driver of one component changes the meaning of the keys of the others.
+        # A rotation is one value, so a driver of one component changes the meaning of keys of the others.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
 
 
 def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
-    """Make the track of a property, without F-curves; None where the path leads to no float property.
+    """Create the track of a property without F-curves, or return None if the path is not a float property.
 
-    `owners`: those that were found for other paths, to which its own is added.
+    `owners` is a cache of owners by path, to which the owner of this path is added.
     """
     owner_path, name = split(path)
     owners = {} if owners is None else owners
@@ -490,7 +490,7 @@ def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any
         owner = owners[owner_path]
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # A path may lead to nothing, such as the parent of an object without one, or to a number.
+        # The path may be unresolved, such as the parent of an object without one, or a number.
         return None
     if rest is None:
         return None
@@ -522,7 +522,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
-    """Return notes on those `users` of the F-curves that have another rotation mode than the tracks are read in."""
+    """Return notes on `users` of the F-curves whose rotation mode differs from that used for reading the tracks."""
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
@@ -536,15 +536,15 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
 
 
 def is_of_another_mode(track: Track, other: Track) -> bool:
-    """Return whether the same F-curves of rotations mean something else for another datablock."""
+    """Return whether rotation F-curves have another meaning for another datablock."""
     return (track.in_use, track.order) != (other.in_use, other.order)
 
 
 def looks_baked(track: Track) -> bool:
-    """Return whether a track without a readable entry in a table has the locked curves of a bake.
+    """Return whether a track without a readable table entry has the locked curves of a bake.
 
-    Tracks that stand still, and those that Blender plays, have no generated keys: they look like TCB tracks that the
-    animator has locked, but where the whole table is lost that does not keep them locked.
+    Tracks that do not move, or that Blender plays, have no generated keys and look like TCB tracks locked by the
+    animator. If the whole table is lost, these tracks are treated as baked too.
     """
     if (track.slot, track.path) in track.table.baked:
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether what plays tracks was made of the keys, parameters and settings that they have now."""
+"""Whether the playback data of tracks matches their current keys, parameters and settings."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .tracks import Track
 
 
 def is_up_to_date(track: Track) -> bool:
-    """Return whether a played track still has the keys, parameters and settings that it is played from."""
+    """Return whether keys, parameters and settings of a played track are unchanged since it was updated."""
     return are_up_to_date([track])[0]
 
 
 def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
-    """Return the result of `is_up_to_date` for several tracks, which is faster than one after the other.
+    """Return the result of `is_up_to_date` for several tracks, which is faster than one by one.
 
-    Of a baked track the saved keys count; whether its curves were edited `edited_outside` tells. A track is up to date
-    while a drag shows it. `places`: frames and values of all keys of each track's F-curves, where they were just read.
+    For baked tracks, the saved keys are checked, and `edited_outside` checks the curves. Tracks shown by a drag are up
+    to date. `places` has the frames and values of all keys on each track's F-curves, if just read.
     """
     read_now = places or [
         b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks
@@ -51,7 +51,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether a track is played, by curves whose extrapolations and own keys may be as they were written."""
+    """Return whether a track is played by curves with the recorded extrapolations and, as far as checked, own keys."""
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(
@@ -62,7 +62,7 @@ def _stands_as_played(track: Track, places: bytes) -> bool:
 
 
 def _all_stand(track: Track, places: bytes) -> bool:
-    """Return whether all keys of a track, with these frames and values, are as they were written."""
+    """Return whether all keys of a track still have their recorded frames and values. `places` has the current ones."""
     channels = track.state.channels if track.state is not None else {}
     now, start = np.frombuffer(places, np.float32), 0
     for index in track.channels:
@@ -76,6 +76,6 @@ def _all_stand(track: Track, places: bytes) -> bool:
 
 
 def _stands(places: Float32Array, written: Channel) -> bool:
-    """Return whether all keys of a channel have the frames and values with which they were written."""
+    """Return whether all keys of a channel have their recorded frames and values."""
     at = places.reshape(-1, 2)
     return len(at) == len(written.own) and bool((at == written.own["co"]).all())

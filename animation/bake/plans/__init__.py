@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans: what a bake evaluates for a track and the keys it composes from that; one file for each output."""
+"""Plans define the evaluations that a bake needs for a track, and compose its keys. One module per output."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of the components of a track: all at the same frames, except inside segments that Blender plays."""
+"""Keys of a track's components, at common frames except in segments that Blender plays."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from .sample_frames import APART, has_merged, nearest_rows, united
 from .splines import TrackSpline
 
 _NO_ROUNDING = 1e-5
-"""Relative: a difference that float32 rounding does not make."""
+"""Relative difference that exceeds float32 rounding."""
 _ASIDE = 1.0 / 256.0
-"""Frames. Slopes at the ends of a motion are differences over this."""
+"""In frames. Slopes at the ends of a motion are finite differences over this distance."""
 
 
 @record()
 class ComponentKeys:
-    """Keys of components with own keys at the same frames: at m frames, these among them."""
+    """Keys at m frames of components whose own keys have the same frames, which are included."""
 
     components: list[int]
     own: Float32Array
-    """Frames of the animator's keys, shape (k,); none where a bake makes the F-curves."""
+    """Frames of the animator's keys, shape (k,). Empty if the bake creates the F-curves."""
     spline: TrackSpline
-    """The spline of the components: Blender plays the segments `between` its runs."""
+    """The spline of the components. Blender plays the segments in its mask `between`."""
     frames: Float32Array
     values: Float64Array
-    """Shape (components, m)."""
+    """Values of the keys, shape (components, m)."""
     incoming: Float64Array | None = None
-    """Derivatives per frame, shape (components, m); None: the keys are linear."""
+    """Derivatives per frame before each key, shape (components, m). None: the keys are linear."""
     outgoing: Float64Array | None = None
     maps: Maps | None = None
-    """Factors and terms of the animator's keys as in `ChannelKeys`, shape (components, k)."""
+    """Factors and terms for the values of the animator's keys, as in `ChannelKeys`, shape (components, k)."""
 
     def take(self, columns: BoolArray | IndexArray) -> ComponentKeys:
-        """Return the keys of those columns."""
+        """Return the keys in the given columns."""
         return replace(
             self,
             frames=self.frames[columns],
@@ -51,7 +51,7 @@ class ComponentKeys:
         )
 
     def of(self, rows: list[int]) -> ComponentKeys:
-        """Return the keys of some of the components."""
+        """Return the keys of the components in the given rows."""
         return replace(
             self,
             components=[self.components[row] for row in rows],
@@ -63,7 +63,7 @@ class ComponentKeys:
 
     @property
     def gaps(self) -> BoolArray:
-        """Return a mask of the animator's keys that begin a segment played by Blender; False for the last one."""
+        """Return a mask of the animator's keys that begin a segment played by Blender. The last element is False."""
         if not self.spline.is_broken or not len(self.own):
             return np.zeros(len(self.own), dtype=np.bool_)
         gaps: BoolArray = self.spline.between[rows_of(self.own, self.spline.frames)].copy()
@@ -71,9 +71,9 @@ class ComponentKeys:
         return gaps
 
     def may_have(self, frames: Float32Array) -> BoolArray:
-        """Return at which frames the components may have keys: their own, and those outside Blender's segments.
+        """Return a mask of the frames where the components may have keys: at own keys and outside Blender's segments.
 
-        The motion before the first key and after the last one is Blender's where the segment beside it is.
+        If Blender plays the first or last segment, it also plays the motion before or after it.
         """
         if not self.spline.is_broken:
             return np.ones(len(frames), dtype=np.bool_)
@@ -87,7 +87,7 @@ class ComponentKeys:
 
 
 def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
-    """Yield the rows of components whose own keys are at the same frames, with these frames."""
+    """Group components whose own keys are at the same frames. Yield the rows and the frames of each group."""
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         own = scope.own.get(component)
@@ -97,7 +97,7 @@ def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], 
 
 
 def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
-    """Return whether the bake has keys outside a spline's own, where some component goes on along a line."""
+    """Return whether the bake adds keys outside a spline's keys, where a component is linearly extrapolated."""
     sampling = scope.sampling
     ends = [(spline.frames[0], spline.frames[-1]) for spline in splines if len(spline.frames) > 1]
     if scope.cycle != "SINGLE" or all(sampling.low >= first and sampling.high <= last for first, last in ends):
@@ -106,16 +106,16 @@ def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
 
 
 def frames_aside(keys: Float32Array) -> Float64Array:
-    """Return the frames beside the first and the last key at which the motion tells its slopes there, shape (4,)."""
+    """Return frames near the first and last key for computing the slopes there, shape (4,)."""
     first, last = float(keys[0]), float(keys[-1])
     aside = min(_ASIDE, (last - first) / 4.0)
     return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
 
 
 def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes at the first and the last key, shape (c,), from values (c, m) at frames (m,).
+    """Return the slopes at the first and last key, shape (c,), from values (c, m) at frames (m,).
 
-    The frames have those of `frames_aside` among them.
+    `at` must include the result of `frames_aside`.
     """
     aside = frames_aside(keys)
     first, last = np.searchsorted(at, [float(keys[0]), float(keys[-1])])
@@ -127,7 +127,7 @@ def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -
 
 
 def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
-    """Return whether an ease brings the spline to rest at its first key, and at its last."""
+    """Return whether an ease brings the spline to rest at its first and at its last key."""
     eases = spline.spline.keys.parameters[3:]
     return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
 
@@ -139,7 +139,7 @@ def extrapolated(
     frames: Float32Array,
     slopes: tuple[Float64Array, Float64Array],
 ) -> Float64Array:
-    """Return values (c, m) that go on along lines outside the keys, in the components that the animator lets go on."""
+    """Return values (c, m), extrapolated outside the keys in the components with linear extrapolation."""
     first, last = spline.frames[0], spline.frames[-1]
     result = values.copy()
     rests = rests_at_ends(spline)
@@ -158,7 +158,7 @@ def extrapolated(
 
 
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
-    """Return, of components without own keys, those that leave their present values; None for none."""
+    """Return keyed components unchanged. Of unkeyed ones, return those that leave their current values, or None."""
     if len(keys.own):
         return keys
     still = np.array([[scope.track.component(component)] for component in keys.components])
@@ -171,9 +171,9 @@ def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
 
 
 def together(scope: Scope, every: Sequence[ComponentKeys]) -> list[ChannelKeys]:
-    """Return the keys of components, at the same frames in all of them, as channels' keys.
+    """Return the keys of components as channel keys, at common frames for all components.
 
-    Where all components stand still only the frames of the animator's keys are left.
+    If no component moves, only the frames of the animator's keys remain.
     """
     united_keys = _at_common_frames(scope, [keys for each in every if (keys := _moving(scope, each)) is not None])
     if all(map(_is_still, united_keys)):
@@ -188,10 +188,10 @@ def _are_at(frames: Float32Array, others: Float32Array) -> BoolArray:
 
 
 def _is_still(keys: ComponentKeys) -> bool:
-    """Return whether each component has one value throughout, to float32 rounding, and derivatives of 0."""
+    """Return whether the values are constant to float32 rounding and all derivatives are 0."""
     middle = keys.values[:, len(keys.frames) // 2]
     if (np.abs(keys.values[:, 0] - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
-        # Two numbers of most components tell.
+        # For most components, two values are enough to see motion.
         return False
     ranges = np.ptp(keys.values, axis=1)
     rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
@@ -205,7 +205,7 @@ def _is_still(keys: ComponentKeys) -> bool:
 
 
 def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[ComponentKeys]:
-    """Return the keys with more of them, on the same curves, so that all components have them at the same frames."""
+    """Add keys on the same curves, so that all components have keys at the same frames."""
     if len(every) <= 1:
         return list(every)
     if len({keys.frames.tobytes() for keys in every}) == 1 and not has_merged(every[0].frames):
@@ -216,7 +216,7 @@ def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[Comp
 
 
 def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
-    """Return keys at exactly these frames, on the curves that the keys make; outside them these are constant.
+    """Return keys on the same curves at exactly these frames. Values are constant outside the keys.
 
     Keys that are too close to a frame are moved to it.
     """
@@ -226,8 +226,8 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
         return replace(keys, frames=frames, values=values)
     nearest = nearest_rows(keys.frames, frames)
     close = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
-    # The keys that move to each frame. The last one begins the piece after it, so that this stays the same, and the
-    # first one ends the piece before it.
+    # The keys that move to each frame. To preserve the adjacent pieces, the last one begins the next piece and the
+    # first one ends the previous piece.
     first, end = (np.searchsorted(nearest[close], np.arange(len(frames)), side) for side in ("left", "right"))
     moves = np.flatnonzero(end > first)
     starts, ends = at.copy(), at.copy()
@@ -241,7 +241,7 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
 
 
 def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return values and derivatives at frames on the pieces after those keys; -1: before the first key."""
+    """Return values and derivatives at frames, each on the piece after the given key. -1: before the first key."""
     assert keys.incoming is not None
     assert keys.outgoing is not None
     knots, last = keys.frames.astype(np.float64), len(keys.frames) - 1

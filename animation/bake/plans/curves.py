@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output CURVES: the fewest Bezier keys that play the splines within a tolerance."""
+"""The output CURVES: as few Bezier keys as possible that play the splines within a tolerance."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .splines import TrackSpline
 from .tolerance import tolerance_of
 
 _FOLLOWED = 5
-"""Cycles of a rotation that are computed one by one: two of each kind after the first."""
+"""Number of rotation cycles to compute individually: two of each kind after the first."""
 
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
+    """Return the plans of a track's splines. The splines have the channel values at the keys."""
     return [_plan(scope, splines, tolerance_of(scope, splines))]
 
 
@@ -42,11 +42,11 @@ class Curves(Plan):
     splines: Sequence[TrackSpline]
     fits: Sequence[Request]
     goes_on: bool
-    """True where some component goes on along a line outside its keys."""
+    """Whether a component is linearly extrapolated outside its keys."""
 
     @property
     def requests(self) -> Sequence[Request]:
-        """Return the fits of the splines."""
+        """Return the fit requests for the splines."""
         return self.fits
 
     def compose(self, results: Results) -> Baked:
@@ -65,7 +65,7 @@ class Curves(Plan):
         return Baked(together(self.scope, every), notes=notes, error=error)
 
     def _keys(self, spline: TrackSpline, fit: Fit, maps: Maps | None) -> list[ComponentKeys]:
-        """Return the keys of each component of a spline."""
+        """Return the keys of the components of a spline, grouped by common frames."""
         numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
         around = _Around.of(spline.frames, self.scope.sampling, self.scope.cycle)
         result = []
@@ -91,7 +91,7 @@ class Curves(Plan):
         return result
 
     def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
-        """Return the keys of a component with more where it goes on along lines, as far as the range does."""
+        """Add keys to a component with linear extrapolation at the ends of the sampled range."""
         (component,) = keys.components
         if self.scope.track.extrapolation(component) != "LINEAR" or len(keys.frames) < 2:
             return keys
@@ -109,11 +109,11 @@ class Curves(Plan):
         return keys
 
     def _together(self, fit: Fit, around: _Around) -> list[list[int]]:
-        """Return the groups of components whose keys are at the same frames: all of a rotation."""
+        """Group the components to key at the same frames. A rotation has one group."""
         if self.scope.track.is_rotation:
             return [list(range(len(fit.knots)))]
         if around.any:
-            # Where the values at the ends of a cycle differ depends on the component.
+            # Cycles may jump in some components only.
             return [[channel] for channel in range(len(fit.knots))]
         alike: dict[bytes, list[int]] = {}
         for channel, knots in enumerate(fit.knots):
@@ -129,13 +129,13 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
         is_around = _Around.of(spline.frames, scope.sampling, scope.cycle).any
         segments = None if is_around else ~spline.between
         others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-        # Other programs normalize each key and handle of a quaternion separately: these have no lengths of their own.
+        # Other programs normalize each key and handle of a quaternion separately, which loses their lengths.
         requests.append(Request(spline.spline, held, spline.values, segments, tolerance, False, others))
     return Curves(scope, splines, requests, goes_on(scope, splines))
 
 
 def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
-    """Return the fit of a rotation in the numbers of the maps, in which the motion arrives at each key without jump."""
+    """Return a rotation's fit with the maps applied, which removes the jumps at keys."""
     factors, terms = maps
     arriving = np.concatenate((factors[:1], factors[:-1])), np.concatenate((terms[:1], terms[:-1]))
     knots = []
@@ -154,9 +154,9 @@ def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
 
 
 def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
-    """Return the keys with the animator's own ones that are missing, inside segments that Blender plays.
+    """Add the animator's keys that are missing inside segments played by Blender.
 
-    `numbers`: of all own keys, shape (components, k).
+    `numbers` has the values of all own keys, shape (components, k).
     """
     missing = ~is_among(keys.own, keys.frames)
     if not missing.any():
@@ -174,9 +174,9 @@ def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
 
 
 def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> ComponentKeys:
-    """Return a component's keys with one more, a line's `length` in frames before the first (row 0) or after the last.
+    """Add a key on a line before the first key (`row` 0) or after the last key (-1) of a component.
 
-    `row`: 0 or -1.
+    `length` is in frames, negative before the first key. `slope` is per frame.
     """
     assert keys.incoming is not None
     assert keys.outgoing is not None
@@ -201,22 +201,22 @@ def _missed(track: Track, fit: Fit, spline: TrackSpline) -> Finding:
 
 @record()
 class _Pieces:
-    """Cubic pieces of `c` channels, `m` of them in order of frame."""
+    """`m` cubic pieces of `c` channels, ordered by frame."""
 
     segment: IndexArray
-    """The row of the spline's key before each piece, shape (m,)."""
+    """Row of the spline key before each piece, shape (m,)."""
     frames: Float64Array
-    """Start and end, shape (2, m)."""
+    """Start and end of each piece, shape (2, m)."""
     values: Float64Array
-    """Shape (2, c, m)."""
+    """Values at the start and end, shape (2, c, m)."""
     derivatives: Float64Array
-    """Derivatives per frame, shape (2, c, m)."""
+    """Derivatives per frame at the start and end, shape (2, c, m)."""
 
     def take(self, rows: BoolArray) -> _Pieces:
         return _Pieces(**{each.name: getattr(self, each.name)[..., rows] for each in fields(self)})
 
     def cut(self, rows: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return values and derivatives, shape (c, n), of n pieces at a frame in each."""
+        """Evaluate `n` pieces at one frame each. Return values and derivatives, shape (c, n)."""
         start, end = self.frames[:, rows]
         length = end - start
         t = (frames - start) / length
@@ -234,7 +234,7 @@ def _joined(parts: list[_Pieces]) -> _Pieces:
 
 
 def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
-    """Return all pieces of the spline's segments; those of segments that were not fitted are flat."""
+    """Return all pieces of the spline's segments. Segments that were not fitted have flat pieces."""
     keys = spline.frames.astype(np.float64)
     knots = fit.knots[channels[0]].frames
     starts = np.concatenate((keys[:-1], knots))
@@ -265,7 +265,7 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
     """Return the values or derivatives at the starts and ends of pieces, shape (2, c, m).
 
-    Each piece ends with those at the start of the next one; the `last` one before a key with those arriving at the key.
+    A piece ends with the value at the start of the next piece. The `last` piece before a key ends with `arriving`.
     """
     ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
     ends[:, last] = arriving
@@ -274,7 +274,7 @@ def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Arr
 
 @record()
 class _Around:
-    """How far a cycle continues outside the keys: whole periods before and after, and the frames where it ends."""
+    """Range of a cycle outside the keys: number of periods before and after, and the first and last frame."""
 
     before: int = 0
     after: int = 0
@@ -297,7 +297,7 @@ class _Around:
 
 
 def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | None) -> _Pieces:
-    """Return the baked pieces, and those of the cycles outside the keys."""
+    """Return the baked pieces, and the pieces of the cycles outside the keys."""
     inside = pieces.take(baked[pieces.segment]) if len(pieces.segment) else pieces
     if not around.any or not len(pieces.segment):
         return inside
@@ -309,9 +309,9 @@ def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | 
 
 
 def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
-    """Return `count` cycles after the pieces, joined by their starts (`end` 0), or before them by their ends (1).
+    """Return `count` cycles that follow the pieces (`end` 0) or precede them (`end` 1).
 
-    With a short period there are many, so all are made at once.
+    A short period has many cycles, so all are computed together.
     """
     size, turns = len(pieces.segment), np.arange(1.0, count + 1.0)
     period = pieces.frames[1, -1] - pieces.frames[0, 0]
@@ -320,7 +320,7 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
     factors, terms = _continuing(own, last, count, held)
     factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
-    # Before the pieces, the first cycle comes first.
+    # Before the pieces, the nearest cycle is the last.
     order = slice(None) if end == 0 else slice(None, None, -1)
 
     copies = _Pieces(
@@ -344,9 +344,9 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
 def _continuing(
     own: Float64Array, last: Float64Array, count: int, held: str | None
 ) -> tuple[Float64Array, Float64Array]:
-    """Return factors and terms, shape (c, count), of the maps that continue each cycle's values in the next one.
+    """Return factors and terms, shape (c, count), of the maps that continue the values from cycle to cycle.
 
-    The maps keep the rotation. A cycle arrives with the values `own` and leaves with `last`.
+    The maps preserve the orientation. A cycle joins with the values `own`, and its other end has the values `last`.
     """
     factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
     if held is None:
@@ -356,8 +356,8 @@ def _continuing(
         factor, term = rotation_representation(held).map_to_nearest(own[:, np.newaxis], going[:, np.newaxis])
         factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
         going = factors[:, turn] * last + terms[:, turn]
-    # An orientation has two sets of values, apart from whole turns, so cycles continue regularly from the second on:
-    # all in one set, or alternating between both.
+    # Apart from whole turns, an orientation has two sets of values. From the second cycle on, cycles therefore repeat
+    # one set or alternate between both.
     for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
         more = np.arange(first, count, 2)
         factors[:, more] = factors[:, [first]]
@@ -366,9 +366,9 @@ def _continuing(
 
 
 def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
-    """Insert short straight pieces where pieces don't meet the given values, shape (c, n), at their starts or ends.
+    """Insert short linear pieces where the starts or ends of pieces do not match the given values, shape (c, n).
 
-    `end` is 0 for starts, 1 for ends. The straight pieces lead from or to the values, within a guard's length.
+    `end` is 0 for starts, 1 for ends. The linear pieces have the length GUARD and connect to the values.
     """
     off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
     jumps = off > JUMP * np.abs(numbers).max(axis=0, initial=1.0)
@@ -376,7 +376,7 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
     frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
     way = np.clip((others - frames) / 2, -GUARD, GUARD)
     middles = (frames + way).astype(np.float32)
-    # Beyond frame 524288 float32 can't represent frames a guard's length apart.
+    # After frame 524288, float32 can't represent two frames at the distance GUARD.
     same = middles == frames
     middles[same] = np.nextafter(frames[same].astype(np.float32), others[same].astype(np.float32))
     middle = middles.astype(np.float64)
@@ -409,7 +409,7 @@ def _keys(pieces: _Pieces, spline: TrackSpline) -> tuple[Float32Array, Float64Ar
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
     closes = np.append(~meets[1:], True)[:count]
     last = pieces.values[1][:, closes]
-    # The spline's own keys keep their own values.
+    # The spline's keys keep their exact values.
     row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
     own = spline.frames[row] == pieces.frames[1, closes]
     last[:, own] = spline.values[row[own]].T

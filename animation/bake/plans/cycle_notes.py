@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes on tracks that cycle: where a loop jumps, and what of the cycle a bake does not play."""
+"""Notes on cyclic tracks: jumps in a loop, and cycles that a bake does not play."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .protocol import Scope
 from .splines import TrackSpline
 
 _LOOP_GAP = 1e-4
-"""In the track's units, or radians: with a larger gap the last key of a loop has another pose than the first."""
+"""Smallest gap, in the track's units or radians, between the first and last pose of a loop that is reported."""
 
 
 def cycle_notes(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:
-    """Return the notes on a track that cycles so, REPEAT or LOOP."""
+    """Return the notes on a track with the cycle REPEAT or LOOP."""
     by_handles = scope.options.output == "HANDLES"
     is_broken = any(spline.is_broken for spline in splines)
     notes, track = [], scope.track

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output HANDLES: the animator's own keys play the splines as closely as they can, without generated keys."""
+"""The output HANDLES: the handles of the animator's keys approximate the splines, without generated keys."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .tolerance import tolerance_of
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans of a track's splines, whose values are those that the channels must have at the keys.
+    """Return the plans of a track's splines. The splines have the channel values at the keys.
 
-    Raises AnimationError where handles can't play the track.
+    Raises AnimationError if handles can't play the track.
     """
     tolerance = tolerance_of(scope, splines)
     return [_plan(scope, spline, tolerance) for spline in splines]
@@ -44,15 +44,15 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     maps = maps_to_short_way(scope.track, spline) if scope.is_short else None
     is_own = [component in scope.own for component in spline.components]
     if maps is not None and not (~maps.changed | is_own).all():
-        # A channel without keys can't have other numbers.
+        # A channel without keys can't have equivalent values.
         maps = None
     return OwnHandles(scope, spline, plays, tolerance, maps)
 
 
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
-    """Return whether all channels of a rotation have their keys at the same frames.
+    """Return whether all channels of a rotation have keys at the same frames.
 
-    A single Euler angle needs no keys of the others if they are 0.
+    A single Euler angle can be keyed without the others if they are 0.
     """
     together = len({each.timing for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
@@ -67,20 +67,20 @@ class OwnHandles(Plan):
     scope: Scope
     spline: TrackSpline
     plays: BoolArray
-    """For each of the keys: whether handles play the spline after it."""
+    """Whether handles play the spline after each key."""
     tolerance: float
     maps: Maps | None = None
-    """The change from the keys' own angles to those on the curves, with which handles go the short way."""
+    """Maps from the keys' angles to the angles on the curves, with which handles take the shortest path."""
 
     @property
     def handles(self) -> Sequence[Request]:
-        """Return the fit of the spline's handles; none where there is no segment to play."""
+        """Return the fit request for the spline's handles, or none if there is no segment to play."""
         return [self._request(self.spline, self._numbers, self.plays)] if self._plays else []
 
     def requests_around(self, frames: Float32Array) -> list[tuple[int, Request]]:
-        """Return a fit request for each run of keys with one at these frames, and the row of its first key.
+        """Return a fit request for each spline run with a key at one of the frames, and the row of the run's first key.
 
-        A request covers the segments on both sides of these keys.
+        A request covers the segments on both sides of the keys at these frames.
         """
         found, first = [], 0
         for run in self.spline.runs:
@@ -96,14 +96,14 @@ class OwnHandles(Plan):
         return found
 
     def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
-        """Return the request to fit these segments; `numbers` are the values of the keys on the curves."""
+        """Return the request to fit the segments. `numbers` has the values of the keys on the curves."""
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return Request(spline.spline, held, numbers if held else None, segments)
 
     @cached_property
     def _numbers(self) -> Float64Array:
-        """Return the values of the keys on the curves before quaternions change sign, shape (keys, components)."""
+        """Return the values of the keys on the curves before quaternion sign changes, shape (keys, components)."""
         values = self.spline.values
         return values if self.maps is None else self.maps.applied(values)
 
@@ -118,7 +118,7 @@ class OwnHandles(Plan):
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         maps = self.maps
         if fitted is not None and np.count_nonzero(fitted.signs < 0):
-            # Of a quaternion, which has no others.
+            # Only quaternions have sign changes, and they have no other maps.
             signs = np.broadcast_to(fitted.signs[:, np.newaxis], self._numbers.shape)
             maps = Maps(signs, np.zeros_like(signs))
         shown = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
@@ -153,10 +153,10 @@ class OwnHandles(Plan):
         return Baked([], [keys], notes, error, frame, is_approximate)
 
     def _rounding(self, fitted: Handles) -> Float64Array:
-        """Return the error that float32 rounding alone makes in the segment after each key, shape (keys, channels).
+        """Return the error due to float32 rounding in the segment after each key, shape (keys, channels).
 
-        Two of four control points are rounded, with weights of three quarters at most, to half of their last place, in
-        frame and in value.
+        In each segment, two of four control points are rounded, in frame and value, by up to half a float32 step. Their
+        weights are three quarters at most.
         """
         values = self._numbers * fitted.signs[:, np.newaxis]
         keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
@@ -171,7 +171,7 @@ class OwnHandles(Plan):
         return rounding
 
     def _angles(self, values: Float64Array) -> Float64Array:
-        """Return about the angle by which one unit of each channel rotates, in segments, shape (keys - 1, channels)."""
+        """Return the approximate rotation per unit of each channel, per segment, shape (keys - 1, channels)."""
         angles = np.ones_like(values[1:])
         if self.scope.track.kind != "EULER":
             directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
@@ -181,7 +181,7 @@ class OwnHandles(Plan):
         return angles
 
     def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
-        """Return which segments have a handle whose type the animator chose, shape (keys, channels)."""
+        """Return a mask of the segments with a handle whose type the animator chose, shape (keys, channels)."""
         theirs = np.zeros(fitted.errors.shape, dtype=np.bool_)
         beside = (chosen & CHOSEN_RIGHT) != 0
         beside[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
@@ -200,7 +200,7 @@ class OwnHandles(Plan):
     def _places(
         self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int], maps: Maps | None
     ) -> tuple[Float32Array, Float32Array]:
-        """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
+        """Return the left and right handles, shape (channels, keys, 2). NaN: the handle is unchanged."""
         if fitted is None:
             none = np.full((len(rows), len(self.plays), 2), np.nan, dtype=np.float32)
             return none, none
@@ -219,10 +219,10 @@ class OwnHandles(Plan):
         return left, right
 
     def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
-        """Return the handles of one side. The animator's own ones are negated with their keys, or move along later."""
+        """Return the handles of one side with the maps applied. Own handles of negated keys are negated too."""
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
-        # As they are read back: other terms would round them anew at each bake.
+        # Round the terms to float32 as when reading them back. Otherwise, each bake would round the handles again.
         own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows].astype(np.float32))
         theirs[..., 1] = own_maps.applied(theirs[..., 1])
         negated = own_maps.factors < 0.0
@@ -231,7 +231,7 @@ class OwnHandles(Plan):
 
 
 def _bits_of(maps: Maps) -> EnumArray:
-    """Return the table's bits for keys with equivalent values, shape (components, keys)."""
+    """Return the table flags of keys with equivalent values, shape (components, keys)."""
     negated = maps.factors < 0.0
     coupled = negated.any(axis=1, keepdims=True)
     bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that make no motion."""
+"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that define no motion."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ...store.table.settings import Settings
 from ...store.tracks import Track
 
 LARGEST = 1e37
-"""TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
+"""Upper limit of values. TCB overshoots by less than ten times the key values, and the largest float32 is 3.4e38."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
-"""Radians per frame, more than a hundred turns: a faster rotation can't be sampled."""
+"""Radians per frame, more than a hundred turns. Faster rotations can't be sampled."""
 _LOOKS = np.arange(1, 8) / 8
-"""The parameters in each segment at which the values of methods other than TCB are checked."""
+"""Parameters in each segment at which to check the values of methods other than TCB."""
 _ROUNDED = 1e-5
-"""Radians. Rotations longer than half a turn, or a whole one, by less than this are so by rounding."""
+"""In radians. Excesses over a half or whole turn below this are rounding errors."""
 
 
 def check_frames(track: Track, frames: Float32Array) -> None:
-    """Raise AnimationError where frames are not finite, or two keys are at one frame."""
+    """Raise AnimationError if frames are not finite, or if two keys are at the same frame."""
     if are_apart(frames):
         return
     if not np.isfinite(frames).all():
@@ -39,9 +39,9 @@ def check_frames(track: Track, frames: Float32Array) -> None:
 
 
 def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None:
-    """Raise AnimationError where a value is so large that the motion could leave float32.
+    """Raise AnimationError if a value is so large that the motion could exceed the float32 range.
 
-    Those that are not finite are left to `Keys`.
+    `Keys` checks for values that are not finite.
     """
     large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > LARGEST)
     if large.any():
@@ -49,21 +49,21 @@ def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None
 
 
 def check_finite(track: Track, frames: Float32Array, values: Float64Array) -> None:
-    """Raise AnimationError where a value of a rotation is not finite."""
+    """Raise AnimationError if a value of a rotation is not finite."""
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
         raise track.error("VALUE_NOT_FINITE", frame=float(frames[np.argmin(finite)]))
 
 
 def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) -> None:
-    """Raise AnimationError where an angular velocity is too large to be visible."""
+    """Raise AnimationError if an angular velocity is too fast to be visible."""
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if fast.any():
         raise track.error("TOO_FAST", _FASTEST, frame=float(frames[np.argmax(fast)]))
 
 
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
-    """Raise AnimationError where a motion leaves float32: velocities of keys, and polynomials, have no limit."""
+    """Raise AnimationError if a motion exceeds the float32 range. Key velocities and polynomials have no limit."""
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -74,7 +74,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
 
 
 def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
-    """Raise AnimationError, naming the key, where the angle from key to key is larger than the method can keep."""
+    """Raise AnimationError that names the key if the angle between two keys exceeds the limit of the method."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))
@@ -85,7 +85,7 @@ def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: F
 def error_of_keys(
     track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()
 ) -> AnimationError:
-    """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
+    """Convert the error to an AnimationError with the frame of the key and the component of the track."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
     frame = error.frame if error.key is None else float(frames[error.key])

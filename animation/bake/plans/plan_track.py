@@ -39,17 +39,17 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 def plan_track(
     track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
 ) -> TrackPlan:
-    """Return the plan of a track, which is played by the frame function.
+    """Return the plan of a track, timed by the frame function if it has one.
 
-    Raises AnimationError where the keys or their parameters make no spline, and KeysError, which does not name the
-    track, where only an evaluation of the motion shows it.
+    Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
+    the track, if only evaluation reveals it.
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
     largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
     broken = any(spline.is_broken for spline in splines)
-    # A Cycles modifier also repeats the segments that Blender plays; generated keys outside the keys can't.
+    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     is_short = track.is_rotation and settings.path == "SHORTEST"
     scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_short)
@@ -72,7 +72,7 @@ def plan_track(
 
 @memoized
 def _first_near(frames: Float32Array) -> int | None:
-    """Return the first of two keys so near to each other that samples between them could be merged with them."""
+    """Return the first row of two keys so close that samples between them could be merged with them."""
     near = np.diff(frames) <= APART
     return int(np.argmax(near)) if near.any() else None
 
@@ -85,7 +85,7 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
 
 
 def sampling_of(frames: Float32Array, options: Options) -> Sampling:
-    """Return the sampling of a track keyed at the frames, counted from the whole frame at or before the first one."""
+    """Return the sampling of a track with keys at the frames, counted from the integer frame at or before the first."""
     return _sampling(frames, options.step, options.extend)
 
 
@@ -99,8 +99,8 @@ def _sampling(frames: Float32Array, step: float, extend: tuple[float, float] | N
 
 
 def _cycle_beyond(track: Track, settings: Settings) -> str:
-    """Return how the track continues outside its keys."""
-    # A Cycles modifier repeats all keys of the curve: generated keys outside the animator's would be repeated too.
+    """Return the cycle that the bake adds outside the keys."""
+    # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
     if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
         return "SINGLE"
     return settings.cycle

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The protocol of plans: what a bake evaluates and fits for a track, and the keys that play its channels.
+"""The protocol of plans: evaluations and fits that a bake needs for a track, and the keys that play its channels.
 
-Every output is one class of `Plan`, made for one spline of a track; the pipeline evaluates and fits for all plans at
-once, and gives each its own results.
+Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits for all plans
+together and distributes the results.
 """
 
 from __future__ import annotations
@@ -36,76 +36,76 @@ OwnChannels = Mapping[int, OwnKeys]
 _Array = TypeVar("_Array", Float32Array, EnumArray)
 
 STILL = 1e-6
-"""A component without an F-curve gets one only where the motion leaves its value by more than this: float32
+"""Smallest deviation from its value at which a component without an F-curve gets one. Smaller deviations are float32
 rounding."""
 
 
 @record(eq=False)
 class Walk:
-    """The numbers of a rotation's keys, from which samples continue in the numbers of its channels."""
+    """Channel values of a rotation's keys, from which samples continue."""
 
     track: Track
     raw: Float64Array
-    """Shape (keys, components)."""
+    """Channel values of the keys, shape (keys, components)."""
     key_rows: IndexArray
-    """The rows of the keys among the samples."""
+    """Rows of the keys among the samples."""
 
 
 class Evaluation(NamedTuple):
-    """A spline, and the frames at which it is evaluated."""
+    """A spline and the frames at which to evaluate it."""
 
     spline: Spline
     frames: Float32Array | Float64Array
     walk: Walk | None = None
-    """How the samples of a rotation are followed in the numbers of its channels; None: they are not."""
+    """How to convert the samples of a rotation to channel values. None: they are not converted."""
 
 
 @record()
 class Followed:
-    """A rotation's samples in the numbers of its channels; from each key they continue from its own numbers."""
+    """Samples of a rotation as channel values, which continue from the values of each key."""
 
     numbers: Float64Array
-    """Shape (m, components)."""
+    """Channel values of the samples, shape (m, components)."""
     arriving: Float64Array
-    """The numbers with which the samples arrive at each key, shape (keys, components)."""
+    """Channel values with which the samples arrive at each key, shape (keys, components)."""
     jumps: BoolArray
-    """The keys at which the samples arrive with other numbers than the key's own, which mean the same."""
+    """Mask of the keys at which the samples arrive with values that differ from the key's but are equivalent."""
 
 
 @record()
 class ChannelKeys:
-    """All keys of baked channels whose own keys are at the same frames, the animator's among the generated ones."""
+    """All keys of baked channels whose own keys are at the same frames. Includes own and generated keys."""
 
     components: list[int]
     frames: Float32Array
-    """Shape (n,), ascending."""
+    """Ascending frames, shape (n,)."""
     values: Float32Array
-    """Shape (components, n)."""
+    """Values, shape (components, n)."""
     rows: IndexArray
-    """The rows of the animator's keys, shape (k,)."""
+    """Rows of the animator's keys, shape (k,)."""
     gaps: BoolArray
-    """A mask of the animator's keys that begin a segment played by Blender, shape (k,); False for the last one."""
+    """Mask of the animator's keys that begin a segment played by Blender, shape (k,). The last element is False."""
     incoming: Float64Array | None = None
-    """Derivatives per frame before each key, shape (components, n); None: the keys are linear."""
+    """Derivatives per frame before each key, shape (components, n). None: the keys are linear."""
     outgoing: Float64Array | None = None
     maps: Maps | None = None
-    """Factors and terms, shape (components, k), that bring the numbers of the animator's keys to those on the curves,
-    which mean the same orientation. None: the curves have their own numbers."""
+    """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
+    curves. None: the values are equal."""
 
     @property
     def holds_outside(self) -> bool:
-        """Return whether the curves are constant outside their keys, whatever the animator's extrapolation."""
+        """Return whether the curves are constant outside their keys, independent of the animator's extrapolation."""
         return not np.count_nonzero(self.gaps)
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return the key by which tracks are grouped: keys with the same layout are composed together."""
+        """Return the grouping key of a track. Keys with the same layout are composed together."""
         arrays = (self.frames, self.rows, self.gaps)
         return *(each.tobytes() for each in arrays), self.incoming is None, self.maps is None
 
     @classmethod
     def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:
-        """Concatenate the components of keys with one layout."""
+        """Concatenate the components of keys with the same layout."""
         first = every[0]
         if len(every) == 1:
             return first
@@ -124,34 +124,34 @@ class ChannelKeys:
 
 @record()
 class HandleKeys:
-    """The animator's keys of channels that handles play, all at the same frames."""
+    """The animator's keys of channels played by handles, all at the same frames."""
 
     components: list[int]
     plays: BoolArray
-    """For each of the keys: whether handles play the spline after it."""
+    """Whether handles play the spline after each key."""
     left: Float32Array
-    """The left handles, shape (components, keys, 2); NaN for those that stay."""
+    """Left handles, shape (components, keys, 2). NaN: the handle is unchanged."""
     right: Float32Array
     shown: Float32Array | None = None
-    """Values of the keys on the curves, shape (components, keys); None: their own values."""
+    """Values of the keys on the curves, shape (components, keys). None: the animator's values."""
     other_numbers: EnumArray | None = None
-    """The table's bits NEGATED and COUPLED for these values, shape (components, keys); None as above."""
+    """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
-    """Handles whose type the animator chose, so that Blender places them: bits `rows.CHOSEN_…`, shape (components,
-    keys). None: none is chosen."""
+    """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
+    None: there are none."""
     repeats: bool = False
-    """True where a Cycles modifier repeats them before the first key and after the last."""
+    """Whether a Cycles modifier repeats the keys before the first and after the last one."""
     rests: tuple[bool, bool] = (False, False)
-    """True at the first and at the last key where an ease brings the motion to rest."""
+    """Whether an ease brings the motion to rest at the first and at the last key."""
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return the key by which tracks are grouped: keys with the same layout are composed together."""
+        """Return the grouping key of a track. Keys with the same layout are composed together."""
         return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
 
     @classmethod
     def joined(cls, every: Sequence[HandleKeys]) -> HandleKeys:
-        """Concatenate the components of keys with one layout."""
+        """Concatenate the components of keys with the same layout."""
         first = every[0]
         if len(every) == 1:
             return first
@@ -174,32 +174,32 @@ def _joined(arrays: Sequence[_Array | None]) -> _Array | None:
 
 @record()
 class Baked:
-    """The keys that play the channels of a spline, or of a whole track, with their errors."""
+    """The keys that play the channels of a spline or of a track, with their errors."""
 
     channels: list[ChannelKeys] = field(default_factory=list)
     handles: list[HandleKeys] = field(default_factory=list)
-    """In place of `channels` where handles play the track."""
+    """Replaces `channels` if handles play the track."""
     notes: list[Finding] = field(default_factory=list)
     error: float = 0.0
-    """The maximum error of curves or handles: of values, or an angle in radians."""
+    """Maximum error of curves or handles, in units of the value, or an angle in radians."""
     error_frame: float = math.nan
-    """The frame of the maximum error, for handles."""
+    """Frame of the maximum error of handles."""
     is_approximate: bool = False
-    """True where the error of handles exceeds the tolerance."""
+    """Whether the error of handles exceeds the tolerance."""
 
     @property
     def is_by_handles(self) -> bool:
-        """Return whether the handles of the animator's keys play it."""
+        """Return whether the handles of the animator's keys play the motion."""
         return bool(self.handles)
 
     @property
     def samples(self) -> int:
-        """Return the number of generated linear keys, all channels together."""
+        """Return the number of generated linear keys in all channels."""
         return sum(_generated(keys) for keys in self.channels if keys.incoming is None)
 
     @property
     def curve_keys(self) -> int:
-        """Return the number of generated Bezier keys, all channels together."""
+        """Return the number of generated Bezier keys in all channels."""
         return sum(_generated(keys) for keys in self.channels if keys.incoming is not None)
 
 
@@ -209,17 +209,17 @@ def _generated(keys: ChannelKeys) -> int:
 
 @record()
 class Results:
-    """Hand out the results of evaluation and fitting, in the order of the plans: each takes those it requested."""
+    """Results of evaluation and fitting. Each plan consumes as many as it requested, in the order of the plans."""
 
     values: Iterator[Float64Array]
     followed: Iterator[Followed]
-    """One for each evaluation that has a walk."""
+    """Results for evaluations with a walk."""
     fits: Iterator[Fit]
     handles: Iterator[Handles]
 
 
 class Plan(ABC):
-    """Plan the bake of channels: request what it needs, and compose keys from the results."""
+    """Plan of a bake of channels. Requests evaluations and fits, and composes keys from the results."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -228,12 +228,12 @@ class Plan(ABC):
 
     @property
     def requests(self) -> Sequence[Request]:
-        """Return the splines to fit curves to."""
+        """Return the fit requests for curves."""
         return ()
 
     @property
     def handles(self) -> Sequence[Request]:
-        """Return the splines to fit handles to."""
+        """Return the fit requests for handles."""
         return ()
 
     @abstractmethod
@@ -243,37 +243,37 @@ class Plan(ABC):
 
 @record()
 class TrackPlan(Plan):
-    """The plan of a track, of one plan for each of its splines, or for all of them."""
+    """The plan of a track: one plan per spline, or one for all splines."""
 
     track: Track
     settings: Settings
     own: OwnChannels
     key_frames: Float32Array
-    """Frames of the animator's keys, all channels together."""
+    """Frames of the animator's keys in all channels."""
     plans: Sequence[Plan]
     notes: Sequence[Finding] = ()
     function: FrameFunction | None = None
-    """The frame function that the track is played by."""
+    """The frame function that times the track."""
     largest: float = 0.0
-    """The largest absolute value of its keys; of rotations 0."""
+    """Largest absolute value of the keys, 0 for rotations."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the splines to evaluate of all plans."""
+        """Return the splines to evaluate for all plans."""
         return [evaluation for plan in self.plans for evaluation in plan.evaluations]
 
     @property
     def requests(self) -> Sequence[Request]:
-        """Return the splines to fit curves to of all plans."""
+        """Return the fit requests for curves of all plans."""
         return [request for plan in self.plans for request in plan.requests]
 
     @property
     def handles(self) -> Sequence[Request]:
-        """Return the splines to fit handles to of all plans."""
+        """Return the fit requests for handles of all plans."""
         return [request for plan in self.plans for request in plan.handles]
 
     def with_own(self, own: OwnChannels) -> TrackPlan:
-        """Return the plan with own keys that have rows."""
+        """Return the plan with the given own keys, which have rows."""
         return self if own == self.own else replace(self, own=own)
 
     def compose(self, results: Results) -> Baked:
@@ -294,7 +294,7 @@ class TrackPlan(Plan):
 
 @record()
 class Scope:
-    """Data that all plans of a track share."""
+    """Data shared by all plans of a track."""
 
     track: Track
     own: OwnChannels
@@ -303,6 +303,6 @@ class Scope:
     cycle: str
     """How the track continues outside its keys."""
     key_frames: Float32Array
-    """Frames of the animator's keys, all channels together."""
+    """Frames of the animator's keys in all channels."""
     is_short: bool = False
-    """Whether a rotation takes the short way between keys and ignores whole turns."""
+    """Whether a rotation takes the shortest path between keys, without whole turns."""

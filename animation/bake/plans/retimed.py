@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted through close samples.
+"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted through dense samples.
 
-Samples are needed because only Blender can evaluate an F-curve with its modifiers. The track is retimed as a whole: its
-keys have the values that are played at their frames, and keep their own values in the table.
+Samples are needed because only Blender can evaluate an F-curve with its modifiers. Timing applies to the whole track,
+including its keys. They get the values played at their frames, and the table keeps their own values.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .splines import TrackSpline
 from .tolerance import tolerance_of
 
 _JUMP = 2 * APART
-"""Frames. A change of the frame function within less time is a jump: samples are placed close on both sides of it."""
+"""In frames. A change of the frame function over less time is a jump, with samples placed close to both sides."""
 _LEAST_JUMP = 0.25
-"""Frames of the motion. A smaller change within a frame is never a jump."""
+"""In frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
 _MOST_ORIENTATIONS = 2_000_000
-"""The most orientations that are computed to track the turns of a rotation."""
+"""Maximum number of orientations computed for unwrapping the turns of a rotation."""
 _CLOSE = 1 / 8
-"""Frames between the samples through which curves are fitted."""
+"""In frames. Distance of the samples through which curves are fitted."""
 
 
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
-    """Return the plans of a track's splines, for the frames of the scene.
+    """Return the plans of a track's splines, in scene frames.
 
-    Raises AnimationError where the frame function reaches too far.
+    Raises AnimationError if the range of the frame function is too large.
     """
     curves, keys = scope.options.output == "CURVES", scope.key_frames
     sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
@@ -66,18 +66,18 @@ class Places:
     """Frames of a spline's samples."""
 
     needed: BoolArray
-    """A mask of the frames that need a sample."""
+    """Mask of the frames that need a sample."""
     frames: Float32Array
-    """These frames."""
+    """Frames that need a sample."""
     at: Float64Array
-    """Frames of the spline: those that are played, and those needed to track a rotation's turns."""
+    """Spline frames to evaluate: the played frames, and frames needed for unwrapping a rotation."""
     rows: IndexArray
-    """For each of `frames` the row of the frame in `at` that is played."""
+    """Row in `at` of the frame played at each of `frames`."""
 
 
 @record()
 class RetimedSamples(Plan):
-    """Samples of a track's splines as its frame function plays them."""
+    """Samples of a track's splines as timed by its frame function."""
 
     scope: Scope
     splines: Sequence[TrackSpline]
@@ -85,16 +85,16 @@ class RetimedSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return each spline and the frames that are played."""
+        """Return each spline and the frames to evaluate."""
         return [Evaluation(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
 
     def compose(self, results: Results) -> Baked:
-        """Compose the keys of the motion as it is timed."""
+        """Compose the keys of the timed motion."""
         every: list[ComponentKeys] = []
         error = 0.0
         for spline, places in zip(self.splines, self.places, strict=True):
             numbers = self._numbers(next(results.values), spline, places).T
-            # What Blender plays of it is timed, too.
+            # Segments played by Blender are timed too.
             whole = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
             count = len(numbers)
             for rows in [list(range(count))] if self.scope.track.is_rotation else [[row] for row in range(count)]:
@@ -106,13 +106,13 @@ class RetimedSamples(Plan):
         return Baked(together(self.scope, every), error=error)
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
-        """Return the keys of components from their numbers at the samples, shape (components, n), and their error."""
+        """Return the keys of components with values, shape (components, n), at the samples, and the maximum error."""
         return ComponentKeys(list(range(len(numbers))), spline.frames, spline, places.frames, numbers), 0.0
 
     def _numbers(self, values: Float64Array, spline: TrackSpline, places: Places) -> Float64Array:
-        """Return the channels' values at each of the frames."""
+        """Return the channel values at each of the frames."""
         if self.scope.track.is_rotation:
-            # Follow the motion without the function, so that whole turns are undone where the function runs backwards.
+            # Unwrap the untimed motion. Whole turns are then undone where the function is decreasing.
             key = np.searchsorted(places.at, spline.frames[:1].astype(np.float64))
             values = followed(self.scope.track, values, spline.values[:1], key).numbers
         return values[places.rows]
@@ -120,14 +120,14 @@ class RetimedSamples(Plan):
 
 @record()
 class RetimedCurves(RetimedSamples):
-    """Curves fitted through close samples of a track as its frame function plays it."""
+    """Curves fitted through dense samples of a track as timed by its frame function."""
 
     jumps: BoolArray
-    """A mask of the frames close before a jump of the function."""
+    """Mask of the frames just before a jump of the function."""
     tolerance: float
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
-        """Return the few keys whose curves pass through the samples, and their error."""
+        """Return a few keys whose curves pass through the samples, and the maximum error."""
         jumps, frames = self.jumps[places.needed], places.frames
         breaks = is_among(frames, spline.frames) | jumps
         breaks[1:] |= jumps[:-1]
@@ -141,7 +141,7 @@ class RetimedCurves(RetimedSamples):
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
-    """Return about how many samples the retimed track will have; curves, too, are fitted through samples."""
+    """Return the approximate number of samples of the timed track. Curves are also fitted through samples."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
@@ -150,9 +150,9 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """Return the first and last frame to retime: they include all keys, the range and the function's keys.
+    """Return the first and last frame to bake, enclosing all keys, the range and the keys of the function.
 
-    They include the scene's frames if the function continues outside its keys.
+    Includes the scene range if the function continues outside its keys.
     """
     places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
     scene = bpy.context.scene
@@ -162,7 +162,7 @@ def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> 
 
 
 def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, Float32Array]:
-    """Return the frames close before and after each jump of the function."""
+    """Return the frames just before and just after each jump of the function."""
     start, end = grid[:-1].astype(np.float64), grid[1:].astype(np.float64)
     first, last = function(start), function(end)
     whole = np.abs(last - first)
@@ -180,9 +180,9 @@ def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, F
 
 
 def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -> Float32Array:
-    """Return about the frames at which the function passes keys of the motion, where it may have corners.
+    """Return the approximate frames at which the function passes keys of the motion, which may be corners.
 
-    Frames close to the grid are left out.
+    Frames close to the grid are omitted.
     """
     played = function(grid)
     low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
@@ -196,7 +196,7 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
 
 
 def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> Places:
-    """Return the places of a spline's samples; `played`: F at the frames."""
+    """Return the sample frames of a spline. `played` has the values of F at the frames."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
@@ -208,7 +208,7 @@ def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Flo
 
 
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
-    """Return which frames are needed: not those outside the keys before and after which F is constant."""
+    """Return a mask of the frames to sample. Omit frames outside the keys at the ends if F is constant there."""
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
     needed = np.arange(len(frames))
@@ -218,9 +218,9 @@ def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> B
 
 
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
-    """Return frames of a rotation, from the first key to all played ones, close enough to follow its angles.
+    """Return frames of a rotation that include all played frames and are dense enough for unwrapping its angles.
 
-    Raises AnimationError where the frames reach too far.
+    Starts at the first key. Raises AnimationError if the range of frames is too large.
     """
     first = float(spline.frames[0])
     low, high = min(first, float(played.min())), max(first, float(played.max()))
@@ -266,4 +266,4 @@ _SIZES = {
     "EULER": _between_angles,
     "AXIS_ANGLE": _between_axes,
 }
-"""The size of a change of the channels' values; for rotations at least the angle of the change."""
+"""Functions for the size of a change of channel values. For rotations, at least the angle of the change."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of a rotation's channels: orientations converted to them without jumps, and their values at keys."""
+"""Channel values of rotations: conversion from orientations without jumps, and values at keys."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from .protocol import Followed, Walk
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
-"""Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
+"""Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn about a single
+axis, and lower about several."""
 _SHORT = 1.0
-"""Radians, or units of an axis. Neighboring keys with smaller differences keep their own values."""
+"""In radians, or units of an axis. Neighboring keys that differ less keep their own values."""
 _SAMPLES_AT_ONCE = 10_000
-"""Samples whose angles are followed together; their arrays stay in the processor's cache."""
+"""Number of samples to unwrap together. Their arrays fit into the processor's cache."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
-"""Limits of the number of parts into which a segment is divided to follow its angles."""
+"""Minimum and maximum number of parts per segment for unwrapping its angles."""
 
 
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
-    """Return the spline with the values that the channels must have at the keys: those of the motion there.
+    """Return the spline with the channel values at the keys.
 
-    They are the keys' own where the motion passes through the keys.
+    If the motion passes through the keys, these are the values of the keys.
     """
     if spline.spline.interpolating:
         return spline
@@ -42,9 +43,9 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
 
 
 def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
-    """Return the changes of angles that make them continuous along the motion, shape (keys, components).
+    """Return the maps that make angles continuous along the motion, shape (keys, components).
 
-    None if the keys' own angles are continuous. Signs of quaternions are chosen with their handles.
+    None if the angles of the keys are continuous. Signs of quaternions are chosen with their handles.
     """
     if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
         return None
@@ -54,7 +55,7 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
 
 
 def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
-    """Sample a spline densely enough to follow its angles; return the orientations and the rows of the keys."""
+    """Sample a spline densely enough for unwrapping its angles. Return the orientations and the rows of the keys."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
@@ -64,7 +65,7 @@ def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
 
 
 def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray]:
-    """Return the orientations at the keys and between them, and the rows of the keys among these."""
+    """Return the orientations at the keys and at points between them, and the rows of the keys."""
     keys = spline.frames.astype(np.float64)
     way = np.arange(parts) / parts
     frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
@@ -72,12 +73,12 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
 
 
 def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Convert samples to the track's components, without jumps between keys; `raw`: the numbers of the keys."""
+    """Convert samples to the track's components, without jumps between keys. `raw` has the values of the keys."""
     return followed_together([(Walk(track, raw, key_rows), quaternions)])[0]
 
 
 def followed_together(every: Sequence[tuple[Walk, Float64Array]]) -> list[Followed]:
-    """Convert samples of several rotations as `followed` does: calls of NumPy cost as much for one as for many."""
+    """Convert samples of several rotations as `followed` does. A NumPy call takes about as long for many as for one."""
     angles = [(walk, quaternions) for walk, quaternions in every if walk.track.kind != "QUATERNION"]
     chains = iter(_chains(angles))
     return [
@@ -101,7 +102,7 @@ def _signed(walk: Walk, quaternions: Float64Array) -> Followed:
 
 
 def _chains(every: Sequence[tuple[Walk, Float64Array]]) -> list[Float64Array]:
-    """Follow the angles of rotations from their first keys on, those of one length together."""
+    """Unwrap the angles of rotations from their first keys on. Equally long rotations are processed together."""
     groups: dict[Hashable, list[int]] = {}
     ahead = [quaternions[int(walk.key_rows[0]) :] for walk, quaternions in every]
     for number, ((walk, _), quaternions) in enumerate(zip(every, ahead, strict=True)):
@@ -117,7 +118,7 @@ def _chains(every: Sequence[tuple[Walk, Float64Array]]) -> list[Float64Array]:
 
 
 def _rejoined(walk: Walk, quaternions: Float64Array, chain: Float64Array) -> Followed:
-    """Return angles that continue from each key by its own numbers; `chain`: those from the first key on."""
+    """Return angles that continue from the values of each key. `chain` continues only from the first key."""
     track, raw, key_rows = walk.track, walk.raw, walk.key_rows
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     first = int(key_rows[0])
@@ -136,10 +137,10 @@ def _rejoined(walk: Walk, quaternions: Float64Array, chain: Float64Array) -> Fol
 def channel_numbers(
     track: Track, found: Followed, spline: TrackSpline, key_rows: IndexArray
 ) -> tuple[Float64Array, Maps | None]:
-    """Return samples in the numbers of the channels, which are continuous throughout, and the maps to these.
+    """Return the samples as continuous channel values, and the maps to these values.
 
-    The maps bring a key's own numbers, and those of what follows it, to the numbers of the channels, which mean the
-    same orientations. None: the keys' own numbers are continuous.
+    The maps convert the values of a key and of the following samples to equivalent channel values. None: the values of
+    the keys are continuous.
     """
     maps = continuous_maps(track, spline, found.arriving, found.jumps)
     if maps is None:
@@ -149,9 +150,9 @@ def channel_numbers(
 
 
 def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, jumps: BoolArray) -> Maps | None:
-    """Return maps, shape (keys, components), with which a rotation's numbers continue; None where there is no jump.
+    """Return maps, shape (keys, components), that make channel values continuous. None: there are no jumps.
 
-    A segment that Blender plays goes from numbers to numbers: both of its keys have one map.
+    Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
     inside = jumps.copy()
     inside[1:] &= ~spline.between[:-1]
@@ -176,7 +177,7 @@ def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Flo
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
-    """Return a key's values with a unit axis, as samples have."""
+    """Return the values of a key with a unit axis, as in samples."""
     if track.kind != "AXIS_ANGLE":
         return raw
     length = float(np.linalg.norm(raw[1:]))
@@ -184,7 +185,7 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def other_turns(track: Track, frames: Float32Array) -> list[Finding]:
-    """Return the note on keys at which Euler angles jump; jumps of signs and axes need none."""
+    """Return the note on keys where Euler angles jump. Jumps of signs and axes are not reported."""
     if track.kind != "EULER" or not len(frames):
         return []
     return [track.finding("EULER_OTHER_WAY", tuple(frames.tolist()))]

@@ -14,16 +14,16 @@ from ...memoize import memoized
 from ...records import record
 
 GUARD = 1 / 32
-"""Frames after the end of a repeated cycle, within which a channel returns to its start."""
+"""In frames. Time in which a channel returns to its start after a repeated cycle ends."""
 PICKED = 0.5
-"""Frames. Keys closer than this can't be selected separately in the Dope Sheet."""
+"""In frames. Closer keys can't be selected separately in the Dope Sheet."""
 APART = 0.0125
-"""Frames. Blender merges keys closer than 0.01 frame, and may keep the sample of the two."""
+"""In frames. Blender merges keys closer than 0.01 frame, and may keep the sample instead of the key."""
 
 
 @record()
 class Sampling:
-    """Samples every `step` frames, counted from `origin`, from `low` to `high`: at least over the keys."""
+    """Regular samples with distance `step`, counted from `origin`, between `low` and `high`, which enclose the keys."""
 
     step: float
     origin: float
@@ -32,10 +32,10 @@ class Sampling:
 
     @memoized
     def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
-        """Return the frames of samples between keys, and outside them; none is close to a key.
+        """Return the frames of samples between and outside the keys, without frames close to a key.
 
-        Outside there are samples of the repeats, unless the cycle is SINGLE; else one at each end of the range where
-        the motion `goes_on` along a line.
+        Samples outside the keys cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
+        there is one sample at each end of the range.
         """
         if len(keys) < 2:
             return keys[:0]
@@ -49,7 +49,7 @@ class Sampling:
         return away_from(frames, keys)
 
     def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
-        """Return the samples of the cycles outside the keys, with the frames at which cycles start."""
+        """Return the samples of the cycles outside the keys, including the frames where cycles start."""
         first, last = float(keys[0]), float(keys[-1])
         low, high = self.low, self.high
         period = last - first
@@ -58,7 +58,7 @@ class Sampling:
         if cycle == "REPEAT":
             wraps = np.concatenate((wraps, wraps + GUARD))
         every = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
-        # Frames too close to the start of a cycle, or an end of the range, are left out.
+        # Frames too close to the start of a cycle or to an end of the range are omitted.
         for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
             every = np.unique(np.concatenate((every, away_from(more, every))))
         outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
@@ -70,21 +70,21 @@ class Sampling:
 
 
 def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
-    """Return those of the frames that are not close to a key; both ascend."""
+    """Return the frames that are not close to a key. Both arrays are ascending."""
     apart: Float32Array = frames[_gap(frames, keys) > APART]
     return apart
 
 
 def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
-    """Return which of the frames are so close to a key that the two can't be selected separately."""
+    """Return a mask of the frames so close to a key that the two can't be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 
 
 def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:
-    """Return the frames of all arrays, ascending, without those that Blender would merge with the one before.
+    """Return the ascending union of all frames, without frames that Blender would merge with the previous one.
 
-    Those of `others` close to each other or to one of `keys` are left out.
+    Frames in `others` that are close to each other or to one of `keys` are omitted.
     """
     if len(keys) == 1 and len(others) == 1:
         return np.sort(np.concatenate((thinned(keys[0], ONE_KEY), others[0])))
@@ -94,12 +94,12 @@ def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array
 
 
 def has_merged(frames: Float32Array) -> bool:
-    """Return whether Blender would merge some keys at these ascending frames."""
+    """Return whether Blender would merge keys at these ascending frames."""
     return bool((np.diff(frames) <= ONE_KEY).any())
 
 
 def thinned(frames: Float32Array, apart: float) -> Float32Array:
-    """Return ascending frames without those as close as `apart` to the last one that stays."""
+    """Return ascending frames without those within `apart` of the last remaining frame."""
     if (np.diff(frames) > apart).all():
         return frames
     kept: list[float] = []
@@ -111,7 +111,7 @@ def thinned(frames: Float32Array, apart: float) -> Float32Array:
 
 @memoized
 def nearest_rows(frames: Float32Array, among: Float32Array) -> IndexArray:
-    """Return the rows, in ascending frames, of those nearest to each of the `frames`."""
+    """Return the row in `among`, which is ascending, of the frame nearest to each of the `frames`."""
     if len(among) < 2:
         return np.zeros(len(frames), dtype=np.intp)
     after = np.clip(np.searchsorted(among, frames), 1, len(among) - 1)
@@ -120,7 +120,7 @@ def nearest_rows(frames: Float32Array, among: Float32Array) -> IndexArray:
 
 
 def _gap(frames: Float32Array, keys: Float32Array) -> Float32Array:
-    """Return the distance of the nearest key from each frame; infinite where there is no key."""
+    """Return the distance from each frame to the nearest key, or infinity if there are no keys."""
     if not len(keys):
         return np.full(len(frames), np.inf, dtype=np.float32)
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)

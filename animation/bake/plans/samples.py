@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output SAMPLES: linear keys on the splines, at regular frames and at those of the animator's keys."""
+"""The output SAMPLES: linear keys on the splines, at regular frames and at the frames of the animator's keys."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
 
 _FASTER = 3.0
-"""The ratio of the greatest to the mean angular speed between two keys that is allowed for."""
+"""Assumed maximum ratio of the peak to the mean angular speed between two keys."""
 _MOST_PARTS = 64
 _SAME = 1e-14
-"""Unit quaternions whose product is closer to 1 have the same orientation, to rounding."""
+"""Unit quaternions whose dot product is this close to 1 have the same orientation."""
 
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plan of a track's splines, whose values are those that the channels must have at the keys."""
+    """Return the plan of a track's splines. The splines have the channel values at the keys."""
     ends_on = goes_on(scope, splines)
     frames = united(
         [spline.frames for spline in splines],
@@ -53,9 +53,9 @@ class ValueSamples(Plan):
     scope: Scope
     splines: Sequence[TrackSpline]
     frames: Float32Array
-    """Frames of the samples, and of the animator's keys."""
+    """Frames of the samples and of the animator's keys."""
     goes_on: bool
-    """True where some component goes on along a line outside its keys."""
+    """Whether a component is linearly extrapolated outside its keys."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -63,7 +63,7 @@ class ValueSamples(Plan):
         return [Evaluation(spline.spline, self._evaluated(spline)) for spline in self.splines]
 
     def _evaluated(self, spline: TrackSpline) -> Float32Array | Float64Array:
-        """Return the frames at which a spline is evaluated."""
+        """Return the frames at which to evaluate a spline."""
         return _with_aside(self.frames, spline.frames) if self._is_extrapolated(spline) else self.frames
 
     def _is_extrapolated(self, spline: TrackSpline) -> bool:
@@ -85,7 +85,7 @@ class ValueSamples(Plan):
 
 
 def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
-    """Return the frames, of a spline with these keys, with those that tell the slopes at its ends."""
+    """Return the frames and additional ones for computing the slopes at the first and last of the spline's keys."""
     return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
 
 
@@ -96,10 +96,10 @@ def component_keys(
     values: Float64Array,
     maps: Maps | None = None,
 ) -> list[ComponentKeys]:
-    """Return linear keys of a spline's components at the frames, from its values there, shape (components, n).
+    """Return linear keys of a spline's components at the frames from `values`, shape (components, n).
 
-    Own keys keep their own numbers, which are written into the values. `maps`: factors and terms, shape (keys,
-    components), that bring numbers of the spline's keys to those of the channels.
+    The values of own keys are written into `values`. `maps` has factors and terms, shape (keys, components), that
+    convert values of the spline's keys to channel values.
     """
     exact, columns = _exact_rows(spline.frames, frames)
     numbers = spline.values if maps is None else maps.applied(spline.values)
@@ -116,7 +116,7 @@ def component_keys(
 
 @memoized
 def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the indices of keys exactly at a frame, and their rows among the frames."""
+    """Return the rows of the keys whose frame is exactly in `frames`, and their rows in `frames`."""
     rows = nearest_rows(keys, frames)
     exact = np.flatnonzero(frames[rows] == keys)
     return exact, rows[exact]
@@ -124,23 +124,23 @@ def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, I
 
 @record()
 class RotationSamples(Plan):
-    """Samples of a rotation, converted to the values of its channels."""
+    """Samples of a rotation, converted to channel values."""
 
     scope: Scope
     spline: TrackSpline
     frames: Float32Array
-    """Frames of the samples, and of the animator's keys."""
+    """Frames of the samples and of the animator's keys."""
     goes_on: bool
     at: Float64Array
-    """Frames at which the rotation is evaluated."""
+    """Frames at which to evaluate the rotation."""
     rows: IndexArray
-    """The rows of `frames` among these."""
+    """Rows of `frames` in `at`."""
     key_rows: IndexArray
-    """The rows of the spline's keys among these."""
+    """Rows of the spline's keys in `at`."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the spline and the frames of samples, keys and those between to follow angles."""
+        """Return the spline and the frames of samples, of keys, and of additional samples for unwrapping angles."""
         walk = Walk(self.scope.track, self.spline.values, self.key_rows)
         return [Evaluation(self.spline.spline, self.at, walk)]
 
@@ -149,7 +149,7 @@ class RotationSamples(Plan):
         quaternions = next(results.values)
         numbers, maps = channel_numbers(self.scope.track, next(results.followed), self.spline, self.key_rows)
         if self._stands_still(quaternions):
-            # Keys need not be unit quaternions or axes, as samples are.
+            # Samples are unit quaternions or axes, but keys need not be.
             numbers[:] = self.spline.values[0]
         values = numbers.take(self.rows, axis=0).T
         if self.goes_on and len(self.spline.frames) > 1:
@@ -158,7 +158,7 @@ class RotationSamples(Plan):
         return Baked(together(self.scope, component_keys(self.scope, self.spline, self.frames, values, maps)))
 
     def _stands_still(self, quaternions: Float64Array) -> bool:
-        """Return whether the rotation has one orientation throughout, and its keys have the same numbers."""
+        """Return whether the orientation is constant and all keys have the same values."""
         keys = self.spline.values
         if (keys[:1] != keys[1:]).any():
             return False
@@ -166,7 +166,7 @@ class RotationSamples(Plan):
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
-    """Return for each key into how many parts the following distances between samples are divided, to follow angles."""
+    """Return, for each key, the number of subdivisions between the following samples for unwrapping angles."""
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
@@ -180,7 +180,7 @@ def _rotation_frames(
 ) -> tuple[Float64Array, IndexArray, IndexArray]:
     """Return `at`, `rows` and `key_rows` of `RotationSamples`.
 
-    Distances between samples and keys are divided into `parts` after each key.
+    Intervals between samples and keys are divided into `parts` after each key.
     """
     every = np.unique(np.concatenate((frames, keys)).astype(np.float64))
     if ends_on and len(keys) > 1:

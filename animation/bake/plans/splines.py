@@ -39,25 +39,25 @@ from .motion_refusals import (
 )
 
 _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
-"""Makes the spline of some keys, with the angles from key to key where these may be more than half a turn."""
+"""Returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
 
 
 @record()
 class TrackSpline:
-    """One spline of a track: the only one of a rotation, or that of the components keyed at the same frames."""
+    """A spline of a track: the spline of a rotation, or of the components keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
     """Frames of the keys, shape (n,)."""
     values: Float64Array
-    """Values of the keys in the channels, shape (n, components)."""
+    """Channel values of the keys, shape (n, components)."""
     spline: Spline
     between: BoolArray
-    """Which keys begin segments that Blender plays, between the runs, of which the spline consists; shape (n,)."""
+    """Mask of the keys that begin segments played by Blender, which separate the runs of the spline, shape (n,)."""
     made: _Made
-    """Makes the spline of a run."""
+    """Creates the spline of a run."""
     turns: Float64Array | None = None
-    """The angle from key to key where it may be more than half a turn, radians, shape (n - 1,)."""
+    """Angles between keys in radians if they may exceed half a turn, shape (n - 1,)."""
 
     @cached_property
     def is_broken(self) -> bool:
@@ -66,7 +66,7 @@ class TrackSpline:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Return the largest range of a component's keys, and their largest absolute number."""
+        """Return the largest value range of a component's keys, and their largest absolute value."""
         values = self.spline.keys.values
         lowest, highest = np.minimum.reduce(values).tolist(), np.maximum.reduce(values).tolist()
         spread = max(high - low for low, high in zip(lowest, highest, strict=True))
@@ -74,11 +74,11 @@ class TrackSpline:
 
     @cached_property
     def runs(self) -> list[TrackSpline]:
-        """Return the splines of the runs, each as a track spline."""
+        """Return a track spline for each run."""
         return [self._run(own) for own in _runs(self.between)]
 
     def run_of(self, row: int) -> tuple[TrackSpline, int]:
-        """Return the run that contains a key, and the key's row in it."""
+        """Return the run that contains a key, and the row of the key in the run."""
         own = next(each for each in _runs(self.between) if row < each.stop)
         return self._run(own), row - own.start
 
@@ -92,7 +92,7 @@ class TrackSpline:
 
 
 def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
-    """Return the distance of each number to the next float32."""
+    """Return the distance from each number to the next float32."""
     steps: Float64Array = np.spacing(np.abs(numbers).astype(np.float32)).astype(np.float64)
     return steps
 
@@ -100,9 +100,9 @@ def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
-    """Return the splines of the track; `defaults` are the parameters of keys that have none of their own.
+    """Return the splines of the track. `defaults` has the parameters for keys without parameters.
 
-    Raises AnimationError, naming the key, where the keys or their parameters make no spline.
+    Raises AnimationError that names the key if the keys or their parameters do not define a spline.
     """
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
@@ -115,9 +115,9 @@ def track_splines(
 
 
 def _pieces(between: BoolArray) -> list[slice]:
-    """Return runs of keys, but those of one key in a row together, as to make a spline of each takes long.
+    """Return slices of keys that each get a spline. Consecutive runs of one key are combined, which saves time.
 
-    The first and the last run stay alone: the motion goes on from these.
+    The first and the last run are separate, because the motion continues from them.
     """
     runs = _runs(between)
     found = runs[:1]
@@ -132,12 +132,12 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment after keys; in a quarter of the time of `any`."""
+    """Return whether Blender plays any segment after keys. Takes a quarter of the time of `any`."""
     return b"\1" in between[:-1].tobytes()
 
 
 def _runs(between: BoolArray) -> list[slice]:
-    """Return the runs of keys that make splines; `between`: the keys that begin segments of none."""
+    """Return the runs of keys that form splines. `between` is a mask of the keys that begin other segments."""
     if not _plays_any(between):
         return [slice(0, len(between))]
     bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
@@ -190,7 +190,7 @@ def _columns(own: Sequence[OwnKeys]) -> Float64Array:
 
 
 def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
-    """Return the keys of a spline at frames that were checked; `are_small`: so were the values."""
+    """Return the keys of a spline at validated frames. `are_small` means that the values are validated too."""
     if are_small:
         return _at_frames(frames.astype(np.float64)).with_values(values, parameters)
     return Keys(frames.astype(np.float64), values, *parameters)
@@ -198,12 +198,12 @@ def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, 
 
 @memoized
 def _at_frames(frames: Float64Array) -> Keys:
-    """Return keys at frames; small values can have any derivative there, as no two of the frames are the same."""
+    """Return cached keys at frames. Small values need no more checks, because no two of the frames are equal."""
     return Keys(frames, np.zeros(len(frames)))
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
-    """Return the class of the track's splines; raise AnimationError where its method has none for such tracks."""
+    """Return the class of the track's splines. Raise AnimationError if its method does not support the track."""
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
@@ -214,19 +214,19 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
 
 
 def setting_names(track: Track, settings: Settings) -> tuple[str, ...]:
-    """Return the names of the settings that the method's splines take, as in `Method`."""
+    """Return the names of the settings that the method's splines use, as in `Method`."""
     method = METHODS[settings.method]
     return method.rotation_options if track.is_rotation else method.value_options
 
 
 def bends_by_parameters(track: Track, settings: Settings) -> bool:
-    """Return whether tension, continuity and bias of the keys have an effect; ease always has one."""
+    """Return whether the keys' tension, continuity and bias have an effect. Ease always has one."""
     by_angles = "angles" in setting_names(track, settings)
     return (settings.angles if by_angles else settings.method) == Settings.method
 
 
 def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, Any]:
-    """Return the arguments of the method's class besides keys and cycle, by name."""
+    """Return the keyword arguments of the method's class besides keys and cycle."""
     options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
     if "velocities" in setting_names(track, settings):
         options["velocities"] = _velocities(track, own, frames)
@@ -236,7 +236,7 @@ def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frame
 
 
 def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Float64Array:
-    """Return the velocities of the keys; raise AnimationError where an angular velocity is too large to be visible."""
+    """Return the velocities of the keys. Raise AnimationError if an angular velocity is too fast to be visible."""
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]
@@ -248,7 +248,7 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) 
 def _rotation(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> TrackSpline:
-    """Make the spline of a rotation, with keys at the union of its channels' frames."""
+    """Create the spline of a rotation, with keys at the union of its channels' frames."""
     components = list(range(len(track.rest)))
     if [*originals] == components and len({own.timing for own in originals.values()}) == 1:
         frames, values = originals[0].frames, _columns([*originals.values()])
@@ -273,7 +273,7 @@ def _rotation(
     gaps = np.flatnonzero(between[:-1])
     curve = _between({index: originals.get(index) for index in components}, frames, values, gaps)
     spline = PiecewiseSpline([each for each, _ in every], curve, held, _cycle_of_runs(settings), gaps)
-    # The rotation between two runs is not the spline's.
+    # The spline does not define the rotation between two runs.
     turns = np.zeros(len(frames))
     for piece, (_, turned) in zip(pieces, every, strict=True):
         if turned is not None:
@@ -282,16 +282,16 @@ def _rotation(
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
-    """Return how splines of several runs continue outside their keys; here a loop has ends, and is repeated."""
+    """Return the cycle of a spline with several runs. A loop is interrupted here and becomes a repetition."""
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
 
 def _between(
     own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, rows: IndexArray
 ) -> ChannelSegments:
-    """Return the segments that Blender plays after the keys at those rows, from the components' own keys and handles.
+    """Return the segments played by Blender after the keys in `rows`, from the components' own keys and handles.
 
-    Where a component has no segment there, it is linear.
+    Components without a segment there are linear.
     """
     pattern = next(each.keys for each in own.values() if each is not None)
     ends = np.stack((rows, rows + 1), axis=1).ravel()
@@ -311,9 +311,9 @@ def _between(
 
 
 def _widened(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
-    """Return which segments of a rotation overlap segments of its channels that Blender plays.
+    """Return a mask of the segments of a rotation that overlap channel segments played by Blender.
 
-    A segment of a channel counts as a whole, so the result is extended until it covers whole segments of all channels.
+    The mask is extended until it covers complete segments of all channels.
     """
     wide = np.zeros(len(frames), dtype=np.bool_)
     if not any(b"\1" in each.ends for each in own.values()):
@@ -346,9 +346,9 @@ def _rotation_spline(
     defaults: Mapping[str, float],
     is_between: bool,
 ) -> tuple[Spline, Float64Array | None]:
-    """Return the spline, and the angles from key to key where these may be more than half a turn.
+    """Return the spline, and the angles between keys if they may exceed half a turn.
 
-    `is_between`: Blender plays all of its segments, so only its keys count.
+    With `is_between`, Blender plays all of its segments, so that only its keys matter.
     """
     are_small = all(each.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
@@ -367,7 +367,7 @@ def _rotation_spline(
             arcs = np.zeros(len(frames) - 1) if is_between else _arcs(keys.values)
             if "path" not in options:
                 check_turns(track, settings, frames, arcs, np.pi)
-            # Shorter ways need not be followed between samples.
+            # Rotations below half a turn need no unwrapping between samples.
             return spline, arcs if arcs.max(initial=0.0) > np.pi else None
         walk = walk_of(track, raw)
         turns = np.linalg.norm(walk, axis=1)
@@ -379,14 +379,14 @@ def _rotation_spline(
             options.pop("path", None)
             return made.from_walk(keys, walk, settings.cycle, **options), turns
         check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
-        # Take the sign that is on the path given by the keys' values.
+        # Choose the sign on the path that the values of the keys define.
         return made(_on_way(keys, walk), settings.cycle, **options), turns
     except KeysError as error:
         raise error_of_keys(track, error, frames) from error
 
 
 def _on_way(keys: Keys, walk: Float64Array) -> Keys:
-    """Return the keys of quaternions with signs of which the arcs from key to key are the turns of a walk."""
+    """Return quaternion keys with signs whose arcs match the rotation vectors of a walk."""
     q = keys.values
     reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
     flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
@@ -394,7 +394,7 @@ def _on_way(keys: Keys, walk: Float64Array) -> Keys:
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
-    """Return the angles from each quaternion to the next, signs included: up to a whole turn, shape (n - 1,)."""
+    """Return the angle from each quaternion to the next, including signs: up to a whole turn, shape (n - 1,)."""
     unit = rotations.normalise(quaternions)
     apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
     arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
@@ -402,7 +402,7 @@ def _arcs(quaternions: Float64Array) -> Float64Array:
 
 
 def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
-    """Convert a rotation's channel values to quaternions, which need not be unit ones."""
+    """Convert a rotation's channel values to quaternions, which may have any length."""
     if track.kind == "EULER":
         return rotations.from_euler(raw, track.order)
     if track.kind == "AXIS_ANGLE":
@@ -411,17 +411,17 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def walk_of(track: Track, raw: Float64Array) -> Float64Array:
-    """Return the turns of a rotation's channels from row to row, as rotation vectors (rows - 1, 3)."""
+    """Return the rotation from row to row of a rotation's channels, as rotation vectors, shape (rows - 1, 3)."""
     if track.kind == "EULER":
         return rotations.walk_euler(raw, track.order)
     return rotations.walk_axis_angle(raw[:, 0], raw[:, 1:])
 
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return the channel's value at each frame: its key's, or what the animator's own curve plays there."""
+    """Return the channel's value at each frame: the value of its key, or else of the animator's curve."""
     own = original.keys.frames
     if len(own) == len(frames):
-        # All its frames are in the union, so they are the same.
+        # All frames are in the union, so equal numbers of frames are equal frames.
         return original.keys.values.astype(np.float64)
     values = np.empty(len(frames))
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
@@ -433,7 +433,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array)
 
 
 def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return what the animator's own curve of a channel plays, by Blender's evaluation."""
+    """Return the values of the animator's curve of a channel, evaluated by Blender."""
     if plays_its_own_keys(track, index) and not original.edited:
         channel = track.channels[index]
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
@@ -441,5 +441,5 @@ def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:
-    """Return whether the channel's F-curve plays the animator's keys as they are: no bake, no modifiers."""
+    """Return whether the channel's F-curve plays the animator's keys unchanged, without bake or modifiers."""
     return not track.is_played and not len(track.channels[index].modifiers)

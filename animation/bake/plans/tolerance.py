@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The largest error that a track's curves may have."""
+"""The maximum error allowed for a track's curves."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .protocol import Scope
 from .splines import TrackSpline
 
 _LEAST_RANGE = 1e-5
-"""Relative to a track's largest value: float32 can't resolve a hundredth of this."""
+"""Relative to a track's largest value. Float32 can't resolve a hundredth of this."""
 
 
 def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
-    """Return the maximum error of the track's curves: in the property's units, or radians."""
+    """Return the maximum error for the track's curves, in units of the property or in radians."""
     if scope.track.is_rotation:
         return scope.options.rotation_tolerance
     if scope.options.value_tolerance is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters of keys: set, reset, pasted, recorded and restored."""
+"""Parameters of keys: setting, resetting, pasting, recording and restoring."""

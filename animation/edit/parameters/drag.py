@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A drag of parameters: prepared once, shown at each step, and written when it ends.
+"""Drags of parameters, prepared once, shown at each step, and written at the end.
 
-Live tracks that handles play show a step by a preview of their handles. The drag's end takes the preview away and
-edits the keys as any other edit does: so the result is the same as without a drag, and taking it back needs no more
-than the first half. All other tracks, such as baked ones, are written at each step.
+For live tracks played by handles, a step shows a preview of the handles. At its end, the drag removes the preview and
+edits the keys like any other edit. The result is the same as without a drag, and canceling only requires removing the
+preview. Other tracks, such as baked ones, are written at each step.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
 
 Given = Sequence[Mapping[str, Numbers]]
-"""New numbers of each track's keys: for each name an array with one number per key, or nothing.
+"""New values for each track's keys, with one array per name and one value per key, or empty.
 
-Tracks with parameters alone have the same names. Others have velocities, too.
+Tracks without velocities have the same names. Other tracks also have velocities.
 """
 
 QUICK, REST = 0.04, 0.1
-"""Seconds. After a slower step, further ones wait for this long; only the last of them is shown."""
+"""In seconds. After a slow step, later steps wait this long, and only the last of them is shown."""
 
 
 class Pace:
-    """Limit the rate of slow steps, so that they never queue."""
+    """Limits the rate of slow steps, so that they never queue."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -46,12 +46,12 @@ class Pace:
 
     @property
     def rest(self) -> float:
-        """Return the seconds that the next step has to wait."""
+        """Return the seconds that the next step must wait."""
         return max(0.0, self._rests_until - self._clock())
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Time a step, and make the next ones wait if it was slow."""
+        """Measure the duration of a step, and delay the next steps if it was slow."""
         start = self._clock()
         try:
             yield
@@ -61,25 +61,25 @@ class Pace:
 
 
 class ParameterDrag:
-    """Show parameters of keys during a drag, then set them or restore the old ones.
+    """Shows parameters of keys during a drag, then sets them or restores the old ones.
 
     Parameters
     ----------
     chosen
-        The keys, as they are before.
+        The keys before the drag.
     defaults
-        The parameters of keys that have none of their own.
+        Parameters of keys without parameters.
     """
 
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
         self.chosen = list(chosen)
         self.is_shown = False
-        """True from the first step to the end."""
+        """Whether the drag has shown a step and has not ended."""
         self.stepped_at = -np.inf
         self._defaults = defaults
         self._recorded = [RecordedParameters.of(keys) for keys in chosen]
         self._written: set[int] = set()
-        """The tracks whose keys were written."""
+        """Indices of the tracks whose keys were written."""
         self._given: Given = []
         self._waits = False
         self._previews: list[tuple[HandlePreview, list[int]]] = []
@@ -87,7 +87,7 @@ class ParameterDrag:
         self._pace = Pace()
 
     def to(self, given: Given) -> list[AnimationError]:
-        """Show these parameters, at once or after a rest; return errors of tracks that can't be changed."""
+        """Show the parameters, possibly after a delay. Return errors of tracks that can't be changed."""
         was_shown, before = self.is_shown, list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
         if was_shown and before != list(map(_kind, given)):
@@ -105,9 +105,9 @@ class ParameterDrag:
         return []
 
     def finish(self, given: Given) -> list[AnimationError]:
-        """End the drag with these parameters; return errors of tracks that can't be changed.
+        """End the drag with the given parameters. Return errors of tracks that can't be changed.
 
-        After a step the motion is updated at once; otherwise Live does it later.
+        If the drag has shown a step, the motion is updated immediately. Otherwise, Live updates it later.
         """
         self._given = given
         if self.is_shown:
@@ -121,13 +121,13 @@ class ParameterDrag:
         self._end()
         errors = self._write(range(len(self.chosen)), held=True)
         for action in dict.fromkeys(map(_action_of, self.chosen)):
-            # Undo evaluates only what was evaluated in its step.
+            # Undo reevaluates only data that was evaluated in its step.
             evaluate_anew(action)
         end_drag()
         return errors
 
     def take_back(self) -> None:
-        """End the drag and restore everything."""
+        """Cancel the drag and restore everything."""
         self._end()
         put_back([self._recorded[number] for number in sorted(self._written)])
         self._written.clear()
@@ -149,7 +149,7 @@ class ParameterDrag:
         counts, kinds = Counter(places), list(map(_kind, self._given))
         groups: dict[tuple[int, int], list[int]] = {}
         for number, (place, keys) in enumerate(zip(places, chosen, strict=True)):
-            # Datablocks that share an action have one track twice.
+            # Tracks of datablocks that share an action appear twice.
             if kinds[number] == "PARAMETERS" and counts[place] == 1 and _is_editable(keys):
                 groups.setdefault(place[:2], []).append(number)
         shown: set[int] = set()
@@ -173,7 +173,7 @@ class ParameterDrag:
                     name: np.concatenate([self._given[number][name] for number in numbers])
                     for name in self._given[numbers[0]]
                 }
-                # Where there is no motion with these, the end of the drag reports it.
+                # If the parameters define no motion, the end of the drag reports it.
                 with suppress(KeysError):
                     preview.show(given)
             if self._others:
@@ -181,7 +181,7 @@ class ParameterDrag:
         return errors
 
     def _catch_up(self) -> float | None:
-        """Show the waiting step after the rest."""
+        """Show the delayed step."""
         if self._waits and self._pace.rest > 0.0:
             return self._pace.rest
         if self._waits:
@@ -198,7 +198,7 @@ class ParameterDrag:
 
 
 def _kind(given: Mapping[str, Numbers]) -> str:
-    """Return what changes of a track; only parameters can be previewed."""
+    """Return the kind of values that change on a track. Only parameters can be previewed."""
     if not given:
         return ""
     return "PARAMETERS" if LIMITS.keys() >= given.keys() else "VELOCITIES"

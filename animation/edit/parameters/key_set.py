@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters set on one key by its frame, for scripts."""
+"""Setting of a key's parameters by frame, for scripts."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def key_set(
     interpolation: str | None = None,
     **parameters: float,
 ) -> None:
-    """Set parameters of the key of `track` at `frame`; the track is made TCB where it isn't.
+    """Set parameters of the key of `track` at `frame`. The track becomes TCB if it is plain.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         The datablock with the track.
     track : str
-        Its path, as for `find_track`.
+        Path of the track, as for `find_track`.
     frame : float
-        The frame of the key.
+        Frame of the key.
     velocity : float or sequence of float, optional
-        Per frame, for methods that use it: one number, or one for each component; of a rotation its angular velocity x,
-        y, z in the parent's frame, radians.
+        Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
+        velocity x, y, z in the parent's frame, in radians.
     interpolation : str, optional
-        The interpolation from the key to the next ones of its channels, as `bpy.types.Keyframe` names it: "BEZIER"
-        plays TCB; any other is played by Blender, and ends the spline there.
+        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. Blender
+        plays any other interpolation, and the spline ends at the key.
     **parameters : float
-        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others stay.
+        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others are unchanged.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def key_set(
 
 
 def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
-    """Return a velocity as parameters; raise AnimationError where its size is not that of the track."""
+    """Return a velocity as parameters. Raise AnimationError if its size differs from the track's."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
         raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copy parameters from keys and paste them, with velocities where the methods of both tracks go by them."""
+"""Copying and pasting of parameters between keys, with velocities if the methods of both tracks use them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class CopiedKey:
 
     parameters: tuple[float, ...]
     velocity: tuple[float, ...] = ()
-    """One number a component; none where the method of the key's track uses no velocities."""
+    """One number per component. Empty if the method of the track uses no velocities."""
     is_angular: bool = False
 
 
 def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKey]:
-    """Return copies of the keys of a track, in order of frame; raise AnimationError."""
+    """Return copies of the keys of a track, ordered by frame. Raises AnimationError."""
     own = keys.parameters(defaults)
     parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
     if not goes_by_velocities(keys.track):
@@ -38,13 +38,13 @@ def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKe
 def assign_to_keys(
     copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
 ) -> list[list[CopiedKey]] | None:
-    """Return what the chosen keys get, track by track; None where no rule tells.
+    """Return the copied key for each of the chosen keys, by track, or None if no rule applies.
 
-    `copied`: the copied keys with the path of each track. The rules, in this order:
+    `copied` has the path of each track and its copied keys. The rules are, in this order:
 
-    1. As many keys as were copied get theirs in order.
-    2. Where all that was copied is the same, every key gets it.
-    3. Where one key was copied of each track with the path of a chosen one, all keys of that track get it.
+    1. If as many keys are chosen as were copied, each gets its counterpart in order.
+    2. If all copied keys are equal, every key gets the same one.
+    3. If one key was copied from each track with the path of a chosen one, all chosen keys of that track get it.
     """
     counts = [len(keys) for keys in chosen]
     all_copied = list(chain.from_iterable(keys for _, keys in copied))
@@ -60,9 +60,9 @@ def assign_to_keys(
 
 
 def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
-    """Give each key the parameters and velocity of the copied one; return the code of a note on what is left, or "".
+    """Paste parameters and velocities onto keys. Return the code of a note on omitted data, or an empty string.
 
-    Velocities that don't fit the track are left out. Raises AnimationError where the track can't be changed.
+    Velocities that do not fit the track are omitted. Raises AnimationError if the track can't be changed.
     """
     parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in copied]).T, strict=True))
     velocities, left = _velocities(keys, copied)
@@ -71,7 +71,7 @@ def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, f
 
 
 def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
-    """Return the copied velocities that the keys get, and the code of why these are not all."""
+    """Return the velocities to paste, and the code of the reason if some are omitted."""
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
         return {}, "PASTED_NO_VELOCITIES" if moving else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters recorded before a change of keys, as a drag makes it, and restored where it is taken back."""
+"""Parameters recorded before a change of keys, such as a drag, and restored when it is canceled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .write_parameters import NAMES, Change, write_numbers, write_rows
 
 @record()
 class RecordedParameters:
-    """Record the parameters of keys of a track, and restore them bit for bit."""
+    """Recorded parameters of a track's keys, which can be restored bit for bit."""
 
     keys: TrackKeys
     enabled: bool
@@ -37,12 +37,12 @@ class RecordedParameters:
         return cls(keys, keys.track.enabled)
 
     def put_back(self, channels: Channels, track: Track) -> None:
-        """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
+        """Restore the parameters of the keys on the current track. Make it plain again if it was not TCB."""
         if track.state is None:
             return
         recorded = self.keys.track.state
         if track.bake is not None and recorded is not None and recorded.bake is not None:
-            # The saved keys, and what they belong to, as they were; the curves are still those of the last step.
+            # Restore the saved keys and their records. The curves still have the state of the last step.
             channels_now = track.bake.channels
             saved = {
                 index: replace(channel, written=channels_now[index].written) if index in channels_now else channel
@@ -56,7 +56,7 @@ class RecordedParameters:
         own = read_own_keys(track)
         self._put_identities(channels, track, own)
         if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
-            # Live may have baked it since.
+            # Live may have baked the track in the meantime.
             restore.put_back(channels, track)
             for index, each in read_own_keys(track).items():
                 remove_traces(track.channels[index], each)
@@ -65,20 +65,20 @@ class RecordedParameters:
                 remove_table(channels.action)
 
     def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
-        """Return the recorded numbers."""
+        """Return the recorded values."""
         if index not in self.keys.own:
             return {}
         before = self._before(index, own, there)
         return {NAMES[column]: before.numbers[:, column].astype(np.float64) for column in range(NUMBERS)}
 
     def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
-        """Return the recorded keys, in the order of those that are there."""
+        """Return the recorded keys in the order of the current keys."""
         recorded = self.keys.own[index]
         row = np.searchsorted(recorded.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
         return recorded.take(np.minimum(row, len(recorded.keys) - 1))
 
     def _put_identities(self, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> None:
-        """Restore the identities of keys that have their recorded numbers again."""
+        """Restore the identities of keys whose recorded values were restored."""
         found = {}
         for index, now in own.items():
             there = is_among(now.keys.frames, self.keys.frames)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters set on many keys at once, or reset to the defaults."""
+"""Setting of parameters on many keys, and resetting to defaults."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def set_parameters(
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
 ) -> None:
-    """Set parameters of the keys, each with one number for all of them or one a key; and their interpolation.
+    """Set parameters of the keys, with one value for all keys or one per key, and their interpolation.
 
-    The track is made TCB where it isn't. `defaults`: parameters of keys that have none of their own; where given, a 0
-    is not written if it is the default anyway. Raises AnimationError where the track can't be changed or a number
-    is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
+    The track becomes TCB if it is plain. `defaults` has the parameters of keys without parameters. If given, a value of
+    0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed or a value is out
+    of range, and ValueError if Blender has no such interpolation. Nothing is changed then.
     """
     for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
         raise error
@@ -46,9 +46,9 @@ def set_parameters_of_each(
     interpolation: str | None = None,
     held: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys of several tracks as `set_parameters` does; return why tracks could not be changed.
+    """Set parameters of keys on several tracks as `set_parameters` does. Return errors of tracks that can't be changed.
 
-    `held`: a step of a drag, which bakes tracks again that are live, and does not evaluate the action otherwise.
+    `held` is true for a step of a drag, which bakes live tracks again and otherwise does not evaluate the action.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -62,7 +62,7 @@ def set_parameters_of_each(
             pending = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
             place = (keys.track.slot, keys.track.path)
             if place in pending:
-                # Datablocks that share an action give one track twice.
+                # Tracks of datablocks that share an action appear twice.
                 write_numbers(list(pending.values()), interpolation, held)
                 pending.clear()
                 (keys,) = found_again([keys])
@@ -75,7 +75,7 @@ def set_parameters_of_each(
 
 
 def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
-    """Return the change that sets parameters; make the track TCB where it isn't."""
+    """Return the change that sets parameters. Make the track TCB if it is plain."""
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():
         check_parameter(keys.track, name, values, keys.frames)
@@ -100,9 +100,9 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
-    """Return the keys with their channels and track, ready to be written.
+    """Return the keys with their channels and track, ready for writing.
 
-    Parameters that edits imply are set first, so that they do not replace the new ones later.
+    Parameters implied by edits are set first. Otherwise, they would later replace the new ones.
     """
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):
@@ -114,7 +114,7 @@ def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
 
 
 def reset(keys: TrackKeys) -> None:
-    """Remove the keys' own parameters; raise AnimationError where the track can't be changed."""
+    """Remove the parameters of the keys. Raise AnimationError if the track can't be changed."""
     channels, track, keys = _up_to_date(keys)
     if track.enabled:
         write_numbers([Change(channels, track, keys.frames, _unset)])

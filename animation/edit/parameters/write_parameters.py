@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""New numbers for keys of TCB tracks, written: rows in the table, identities in the keys, interpolation."""
+"""Writing of new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from ...store.tracks import Track
 from ..change_own_curves import bake_again
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
-"""Names of the numbers of a row."""
+"""Names of the numbers in a row."""
 NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""Returns numbers for the chosen keys of a channel, from its index, its own keys, and which are chosen."""
+"""Function that returns numbers for the chosen keys of a channel from its index, its own keys and a mask."""
 
 
 @record()
@@ -52,9 +52,9 @@ class Change:
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column of a number in a channel's rows; None where it is not in them.
+    """Return the column of a number in a channel's rows, or None if they do not contain it.
 
-    Rows of a value's channel have only this channel's component of a velocity.
+    Rows of a value channel contain only this channel's component of a velocity.
     """
     if track.is_rotation or not name.startswith(VELOCITY):
         return column_of(name)
@@ -62,10 +62,10 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 
 
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, held: bool = False) -> None:
-    """Give keys of different tracks of one action new rows, with the numbers that `changed` of each returns.
+    """Write new rows for keys of different tracks of one action, with the numbers from each change's `changed`.
 
-    An `interpolation` counts as chosen by the animator. `held`: a step of a drag, of which undo knows nothing; what is
-    live is baked again at once.
+    An `interpolation` is recorded as chosen by the animator. `held` is true for a step of a drag, which has no undo
+    step. Live tracks are then baked again immediately.
     """
     parts, numbers, chosen = [], [], []
     for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
@@ -92,9 +92,9 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, h
 
 
 def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Sequence[TrackState]) -> None:
-    """Play the tracks by their new numbers: baked ones, and others at a step of a drag, else evaluate them as they are.
+    """Play the tracks with their new numbers: bake baked tracks again, and during a drag the others too.
 
-    `before`: the entries of the baked tracks in the table, which they get back where they can't be baked.
+    `before` has the table entries of the baked tracks, which are restored if the bake fails.
     """
     baked = [track for track in tracks if track.is_baked]
     if held:
@@ -103,7 +103,7 @@ def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Seque
     else:
         if baked:
             bake_again(channels, baked, before)
-        # Live evaluates what it plays by the new numbers, but undo evaluates only what was evaluated in its step.
+        # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated in its step.
         evaluate_anew(channels.action)
         end_drag()
 
@@ -114,7 +114,7 @@ def _identity(track: Track) -> int:
 
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
-    """Set the interpolation of the curve's keys in those rows."""
+    """Set the interpolation of the curve's keys in the given rows."""
     points = fcurve.keyframe_points
     kinds = KeyBlock([points]).read("interpolation")
     kinds[rows] = INTERPOLATION[interpolation]
@@ -122,9 +122,9 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 
 
 def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
-    """Return own keys with an interpolation that the animator chose for those that are `there`.
+    """Return own keys with an interpolation chosen by the animator for the keys in the mask `there`.
 
-    With Bezier, keys play TCB; where Blender played a Bezier segment, its handles are the spline's from then on.
+    With Bezier, TCB plays the keys. If Blender played a Bezier segment before, the spline then places its handles.
     """
     kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
@@ -137,7 +137,7 @@ def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys
 
 
 def _renamed(noted: Identities, before: Identities, after: Identities) -> Identities:
-    """Return the identities with each of `before` replaced with its counterpart in `after`."""
+    """Return the identities with each one in `before` replaced by its counterpart in `after`."""
     if noted.tobytes() == before.tobytes():
         return after
     names = dict(zip(before.tolist(), after.tolist(), strict=True))
@@ -147,9 +147,9 @@ def _renamed(noted: Identities, before: Identities, after: Identities) -> Identi
 def write_rows(
     channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
 ) -> None:
-    """Write new rows, and the identities of the tracks' own keys, by channel before and after.
+    """Write new rows, and the identities of the tracks' own keys. Each channel has its keys before and after.
 
-    Of a baked track the keys that are saved.
+    For a baked track, the saved keys are changed.
     """
     states, named = [], []
     for track, keys in every:
@@ -176,7 +176,7 @@ def write_rows(
 
 
 def _with_saved(track: Track, keys: Mapping[int, OwnKeys]) -> TrackState:
-    """Give a baked track other saved keys, and return its entry in the table."""
+    """Replace the saved keys of a baked track, and return its table entry."""
     assert track.state is not None
     every = read_own_keys(track) | dict(keys)
     track.state = with_saved(track.state, {index: own.keys for index, own in every.items()})

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole actions: the switch of Live, and the upkeep of tables."""
+"""Operations on actions: the Live switch, and maintenance of tables."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The property "Live" of an action: read, and switched off.
+"""Access to the Live property of an action.
 
-`ui/properties.py` registers it, so a script that imports `animation` alone finds every action not live.
+`ui/properties.py` registers the property. Scripts that import only `animation` find every action not live.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ...errors import Finding
 
 
 def is_live(action: bpy.types.Action) -> bool:
-    """Return whether the action is baked again automatically after every edit."""
+    """Return whether the action is updated automatically after every edit."""
     return bool(getattr(action, "tcb_live", False))
 
 
 def switch_off(action: Any) -> list[Finding]:
-    """Switch Live off for the action; return a note, unless it was off."""
+    """Turn Live off for the action. Return a note if it was on."""
     was_live = is_live(action)
     if was_live:
         action.tcb_live = False
     if hasattr(action, "tcb_live"):
-        # An action that was never live does not have the property; a stored value of 0 would be exported.
+        # An action that was never live lacks the property, and a stored value of 0 would be exported.
         action.property_unset("tcb_live")
     return [Finding("LIVE_OFF", arguments=(action.name,))] if was_live else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Upkeep of an action's table: tracks that came from other actions, rows that no key has any more, restored tracks."""
+"""Maintenance of an action's table: tracks from other actions, unused rows, restored tracks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..tracks import find_tracks
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:
-    """Add TCB tracks that came into the action with their slots, from other actions, to its table."""
+    """Add TCB tracks that were moved into the action with their slots to its table."""
     table = read_table(action)
     at = session.rows.find(_spelled(action))
     owners = set(session.rows["track"][at[at >= 0]].tolist())
@@ -46,13 +46,13 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 
 
 def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
-    """Return the identities of the table's tracks whose slot was removed, except those whose keys are elsewhere now."""
+    """Return the identities of the table's tracks whose slot was removed and whose keys are not elsewhere."""
     table = read_table(action)
     if not HAS_SLOTS or table.error:
         return []
     handles = {slot.handle for slot in action.slots}
     gone = {table.identity_at(slot, path) for slot, path in table.rows_of_tracks if slot not in handles}
-    # A slot may have been moved, and its tracks not been found yet in their new action.
+    # The slot may have been moved to another action, where its tracks were not found yet.
     for other in bpy.data.actions if gone else ():
         at = session.rows.find(_spelled(other))
         gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).identities
@@ -60,10 +60,9 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Reduce the rows of the action's table to those that its keys have; the session remembers the others.
+    """Reduce the rows of the action's table to rows used by its keys. The session remembers the others.
 
-    Rows of keys that came from other actions are added. A table that can't be read, and that of an action with several
-    layers, are left alone.
+    Adds rows of keys from other actions. Does not change unreadable tables and tables of actions with several layers.
     """
     table = read_table(action)
     if table.error or not (len(table.rows) or table.rows_of_tracks) or layered_reason(action):
@@ -75,12 +74,12 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """Return the rows of the session that keys of the action, saved keys or records of the table refer to."""
+    """Return the rows of the session referenced by keys of the action, or by saved keys or records of the table."""
     saved = table.arrays["saved"]
     spelled = np.concatenate((_spelled(action), identity.spelled(saved["amplitude"], saved["period"])))
     named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
-    # Keys that use their amplitude and period are known by `back` alone.
+    # Keys that use their amplitude and period are identified only by `back`.
     codes = identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
     codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
@@ -88,12 +87,12 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
-    """Read the identities in all keys of the action, whether there are such rows or not."""
+    """Read the identities in all keys of the action, even if there are no matching rows."""
     return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
-    """Read one of the floats of all keys of the action."""
+    """Read one of the float attributes of all keys of the action."""
     every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
     return np.concatenate(every) if every else np.empty(0, dtype=np.float32)
 

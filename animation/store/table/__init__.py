@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of an action: rows of keys, settings of tracks, and what the last update wrote."""
+"""The table of an action: key rows, track settings, and data from the last update."""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table: a custom property of an action, with the rows of its keys, its TCB tracks, and the own keys of baked ones.
+"""The table: a custom property of an action with the rows of its keys, its TCB tracks, and own keys of baked tracks.
 
 It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
-copies as they are, and one string for the paths. A table that can't be read is left alone, and its `error` gives the
-reason.
+copies unchanged, and a string for the paths. Unreadable tables are not changed, and their `error` has the reason.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .settings import CHOICES, Settings
 
 PROPERTY = "tcb_animation"
 SCHEMA = 2
-"""A table of another schema is rejected as a whole."""
+"""Tables with another schema are rejected."""
 
 _TRACK = np.dtype(
     [
@@ -47,8 +46,8 @@ _TRACK = np.dtype(
         ("free_options", "<f4", (NUMBERS,)),
     ]
 )
-"""`plays`: 0 off, 1 handles, 2 handles whose error exceeds the tolerances, and 3 more where the track is baked: then
-these say what Free Bake returns to, with `free_digest` and `free_options`."""
+"""`plays`: 0 off, 1 handles, 2 handles whose error exceeds the tolerances. Baked tracks add 3 to the state to which
+Free Bake returns, which also has `free_digest` and `free_options`."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
@@ -71,15 +70,15 @@ OWN = np.dtype(
         ("placed", "u1"),
     ]
 )
-"""An own key whose handles were placed. `value`: its own value; `co`: its position on the curve, which may have other
-numbers for the same orientation; `placed`: the handles that were placed, 1 the left, 2 the right one, 4 and 8 those
-outside all keys, with the bits NEGATED and COUPLED."""
+"""An own key with placed handles. `value` is its own value. `co` is its position on the curve, which may have an
+equivalent value for the same orientation. `placed` has flags of placed handles: 1 left, 2 right, 4 and 8 outside all
+keys, and NEGATED and COUPLED."""
 NEGATED = np.uint8(16)
-"""The curve has the negated value, or an Euler angle minus it."""
+"""The curve has the negated value, or an angle minus the value."""
 COUPLED = np.uint8(32)
-"""The key has the opposite quaternion, the opposite axis, or the other Euler angles, in all channels together."""
+"""The key has the negated quaternion or axis, or the other Euler angles, in all channels together."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
-"""The fields of OWN that the key has on the curve, too."""
+"""Fields of OWN that the key on the curve also has."""
 _BAKE = np.dtype(
     [
         ("track", "<u4"),
@@ -96,8 +95,8 @@ _BAKE = np.dtype(
     ],
     align=False,
 )
-"""A baked channel: `extrapolation` is the animator's, `written` that of the bake; `count`, `values` and `attributes`
-are the fingerprint, with the `places`."""
+"""A baked channel. `extrapolation` is the animator's, `written` the one set by the bake. `count`, `values`,
+`attributes` and `places` are the fingerprint."""
 SAVED = np.dtype(
     [
         ("co", "<f4", (2,)),
@@ -115,7 +114,7 @@ SAVED = np.dtype(
         ("unused", "u1", (2,)),
     ]
 )
-"""An own key of a baked track, whole. `flags`: a bit for each of the selection flags."""
+"""An own key of a baked track, with all attributes. `flags` has a bit for each selection flag."""
 _PLACE = np.dtype([("frame", "<f4")])
 _ARRAYS = {
     "rows": ROW,
@@ -128,14 +127,14 @@ _ARRAYS = {
 }
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 _PARTS = {"channels": ("own",), "bakes": ("saved", "places")}
-"""The arrays that have records of tracks' channels, and those in which each of these has a part, counted in a field of
-the same name."""
+"""Arrays with records of tracks' channels, each with the arrays of its parts. A field with the name of a part has its
+length."""
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]
-"""Of dtype OWN, in order of frame."""
+"""Records of dtype OWN, ordered by frame."""
 SavedKeys = npt.NDArray[np.void]
-"""Of dtype SAVED, in order of frame."""
+"""Records of dtype SAVED, ordered by frame."""
 Places = npt.NDArray[np.float32]
 
 
@@ -145,41 +144,41 @@ class Channel:
 
     extrapolation: Extrapolation
     edited: bool
-    """True where keys were added, deleted or moved since their records were made: Blender must place automatic handles
-    anew."""
+    """Whether keys were added, deleted or moved since they were recorded. If so, Blender must update automatic
+    handles."""
     own: Written
 
 
 @record(eq=False)
 class Fingerprint:
-    """The content of a baked channel, as far as it decides what Blender plays; see `store/fingerprints.py`."""
+    """Content of a baked channel that affects playback. See `store/fingerprints.py`."""
 
     count: int
-    """The number of keys."""
+    """Number of keys."""
     extrapolation: Extrapolation
     values: int
-    """A checksum of the values, with those of the handles of Bezier segments."""
+    """Checksum of the values, including handles of Bezier segments."""
     attributes: int
-    """A checksum of the interpolation and the identities."""
+    """Checksum of the interpolation and the identities."""
     places: Places
-    """The frames of the keys, and those of the left and the right handles of Bezier segments."""
+    """Frames of the keys, and of the left and right handles of Bezier segments."""
 
 
 @record(eq=False)
 class BakedChannel:
-    """A channel of a baked track: the own keys, which Free Bake writes back, and what the bake has written."""
+    """A channel of a baked track: the own keys, which Free Bake restores, and the content written by the bake."""
 
     keys: SavedKeys
-    """The own keys, whole; none where the bake made the F-curve."""
+    """The own keys with all attributes. Empty if the bake created the F-curve."""
     extrapolation: Extrapolation
     """The animator's extrapolation."""
     rest: float | None
-    """The property's value before a bake made the F-curve; None where the curve is the animator's."""
+    """Value of the property before a bake created the F-curve. None: the animator created it."""
     repeats: bool
-    """True where our Cycles modifier repeats the own keys."""
+    """Whether our Cycles modifier repeats the own keys."""
     written: Fingerprint
     edited: bool = False
-    """True where keys were added, deleted or moved while it was baked: Blender must place automatic handles anew."""
+    """Whether keys were added, deleted or moved during the bake. If so, Blender must update automatic handles."""
 
 
 @record(eq=False)
@@ -187,11 +186,11 @@ class Bake:
     """The bake of a track."""
 
     channels: Mapping[int, BakedChannel]
-    """By index."""
+    """Baked channels by index."""
     digest: int
-    """The digest of the state that Free Bake returns to."""
+    """Digest of the state to which Free Bake returns."""
     options: Options | None
-    """The options of that state, in which handles play; None: off."""
+    """Options of that state if handles play the track. None: it is off."""
 
 
 @record()
@@ -199,41 +198,41 @@ class Error:
     """The maximum error of the F-curves that play a track."""
 
     size: float
-    """In the property's units; of rotations an angle in radians."""
+    """In the property's units, or radians for rotations."""
     frame: float
-    """The frame of the maximum error; NaN where there was nothing to play."""
+    """Frame of the maximum error. NaN: there was nothing to play."""
     is_approximate: bool
-    """True where the error exceeds the tolerance."""
+    """Whether the error exceeds the tolerance."""
 
 
 @record(eq=False)
 class TrackState:
-    """A TCB track: its settings, and what plays it."""
+    """A TCB track: its settings, and the data that play it."""
 
     identity: int
     slot: int
     path: str
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
-    """The channels whose handles were placed, by index; of a baked track as they were before the bake. Empty where
-    handles don't play it, or where keys have changed while it was baked."""
+    """Channels with placed handles by index. For a baked track, as before the bake. Empty if handles don't play the
+    track, or if keys have changed during the bake."""
     error: Error | None = None
-    """The maximum error of handles; None where these don't play it."""
+    """Maximum error of handles. None: they don't play the track."""
     bake: Bake | None = None
-    """None where it is not baked."""
+    """None: the track is not baked."""
 
 
 @record(eq=False)
 class Table:
-    """The contents of an action's table; `error` says why it can't be read."""
+    """The contents of an action's table. `error` has the reason if it can't be read."""
 
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
-    """The arrays by the names under which they are stored."""
+    """The arrays by their stored names."""
     paths: str = ""
-    """The paths of the tracks, one a line."""
+    """Paths of the tracks, one per line."""
     error: Finding | None = None
     newer: bool = False
-    """True where the error is that a newer version of the extension saved the table."""
+    """Whether the table can't be read because a newer version of the extension saved it."""
 
     @property
     def rows(self) -> Rows:
@@ -252,7 +251,7 @@ class Table:
 
     @cached_property
     def _states(self) -> dict[int, TrackState]:
-        """Return the tracks that were read, by identity."""
+        """Return the cache of tracks by identity."""
         return {}
 
     @property
@@ -262,7 +261,7 @@ class Table:
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[Identities, npt.NDArray[np.intp]]]:
-        """Return the track identities of channels and bakes, sorted, and the rows of these in that order."""
+        """Return the sorted track identities of channels and bakes, with their rows in this order."""
         found = {}
         for name in _PARTS:
             owners = self.arrays[name]["track"]
@@ -272,7 +271,7 @@ class Table:
 
     @cached_property
     def _starts(self) -> Mapping[str, npt.NDArray[np.intp]]:
-        """Return the rows at which the parts of each channel, or bake, start."""
+        """Return the first row of the parts of each channel or bake."""
         return {
             part: np.cumsum(self.arrays[name][part], dtype=np.intp) - self.arrays[name][part]
             for name, parts in _PARTS.items()
@@ -281,7 +280,7 @@ class Table:
 
     @property
     def approximate(self) -> list[str]:
-        """Return the paths of tracks that handles play with an error above the tolerance of a bake."""
+        """Return the paths of tracks played by handles with an error above the tolerance."""
         return list(compress(self.lines, self.arrays["tracks"]["plays"] == _APPROXIMATE))
 
     @cached_property
@@ -291,19 +290,19 @@ class Table:
         return frozenset(compress(self.rows_of_tracks, are_baked)) if are_baked.any() else frozenset()
 
     def state(self, slot: int, path: str) -> TrackState | None:
-        """Read the track of that slot and path; raise ValueError where it is damaged."""
+        """Read the track with the slot and path. Raise ValueError if it is damaged."""
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else self._state(place, slot, path)
 
     def identity_at(self, slot: int, path: str) -> int | None:
-        """Read the identity of the track of that slot and path, damaged or not."""
+        """Read the identity of the track with the slot and path, even if it is damaged."""
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else int(self.arrays["tracks"]["identity"][place])
 
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> bool:
-        """Return whether a slot has tracks whose paths start with one of these.
+        """Return whether a slot has tracks whose paths start with any of the given strings.
 
-        `kind`: only those that are "BAKED", or "PLAYED" with a bake or with handles; any: "".
+        `kind` "BAKED" includes only baked tracks, "PLAYED" tracks played by a bake or by handles, "" all tracks.
         """
         least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
         plays = self.arrays["tracks"]["plays"]
@@ -314,13 +313,13 @@ class Table:
 
     @property
     def has_unplaced(self) -> bool:
-        """Return whether handles play a track, and were not placed for the keys that it has now."""
+        """Return whether a track is played by handles that were not placed for its current keys."""
         tracks = self.arrays["tracks"]
         played = (tracks["plays"] > 0) & (tracks["plays"] < _BAKED)
         return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
 
     def find_state(self, identity: int) -> list[tuple[tuple[int, str], TrackState]]:
-        """Read the track of that identity, with its slot and path; an empty list where it is missing or damaged."""
+        """Read the track with the identity, including its slot and path. Empty if it is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 try:
@@ -356,13 +355,13 @@ class Table:
         return TrackState(identity, slot, path, settings, dict(self._channels_of(identity)), maximum, bake)
 
     def _rows_of(self, name: str, track: int) -> npt.NDArray[np.intp]:
-        """Return the rows of a track's channels, or bakes."""
+        """Return the rows of a track's channels or bakes."""
         tracks, places = self._places[name]
         first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
         return places[first:end]
 
     def _parts_of(self, part: str, at: npt.NDArray[np.intp], counts: Iterable[int]) -> Iterator[npt.NDArray[Any]]:
-        """Yield copies of the parts of channels, or bakes: tables to come keep the state, and not these arrays."""
+        """Yield copies of the parts of channels or bakes, because later tables keep the state without these arrays."""
         for start, count in zip(self._starts[part][at].tolist(), counts, strict=True):
             yield self.arrays[part][start : start + count].copy()
 
@@ -396,7 +395,7 @@ class Table:
             )
 
     def with_rows(self, rows: Rows) -> Table:
-        """Return a table with the same tracks and these rows."""
+        """Return a table with the same tracks and the given rows."""
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
     def with_tracks(self, added: Sequence[TrackState], removed: Iterable[int]) -> Table:
@@ -429,13 +428,13 @@ class Table:
         return [(name, self.arrays[name]["track"]) for name in _PARTS]
 
     def _hand_on_states(self, table: Table, changed: Iterable[int] = ()) -> Table:
-        """Return a table with the same tracks, except those of these identities, which need not be read again in it."""
+        """Copy the cached tracks to another table, except for changed identities, and return the table."""
         others = self._states.keys() - set(changed)
         table._states.update((identity, self._states[identity]) for identity in others)
         return table
 
     def _are_in_place(self, fresh: Mapping[str, npt.NDArray[Any]], rows: Mapping[str, npt.NDArray[np.bool_]]) -> bool:
-        """Return whether fresh tracks are the same as these rows, with the same channels and numbers of keys."""
+        """Return whether fresh tracks match the given rows, with the same channels and numbers of keys."""
         if self.arrays["tracks"]["identity"][rows["tracks"]].tobytes() != fresh["tracks"]["identity"].tobytes():
             return False
         for name, parts in _PARTS.items():
@@ -447,16 +446,16 @@ class Table:
         return True
 
     def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
-        """Return the table with the tracks that were there `before` in that order, and new ones after them.
+        """Return the table with the tracks in the previous order `before`, followed by new ones.
 
-        So a track that is baked again as it was leaves the same table, bit for bit.
+        Baking an unchanged track again therefore creates the same table, bit for bit.
         """
         tracks = self.arrays["tracks"]
         ranks = _ranks(tracks["identity"], before)
         order = np.argsort(ranks, kind="stable")
         if (order[1:] > order[:-1]).all():
             return self
-        # New tracks have one rank; those whose channels follow them keep their order.
+        # New tracks have the same rank. The stable sort, here and for channels, keeps their order.
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         arrays = {"rows": self.rows, "tracks": tracks[order]}
@@ -475,12 +474,12 @@ class Table:
 
     @property
     def stamp(self) -> int:
-        """Return the checksum of everything in the table: a signed integer of 32 bits."""
+        """Return the checksum of the table as a signed 32-bit integer."""
         numbers = np.array([self.checksums[name] for name in _ARRAYS], dtype="<u4")
         return zlib.crc32(self.paths.encode(), zlib.crc32(numbers.data)) - (1 << 31)
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]:
-        """Find the rows of the identities, -1 where there is none."""
+        """Find the rows of the identities, or -1."""
         return rows_.find(self.rows, identities)
 
 
@@ -489,7 +488,7 @@ NO_TABLE = Table()
 
 
 def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array with fresh elements in those rows; the array itself where these are none."""
+    """Return the array with fresh elements in the given rows, or the array itself if there are none."""
     if not len(fresh):
         return array
     copy = array.copy()
@@ -498,7 +497,7 @@ def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.N
 
 
 def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
-    """Return the place of each identity `among` others; for missing ones, the number of these."""
+    """Return the index of each identity in `among`, or the length of `among` for missing ones."""
     sorter = np.argsort(among)
     at = np.searchsorted(among, identities, sorter=sorter)
     ranks = np.append(sorter, len(among))[at]
@@ -507,7 +506,7 @@ def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) ->
 
 
 def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray[np.intp]) -> Written:
-    """Return the rows with their parts, of so many rows each, in another order."""
+    """Return concatenated parts in another order. `counts` has the number of rows per part."""
     ends = np.cumsum(counts, dtype=np.intp)
     taken = counts[order].astype(np.intp)
     starts = ends[order] - taken
@@ -517,18 +516,18 @@ def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
 _EDITED = 1
 _MADE, _REPEATED, _SHARED, _MOVED = 1, 2, 4, 8
-"""Flags of bakes; the places of a shared one are those of the bake before it."""
+"""Flags of bakes. A shared bake has the same places as the previous bake."""
 _HANDLES, _APPROXIMATE, _BAKED = 1, 2, 3
 
 
 _SUMMED = 1024
-"""Words of 64 bits that one sum is made of."""
+"""Number of 64-bit words per sum."""
 _SUMS_AT_ONCE = 64
-"""So many sums' words stay in the processor's cache."""
+"""Number of sums whose words fit into the processor's cache."""
 
 
 def _checksum(array: npt.NDArray[np.generic]) -> int:
-    """Return a checksum of 32 bits: of sums of words and of the rest, in a third of the time of one of all bytes."""
+    """Return a 32-bit checksum from sums of words and the rest. Takes a third of the time of crc32 on all bytes."""
     raw = array.view(np.uint8)
     if len(raw) < 8 * _SUMMED:
         return zlib.crc32(raw.data)
@@ -537,13 +536,13 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
     sums = np.empty(len(words), dtype=np.uint64)
     for start in range(0, len(words), _SUMS_AT_ONCE):
         some = words[start : start + _SUMS_AT_ONCE]
-        # The highest bits of two words alone would cancel in a sum modulo 2^64: they are mixed into lower ones.
+        # The highest bits of two words would cancel in a sum modulo 2^64, so they are mixed into lower bits.
         sums[start : start + _SUMS_AT_ONCE] = np.einsum("ij,j->i", some ^ some >> np.uint64(29), multipliers(_SUMMED))
     return zlib.crc32(raw[end:].data, zlib.crc32(sums.data))
 
 
 def table_stamp(action: bpy.types.Action | None) -> int:
-    """Read a number that changes with the action's table; 0 where it has none."""
+    """Read a number that changes with the action's table, or 0 if it has none."""
     stored: Any = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
@@ -566,7 +565,7 @@ def _plays(action: bpy.types.Action) -> int:
 
 
 def read_table(action: Any) -> Table:
-    """Read the action's table; one that can't be read has an `error`."""
+    """Read the action's table. An unreadable table has an `error`."""
     if PROPERTY not in action:
         return NO_TABLE
     before = remembered_tables().get(action.session_uid)
@@ -580,22 +579,22 @@ def read_table(action: Any) -> Table:
 
 
 def known_table(action: Any) -> Table:
-    """Return the table that the session knows of the action, where that has its stamp; else read it.
+    """Return the session's table of the action if its stamp matches. Otherwise, read it.
 
-    For who looks again and again: to compare all rows takes longer than a track's keys. What another program has
-    changed in the arrays, and not in the stamp, the next reading finds.
+    Use this for frequent checks, because comparing all rows takes longer than comparing a track's keys. Changes to the
+    arrays by another program that keep the stamp are found at the next read.
     """
     known = remembered_tables().get(action.session_uid)
     return known if known is not None and known.stamp == table_stamp(action) else read_table(action)
 
 
 def remembered_tables() -> dict[int, Table]:
-    """Return the last tables of actions in this session, by their `session_uid`."""
+    """Return the last known tables of actions in this session, by `session_uid`."""
     return cast(dict[int, Table], session.tables)
 
 
 def _read(stored: Any, before: Table | None) -> Table:
-    """Read a stored table; return the one from before, without checks, where nothing changed."""
+    """Read a stored table. Return the previous one without checks if nothing changed."""
     schema = stored["schema"]
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
@@ -623,13 +622,13 @@ def _read(stored: Any, before: Table | None) -> Table:
     table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
     _check(table)
     if stored["stamp"] != table.stamp:
-        # Something is missing, or another program has changed it.
+        # Data is missing, or another program has changed it.
         raise ValueError("stamp")
     return table
 
 
 def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32]:
-    """Return the words of an array, as a view of Blender's memory."""
+    """Return the words of an array as a view of Blender's memory."""
     if name not in stored:
         return np.empty(0, dtype=np.int32)
     words = stored[name]
@@ -639,7 +638,7 @@ def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32
 
 
 def _check(table: Table) -> None:
-    """Raise ValueError where a table is not what this schema writes."""
+    """Raise ValueError if a table does not conform to the schema."""
     _check_rows(table.rows)
     tracks = table.arrays["tracks"]
     if len(table.lines) != len(tracks) or not all(table.lines):
@@ -669,7 +668,7 @@ def _check(table: Table) -> None:
 
 
 def _check_rows(rows: Rows) -> None:
-    """Raise ValueError where rows are not what this schema writes."""
+    """Raise ValueError if rows do not conform to the schema."""
     identities = rows["identity"]
     if (identities[1:] <= identities[:-1]).any():
         raise ValueError("rows")
@@ -677,7 +676,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset[int]) -> None:
-    """Raise ValueError with the name where channels or bakes are not what this schema writes."""
+    """Raise ValueError with the name if channels or bakes do not conform to the schema."""
     flags = _MADE | _REPEATED | _SHARED | _MOVED if name == "bakes" else _EDITED
     limits = {"extrapolation": len(_EXTRAPOLATIONS), "written": len(_EXTRAPOLATIONS), "flags": flags + 1}
     for field_name in limits.keys() & set(channels.dtype.names or ()):
@@ -688,14 +687,14 @@ def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset
 
 
 def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError with the name where records of keys have a number that no key has."""
+    """Raise ValueError with the name if records of keys have a number that no key can have."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)
     _check_enums(array, name)
 
 
 def _check_enums(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError with the name where records of keys have an enum's number that no key has."""
+    """Raise ValueError with the name if records of keys have an enum value that no key can have."""
     for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
         if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)
@@ -710,7 +709,7 @@ _COUNTS = {
     "placed": 64,
     "flags": 8,
 }
-"""The number of values that a field of a key can have."""
+"""Number of possible values per field of a key."""
 
 
 def update(
@@ -720,10 +719,10 @@ def update(
     removed: Iterable[int] = (),
     known: Table | None = None,
 ) -> Table:
-    """Add rows to the action's table, add tracks, and remove others by their identities; return the new table.
+    """Add rows and tracks to the action's table, and remove tracks by their identities. Return the new table.
 
-    The action must be editable, and its table without an error; the session must know the rows. `known`: the table as
-    it was just read; where it is the last one that was read or written, it is not read again.
+    The action must be editable, its table without an error, and the rows known to the session. `known` is a table read
+    before. If it is still the session's last table, it is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
@@ -734,9 +733,9 @@ def update(
 
 
 def write(action: Any, before: Table, table: Table) -> None:
-    """Write the parts of a table that differ from `before`, as `read_table` gave it; remove an empty table.
+    """Write the parts of a table that differ from `before`, from `read_table`. Remove an empty table.
 
-    The session must know its rows.
+    The rows must be known to the session.
     """
     if not table.paths and not len(table.rows):
         remove_table(action)
@@ -753,10 +752,10 @@ def write(action: Any, before: Table, table: Table) -> None:
         if name in stored:
             del stored[name]
         if len(array):
-            # Assigned by itself: arrays inside a dictionary are converted number by number.
+            # Assign separately, because arrays in a dictionary are converted number by number.
             stored[name] = array.view(np.int32)
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
-    # Checksums of arrays that did not change are reused: rows are many and rarely change.
+    # Reuse the checksums of unchanged arrays. Tables have many rows, which rarely change.
     vars(table)["checksums"] = {
         name: before.checksums[name] if array is before.arrays[name] else _checksum(array)
         for name, array in table.arrays.items()
@@ -768,7 +767,7 @@ def write(action: Any, before: Table, table: Table) -> None:
 
 
 def _options(numbers: npt.NDArray[np.float32]) -> Options:
-    """Return stored options; raise ValueError where these are damaged."""
+    """Return stored options. Raise ValueError if they are damaged."""
     try:
         return Options.from_numbers(numbers.tolist())
     except (ValueError, OverflowError) as error:
@@ -776,7 +775,7 @@ def _options(numbers: npt.NDArray[np.float32]) -> Options:
 
 
 def _arrays_of(states: Sequence[TrackState]) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays, apart from rows, of a table of these tracks alone."""
+    """Return the arrays, except rows, of a table with only these tracks."""
     channels = [(state.identity, index, each) for state in states for index, each in state.channels.items()]
     bakes, saved, places = [], [], []
     for state in states:
@@ -856,7 +855,7 @@ def remove_table(action: Any) -> None:
 
 
 def _remove_copy(action: Any) -> None:
-    """Remove the copy of a table among the system properties, which Blender 5 makes of older files."""
+    """Remove the copy of a table that Blender 5 creates in the system properties for older files."""
     properties_of = getattr(action, "bl_system_properties_get", None)
     properties = properties_of() if properties_of is not None else None
     if properties is not None and PROPERTY in properties:

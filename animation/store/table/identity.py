@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Identities of keys, in the low bits of their `back`, `amplitude` and `period`.
 
-Blender copies these three floats wherever a key goes, and only Back and Elastic keys use them. An identity has 32 bits:
-the low halves of `amplitude` and `period` contain it, and that of `back` a code of 16 bits that identifies the key
-within its track. So a float that a key uses need not be changed: a Back key is identified by `amplitude` and `period`,
-an Elastic key by `back`.
+Blender copies these three floats with each key, and only Back and Elastic keys use them. An identity has 32 bits. The
+low halves of `amplitude` and `period` contain it. The low half of `back` contains a 16-bit code that identifies the key
+within its track. A float that a key uses therefore stays unchanged. A Back key is identified by `amplitude` and
+`period`, and an Elastic key by `back`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...fcurves.keyframes import (
 Identities = npt.NDArray[np.uint32]
 
 NONE = 0
-"""The identity of keys that have none."""
+"""The identity of keys without one."""
 _LOW = np.uint32(0xFFFF)
 _HIGH = np.uint32(0xFFFF0000)
 
@@ -37,26 +37,26 @@ def _bits(floats: Float32Array) -> npt.NDArray[np.uint32]:
 
 
 def spelled(amplitude: Float32Array, period: Float32Array) -> Identities:
-    """Read the identities that amplitudes and periods contain, whether there are such keys or not."""
+    """Read the identities in amplitudes and periods, even if there are no matching rows."""
     result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
     return result
 
 
 def codes(identities: Identities) -> npt.NDArray[np.uint32]:
     """Compute the codes for `back` from the identities."""
-    # The multiplier of Knuth's hash: consecutive identities get codes far apart.
+    # Knuth's multiplicative hash gives distant codes for consecutive identities.
     mixed: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
     return mixed
 
 
 def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return which codes an identity may have: not those of 0 and of Blender's default."""
+    """Return a mask of the codes that an identity may have, which exclude 0 and the code of Blender's default."""
     may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
     return may
 
 
 def codes_of(back: Float32Array) -> npt.NDArray[np.uint32]:
-    """Read the codes that `back` contains."""
+    """Read the codes in `back`."""
     return _bits(back) & _LOW
 
 
@@ -65,46 +65,46 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities a key may have: none that leaves the low half of a plain key's `amplitude`."""
+    """Return a mask of valid identities, excluding those that keep the low half of an ordinary key's `amplitude`."""
     return _are_given(identities >> np.uint32(16))
 
 
 def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Find the low halves of `amplitude` that differ from those of a plain key.
+    """Return a mask of the low halves of `amplitude` that ordinary keys do not have.
 
-    Blender gives 0.8 to the keys that an animator inserts, and 0 to those that scripts and importers add.
+    Blender sets 0.8 on keys that an animator inserts, and 0 on keys added by scripts and importers.
     """
     given: npt.NDArray[np.bool_] = (halves != 0) & (halves != _DEFAULT >> np.uint32(16))
     return given
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities can be given: none that leaves the low half of a plain key's `amplitude` or `back`."""
+    """Return a mask of assignable identities, which change the low halves of ordinary `amplitude` and `back`."""
     free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
     return free
 
 
 def are_plain(amplitude: Float32Array) -> bool:
-    """Return whether no key's amplitude has an identity that is given; by its bits, as some are denormal numbers."""
+    """Return whether no amplitude has an assigned identity. Compares bits, as some are denormal numbers."""
     return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
 
 
 def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
-    """Return which keys have an identity by their floats alone: the code in `back` is that of the other two."""
+    """Return a mask of the keys whose floats have an identity: the code in `back` matches the other two."""
     spelt = spelled(keys.amplitude, keys.period)
     named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
     return named
 
 
 def are_named(keys: Keyframes) -> bool:
-    """Return whether some key has an identity by its floats alone."""
+    """Return whether the floats of any key have an identity."""
     return bool(carry_identities(keys).any())
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
-    """Write identities into keys; keys with identity 0 stay as they are, and so do floats that a key uses.
+    """Write identities into keys, except keys with identity 0 and floats that a key uses.
 
-    `interpolation`: the types that the keys will have. Default: their own.
+    `interpolation` has the types that the keys will have. Default: their current types.
     """
     plays = keys.interpolation if interpolation is None else interpolation
     given = identities != NONE
@@ -123,7 +123,7 @@ def _spell(floats: Float32Array, low: npt.NDArray[np.uint32]) -> Float32Array:
 
 
 def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Array:
-    """Restore the recorded low bits of floats; floats whose upper bits were edited since stay as they are."""
+    """Restore the recorded low bits of floats, except floats whose upper bits were edited since."""
     same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
     result: Float32Array = np.where(same, recorded, now)
     return result
@@ -132,11 +132,11 @@ def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Arra
 def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
     """Hash rows of words, shape (n, k), and serials, shape (n,), to identities.
 
-    The hash is multilinear: the words times odd multipliers of 64 bits, summed modulo 2^64. Rows that differ in one
-    word never have the same sum, and others by a chance of 2^-32 at most, as for random multipliers; of 2^-63 where the
-    words differ in their lowest bits, too. The sums are mixed, so that the 32 bits that are taken of them collide as
-    often as random numbers do, however much alike the rows are. And where rows get one identity, `rows.identify`
-    compares them, and hashes one with another serial.
+    The hash is multilinear: the sum of the words multiplied by odd 64-bit multipliers, modulo 2^64. Rows that differ in
+    one word never have the same sum. For other rows, the probability is at most 2^-32, as with random multipliers, or
+    2^-63 if the words also differ in their lowest bits. The sums are mixed, so that 32 of their bits collide as often
+    as random numbers, even for similar rows. For rows with the same identity, `rows.identify` compares the rows and
+    hashes one of them with another serial.
     """
     factors = multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * factors[-1]
@@ -147,17 +147,17 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 4096
-"""Rows that are multiplied together: their words, of 64 bits, stay in the processor's cache."""
+"""Number of rows to multiply together. Their 64-bit words fit into the processor's cache."""
 
 
 @cache
 def multipliers(count: int) -> npt.NDArray[np.uint64]:
-    """Return odd numbers that look random: what is multiplied by them and summed differs wherever one word does."""
+    """Return pseudorandom odd numbers. The sum of words multiplied by them changes if any single word does."""
     return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Mix the bits of numbers, one to one (the last step of SplitMix64, variant 13 of Stafford's)."""
+    """Mix the bits of numbers one to one: the last step of SplitMix64, variant 13 by Stafford."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: npt.NDArray[np.uint64] = numbers ^ (numbers >> np.uint64(31))

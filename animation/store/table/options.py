@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a bake, and how they are stored with a track so that it can be baked the same way again."""
+"""The options of a bake, stored with the track for repeating the bake."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ class Options:
     Attributes
     ----------
     output : "SAMPLES", "CURVES" or "HANDLES"
-        SAMPLES: linear keys every `step` frames. CURVES: the fewest Bezier keys within the tolerances. HANDLES: no
-        generated keys; the handles of the animator's keys approximate the motion.
+        SAMPLES writes linear keys every `step` frames. CURVES writes the fewest Bezier keys within the tolerances.
+        HANDLES generates no keys. The handles of the animator's keys approximate the motion.
     step : float
-        Frames between samples; may be less than 1.
+        Frames between samples, which may be less than 1.
     extend : (float, float) or None
-        First and last frame of a range that lengthens the bake beyond the keys, for cycles and linear extrapolation.
+        First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
         None: from the first to the last key.
     sample_limit : int
-        A bake of more samples than this is refused.
+        Maximum number of samples. A larger bake is refused.
     defaults : mapping of parameter name to float
-        For keys that have no parameters of their own.
+        Parameters of keys without parameters.
     value_tolerance : float or None
-        Maximum error of curves, in the property's units; None: 1e-4 of the range of the track's keys.
+        Maximum error of curves in the property's units. None: 1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        Maximum error of rotations, in radians.
+        Maximum error of rotations in radians.
     in_world : bool
-        Locations and rotations are interpolated in world space; `bake_in_world` sets it.
+        Whether locations and rotations are interpolated in world space. Set by `bake_in_world`.
 
     Raises
     ------
     TypeError, ValueError
-        An option has a wrong type or an impossible value; the text names it.
+        An option has a wrong type or an impossible value. The text names the option.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Options:
         check_fields(self)
 
     def as_kept(self) -> Options:
-        """Return the options as they are read back from a table, so that a bake and its repetition give the same."""
+        """Return the options as they are after storing, so that repeating a bake gives the same result."""
         kept = Options.from_numbers(self.numbers())
         return kept if kept.sample_limit == self.sample_limit else replace(kept, sample_limit=self.sample_limit)
 
@@ -96,21 +96,21 @@ class Options:
         )
 
     def is_as(self, chosen: Options) -> bool:
-        """Return whether a track that was baked so is as `chosen` options ask; handles go by the defaults alone."""
+        """Return whether a track baked with these options conforms to `chosen`. For handles, only defaults matter."""
         return replace(self, in_world=False) == chosen or (
             self.output == "HANDLES" and self.defaults == chosen.defaults
         )
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
-        """Return the options for stored numbers; raise ValueError where `numbers` can't have written them."""
+        """Return the options for stored numbers. Raise ValueError if `numbers` is invalid."""
         return _from_numbers(tuple(numbers))
 
 
 @lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
-    """Convert stored numbers, with a cache: most tracks have the same options, and each is read several times."""
-    # The shortest decimal: 0.1 is read as 0.1, not as the float32 next to it.
+    """Convert stored numbers with a cache. Most tracks have the same options, and each is read several times."""
+    # Use the shortest decimal: 0.1 becomes 0.1, not the nearest float32.
     shortest = (float(str(np.float32(number))) for number in numbers)
     output, step, extended, start, end, value, rotation, in_world, *defaults = shortest
     if output not in range(len(OUTPUTS)):

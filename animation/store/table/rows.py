@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows: the data of a key that are stored in the table, not in the key.
+"""Rows: key data stored in the table instead of the key.
 
-A row is written once and never changes: a key whose parameters are set gets a new row and that row's identity. So
-copied and pasted keys, and those restored by undo, keep their meaning.
+A row is written once and never changes. Setting the parameters of a key gives it a new row with a new identity. Copied
+and pasted keys, and keys restored by undo, therefore keep their meaning.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from . import identity
 from .identity import Identities
 
 VELOCITY = "velocity"
-"""One number a component; for rotations the angular velocity, x, y and z."""
+"""Velocities have one number per component. For rotations, it is the angular velocity x, y and z."""
 _COMPONENTS = 3
-"""Components of velocity in one row: a channel of a value uses one, each channel of a rotation all three."""
+"""Components of velocity per row. A value channel uses one, each channel of a rotation uses all three."""
 
 NUMBERS = len(PARAMETERS) + _COMPONENTS
 
@@ -48,11 +48,11 @@ ROW = np.dtype(
         ("period", "<f4"),
     ]
 )
-"""`track` and `index`: the channel for which the row was made. `given`: one bit for each number that was set; the
-others are defaults. `chosen`: what the animator changed after the key became TCB, by the bits below. The rest is the
-key without a bake, as Restore writes it."""
+"""`track` and `index` are the channel for which the row was created. `given` has one bit for each number that was set,
+and the others are defaults. `chosen` has flags of the animator's changes after the key became TCB, listed below. The
+other fields are the key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
-"""An interpolation that Blender plays, in place of the spline; handles, left and right, that stay as they are."""
+"""Flags for an interpolation played by Blender instead of the spline, and for left and right handles to keep."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
 
 RECORDED = (
@@ -69,34 +69,34 @@ RECORDED = (
     "period",
 )
 Rows = npt.NDArray[np.void]
-"""Of dtype ROW. Those of a table are sorted by identity."""
+"""Records of dtype ROW. The rows of a table are sorted by identity."""
 
 _WHOLE = np.dtype(("V", ROW.itemsize))
 
 _FEW_BYTES = 10_000
-"""Parts of fewer bytes are copied twice: a view of each takes longer."""
+"""Parts with fewer bytes are copied twice, which is faster than creating a view of each."""
 
 NO_ROWS = np.empty(0, dtype=ROW)
 
 
 def velocity_of(component: int) -> str:
-    """Return the name of a component of velocity among a key's parameters."""
+    """Return the name of a velocity component among a key's parameters."""
     return f"{VELOCITY}[{component}]"
 
 
 def column_of(name: str) -> int:
-    """Return the column in `numbers` of a parameter or of a component of velocity."""
+    """Return the column in `numbers` of a parameter or velocity component."""
     if name in PARAMETERS:
         return PARAMETERS.index(name)
     return len(PARAMETERS) + int(name.removeprefix(f"{VELOCITY}[").removesuffix("]"))
 
 
 def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
-    """Find the rows of the identities, -1 where there is none; `rows` must be sorted by identity."""
+    """Find the rows of the identities, or -1. `rows` must be sorted by identity."""
     if not len(rows):
         return np.full(len(identities), -1, dtype=np.intp)
     found = np.full(len(identities), -1, dtype=np.intp)
-    # Most keys are generated ones, which have no identity.
+    # Most keys are generated keys without an identity.
     named = np.flatnonzero(identities)
     known, wanted = rows["identity"], identities[named]
     at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
@@ -105,21 +105,21 @@ def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
 
 
 def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
-    """Concatenate arrays of rows, or of another structured type."""
+    """Concatenate arrays of rows or of another structured type."""
     count = sum(map(len, parts))
     if len(parts) == 1 or not count:
         return parts[0] if parts else np.empty(0, dtype=dtype)
     if count * dtype.itemsize <= _FEW_BYTES * len(parts):
         return np.frombuffer(bytearray().join([part.tobytes() for part in parts]), dtype=dtype)
-    # Copied row by row, not field by field.
+    # Copy by row instead of by field.
     whole = np.dtype(("V", dtype.itemsize))
     return np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
 class Columns:
-    """The fields of records, each as a contiguous array, made when it is first read.
+    """The fields of records as contiguous arrays, created on first access.
 
-    NumPy works on the pairs of floats inside records thirty times as slowly.
+    NumPy is thirty times slower on the pairs of floats inside records.
     """
 
     def __init__(self, records: npt.NDArray[np.void]) -> None:
@@ -137,18 +137,18 @@ class Columns:
 
 
 def _contiguous(field: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a contiguous copy; one of pairs of float32, copied as numbers of 64 bits, in an eighth of the time."""
+    """Return a contiguous copy. Pairs of float32 are copied as 64-bit numbers, in an eighth of the time."""
     if field.ndim == 2 and field.shape[1] == 2 and field.itemsize == 4:
         return field.view(np.uint64).copy().view(field.dtype)
     return field.copy()
 
 
 Fields = npt.NDArray[np.void] | Columns
-"""Records whose fields are only read."""
+"""Records for reading fields."""
 
 
 def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-    """Return which records, of any structured type, have no float that is not finite."""
+    """Return a mask of the records, of any structured type, in which all floats are finite."""
     words = np.ascontiguousarray(records).view(np.float32).reshape(len(records), records.dtype.itemsize // 4)
     finite = np.isfinite(words[:, _float_words(records.dtype)])
     if finite.all():
@@ -159,13 +159,13 @@ def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 @cache
 def _float_words(dtype: np.dtype[Any]) -> slice:
-    """Return which words of a record are floats, which are all in a row."""
+    """Return the slice of words of a record that are floats, which are consecutive."""
     floats = [(at, of) for of, at, *_ in (dtype.fields or {}).values() if of.base.kind == "f"]
     return slice(min(at for at, _ in floats) // 4, max(at + of.itemsize for at, of in floats) // 4)
 
 
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the numbers in order, each once, in a tenth of the time of `np.unique`."""
+    """Return the distinct numbers in ascending order. Takes a tenth of the time of `np.unique`."""
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), dtype=np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -173,25 +173,25 @@ def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
 
 
 def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
-    """Return whether each of the numbers is there once."""
+    """Return whether all numbers are distinct."""
     ordered = np.sort(numbers)
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
 def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
-    """Return the identities in order, each once, and where each stands first."""
-    # NumPy sorts numbers of 16 bits by their digits: twice that takes a fifth of the time of sorting 32 bits.
+    """Return the distinct identities in ascending order, and the first index of each."""
+    # NumPy sorts 16-bit numbers by radix sort. Two passes take a fifth of the time of sorting 32-bit numbers.
     low = np.argsort(identities.astype(np.uint16), kind="stable")
     order = low[np.argsort((identities >> np.uint32(16)).astype(np.uint16)[low], kind="stable")]
     ordered = identities[order]
     if (ordered[1:] != ordered[:-1]).all():
-        # A tenth of the time.
+        # Takes a tenth of the time.
         return ordered, order
     return np.unique(identities, return_index=True)
 
 
 def merge(rows: Rows, more: Rows) -> Rows:
-    """Merge two arrays of rows by identity, each identity once; `rows`, which are sorted, take precedence."""
+    """Merge two arrays of rows by identity without duplicates. `rows` must be sorted and takes precedence."""
     fresh = more[find(rows, more["identity"]) < 0] if len(more) and len(rows) else more
     if not len(fresh):
         return rows
@@ -207,7 +207,7 @@ def merge(rows: Rows, more: Rows) -> Rows:
 
 
 def record(keys: Keyframes, track: int, index: int) -> Rows:
-    """Make rows without identities and parameters that record the keys of a channel."""
+    """Create rows that record the keys of a channel, without identities and parameters."""
     rows = np.zeros(len(keys), dtype=ROW)
     for name in RECORDED:
         rows[name] = getattr(keys, name)
@@ -216,14 +216,14 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 
 
 def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), NaN for none."""
+    """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), NaN if not set."""
     none = np.isnan(numbers)
-    # There are eight of them.
+    # There are eight numbers.
     return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
 
 
 def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
-    """Set a parameter of the rows numbered `at`, one number for each of them; NaN unsets it."""
+    """Set a parameter of the rows with the given indices, one value per row. NaN unsets it."""
     column = column_of(name)
     none = np.isnan(values)
     bit, given = np.uint32(1 << column), rows["given"][at]
@@ -232,7 +232,7 @@ def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray
 
 
 class Known(Protocol):
-    """Rows that can be found by identity."""
+    """Rows with a search by identity."""
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
     def add_new(self, rows: Rows, places: npt.NDArray[np.intp]) -> None: ...
@@ -240,17 +240,17 @@ class Known(Protocol):
 
 
 def identify(rows: Rows, known: Known) -> None:
-    """Give the rows new identities, derived from their contents and from the identity of the row they come from.
+    """Set new identities on the rows, derived from their contents and from the identity of their original row.
 
-    Nothing is random: a row with the same content and origin as one of the `known` gets its identity again. All others
-    are known from then on.
+    The result is not random. A row with the same content and origin as one of the `known` rows gets the same identity.
+    All other rows are added to the known ones.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
     identities = identity.derive(words, serials)
     while True:
         fits = identity.is_free(identities)
         named, first = first_of_each(identities)
-        # In order they are found faster.
+        # Searching for sorted identities is faster.
         present = known.find(named)
         is_known = present >= 0
         if len(named) < len(rows):
@@ -258,7 +258,7 @@ def identify(rows: Rows, known: Known) -> None:
         if is_known.any():
             at = present[np.searchsorted(named, identities)]
             there = np.flatnonzero(at >= 0)
-            # The first word is the identity itself.
+            # The first word is the identity.
             fits[there] &= (words[there, 1:] == _words(known[at[there]])[:, 1:]).all(axis=1)
         left = np.flatnonzero(~fits)
         if not len(left):

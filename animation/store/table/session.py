@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A memory, for the session, of every row that was seen and of the last table of each action.
+"""Session memory of all rows that were read, and of the last table of each action.
 
-With it a key keeps its parameters where its row is not copied along: when it is pasted into another action, or moved
-into one with its slot.
+A key therefore keeps its parameters if it is pasted or moved with its slot into another action, whose table lacks its
+row.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float32]
-"""Parameters and velocities, shape (n, k); NaN for none."""
+"""Parameters and velocities, shape (n, k), NaN if not set."""
 
 
 class KnownRows:
     """Rows in the order in which they were added, with a search by identity.
 
-    The search uses a few sorted lists, each at least twice as long as the next: thousands of actions add their rows one
-    after the other, and sorting all rows each time would take quadratic time.
+    The search uses a few sorted lists, each at least twice as long as the next. Thousands of actions add rows one by
+    one, and sorting all rows each time would take quadratic time.
     """
 
     def __init__(self) -> None:
@@ -32,19 +32,19 @@ class KnownRows:
         self._count = 0
         self._lists: list[tuple[Identities, _Places]] = []
         self._found: tuple[bytes, _Places] = b"", np.empty(0, dtype=np.intp)
-        """What was found last, for which identities: a bake asks for those of the same keys several times."""
+        """The last search and its result. A bake searches for the same identities several times."""
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the rows with these numbers, or a field of all rows."""
+        """Return the rows with the given indices, or a field of all rows."""
         rows = self._rows[: self._count]
-        # In half the time of indexing them; before NumPy 2 in a fortieth.
+        # Takes half of the time of indexing, and a fortieth before NumPy 2.
         return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:
-        """Find the numbers of the rows of the identities, -1 where there is none; the result is read-only."""
+        """Find the indices of rows by identity, or -1. The result is read-only."""
         named = identities.tobytes()
         if self._found[0] != named:
             places = self._search(identities)
@@ -68,14 +68,14 @@ class KnownRows:
         return places
 
     def add(self, rows: Rows) -> None:
-        """Add those rows whose identities are not known."""
+        """Add the rows whose identities are unknown."""
         fresh = np.flatnonzero(self.find(rows["identity"]) < 0)
         if not len(fresh):
             return
         self.add_new(rows, fresh[first_of_each(rows["identity"][fresh])[1]])
 
     def add_new(self, rows: Rows, places: _Places) -> None:
-        """Add the rows at these places, which are in order of identity, and of which none is known."""
+        """Add the rows at `places`, which are sorted by identity. None of these may be known."""
         if not len(places):
             return
         self._found = b"", np.empty(0, dtype=np.intp)
@@ -95,52 +95,52 @@ class KnownRows:
 
 
 class Substitutes(NamedTuple):
-    """Numbers of keys during a drag, in place of their rows' numbers."""
+    """Numbers of keys that replace the numbers of their rows during a drag."""
 
     rows: _Places
-    """Indices of the rows, ascending."""
+    """Ascending row indices."""
     numbers: Numbers
     tracks: frozenset[int]
     """Identities of the tracks with these keys."""
 
 
 class Session:
-    """Remember rows of this session, and the last tables of actions, by their `session_uid`."""
+    """Memory of rows in this session, and of the last tables of actions by `session_uid`."""
 
     def __init__(self) -> None:
         self._rows = KnownRows()
         self._fresh: list[Rows] = []
         self.tables: dict[int, object] = {}
-        """As they were handed over; `custom_property.remembered_tables` says of which type they are."""
+        """Tables of unspecified type. See `custom_property.remembered_tables` for the type."""
         self.written: set[int] = set()
         """Actions whose tables were written since the set was last cleared."""
         self.substitutes: dict[int, Substitutes] = {}
-        """Numbers shown by drags, by the preview's `id`."""
+        """Numbers shown by drags, by the `id` of the preview."""
 
     @property
     def rows(self) -> KnownRows:
-        """Return all rows; those of tables read since the last call are added here, all at once."""
+        """Return all rows, after adding the rows of all tables read since the last call together."""
         if self._fresh:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)
         return self._rows
 
     def is_shown(self, track: int) -> bool:
-        """Check whether a drag shows other numbers for the track of that identity."""
+        """Return whether a drag shows other numbers for the track with the identity."""
         return any(track in each.tracks for each in self.substitutes.values())
 
     def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
-        """Store the table of an action, and those of its rows that may not be known."""
+        """Store the table of an action, and the rows in it that may be unknown."""
         self.tables[action] = table
         if len(fresh):
             self._fresh.append(fresh)
 
     def forget(self) -> None:
-        """Forget everything, where no key can come from what was open before."""
+        """Discard everything, because no key of the previous file can be used any longer."""
         vars(self).update(vars(Session()))
 
     def forget_actions(self) -> None:
-        """Forget the tables of all actions, because another file was loaded."""
+        """Discard the tables of all actions, because another file was loaded."""
         self.tables.clear()
         self.written.clear()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of a track as a whole."""
+"""The settings of a track."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...translation import rpt_
 from .options import Options
 
 CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, option in TRACK.items()}
-"""In the order in which they are saved."""
+"""Choices in the order in which they are saved."""
 
 
 @record()
 class Settings:
     """The settings of one track.
 
-    `method` is a name of `METHODS`; `angles` the method of values for one of rotations that goes by angles.
+    `method` is a name in `METHODS`. `angles` is the method of the angles for rotation methods based on angles.
     """
 
     cycle: Cycle = TRACK["cycle"].default
@@ -33,41 +33,41 @@ class Settings:
     method: str = TRACK["method"].default
     angles: str = TRACK["angles"].default
     digest: int = 0
-    """A digest of the input of the last bake (0: never baked)."""
+    """Digest of the input of the last bake (0: never baked)."""
     options: Options | None = None
-    """The options of the last bake."""
+    """Options of the last bake."""
 
     def with_digest(self, digest: int) -> Settings:
-        """Return the same settings with another digest."""
+        """Return a copy with another digest."""
         return Settings(
             self.cycle, self.ends, self.construction, self.path, self.method, self.angles, digest, self.options
         )
 
     def codes(self) -> list[int]:
-        """Return the numbers of the chosen options, in the order of CHOICES."""
+        """Return the indices of the chosen options in the order of CHOICES."""
         return [*_codes(self.cycle, self.ends, self.construction, self.path, self.method, self.angles)]
 
     @classmethod
     def from_codes(cls, codes: Sequence[int]) -> Settings:
-        """Return the settings for numbers of options; raise IndexError where no option has a number."""
+        """Return the settings for option indices. Raise IndexError if an index is invalid."""
         return _from_codes(tuple(codes))
 
 
 @lru_cache(maxsize=64)
 def _codes(*chosen: str) -> tuple[int, ...]:
-    """Return the numbers of options, in the order of CHOICES."""
+    """Return the indices of options in the order of CHOICES."""
     return tuple(options.index(each) for options, each in zip(CHOICES.values(), chosen, strict=True))
 
 
 @lru_cache(maxsize=64)
 def _from_codes(codes: tuple[int, ...]) -> Settings:
-    """Make settings from numbers, with a cache: most tracks have the same settings."""
+    """Create settings from option indices with a cache. Most tracks have the same settings."""
     named = {choice: options[code] for (choice, options), code in zip(CHOICES.items(), codes, strict=False)}
     return Settings(**named)  # type: ignore[arg-type]
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
-    """Return settings with one choice changed; raise ValueError where there is no such choice or option."""
+    """Return settings with one choice changed. Raise ValueError if there is no such choice or option."""
     if choice not in CHOICES:
         known = ", ".join(CHOICES)
         raise ValueError(rpt_("{!r} is none of {:s}", choice, known))
