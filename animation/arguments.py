@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the arguments that scripts pass to the functions of `animation` against their annotations. A wrong type raises
-TypeError, and a value out of range raises ValueError. Both name the argument.
+"""Check the arguments that scripts pass to the functions of `animation` against their annotations.
+
+A wrong type raises TypeError, and a value out of range raises ValueError. Both name the argument.
 """
 
 from __future__ import annotations
@@ -94,8 +95,7 @@ def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorate a function so that its arguments are checked, iterables become lists, and numbers become float or
-    int."""
+    """Decorate a function to check its arguments and convert iterables to lists and numbers to float or int."""
     signature = inspect.signature(function)
     names, every = [*signature.parameters], signature.parameters.values()
     required = sum(each.default is inspect.Parameter.empty for each in every)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define findings, which are errors and notes kept as data until they are shown, and the exception that carries
-them."""
+"""Define findings, errors and notes that stay data until they are shown, and their exception."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""The segments before and after a key. None is a segment of the spline, NOTHING the missing one at the first or last
-key."""
+"""The segments before and after a key. None is a segment of the spline, NOTHING a missing segment at an end."""
 NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 """Marks a missing segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])

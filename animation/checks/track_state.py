@@ -59,8 +59,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether a track that is in use and matches one of the path prefixes is not TCB. None matches all
-    tracks."""
+    """Return whether a used track with one of the path prefixes is not TCB. None stands for all tracks."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:

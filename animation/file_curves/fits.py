@@ -68,7 +68,7 @@ class _Segments:
         return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by the parameter, shape (d, m). Rotations have angular velocities and
+        """Return values or derivatives by the parameter, shape (d, m), for rotations angular velocities or
         accelerations."""
         if not nu:
             return self._at(segment, u).T

@@ -166,7 +166,7 @@ def _shortened(name: str) -> str:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes strictly between a node and an ancestor, or None if `above` is not an
+    """Return the rotation of the nodes between a node and its ancestor, excluding both, or None if it is no
     ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent

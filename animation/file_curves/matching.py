@@ -86,8 +86,7 @@ def tracks_of(motion: NodeMotion) -> dict[str, Track]:
 
 
 def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
-    """Yield candidate turns from the file's axes to Blender's: the declared turn, no turn, and all turns by right
-    angles."""
+    """Yield candidate turns from the file's axes to Blender's: the declared turn, none, and all by right angles."""
     yield file.to_blender
     yield _IDENTITY
     for order in itertools.permutations(range(3)):
@@ -128,8 +127,7 @@ class Matcher:
     def _matches(
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
     ) -> tuple[list[Match], float]:
-        """Return the matches for these axes, and the negative number of top-level items whose motion contradicts the
-        axes."""
+        """Return the matches for these axes, and minus the number of top-level items whose motion contradicts them."""
         # The node of each item, -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []

@@ -42,10 +42,10 @@ class HeldTangent:
         defaults: Mapping[str, float],
         depth: Vector | None = None,
     ) -> None:
-        """Hold the tangent. `shown` is the vector from the key to its end, `reach` the frames of the segment on that
-        side.
+        """Hold the tangent.
 
-        `depth` is the view direction. The position of the end along it has no effect.
+        `shown` is the vector from the key to the end of the tangent. `reach` is the number of frames of the segment on
+        that side. `depth` is the view direction. The position of the end along it has no effect.
         """
         self.spot, self.side, self.defaults = spot, side, defaults
         self.held: MovablePoint = movable_point(spot)

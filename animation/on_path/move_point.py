@@ -187,8 +187,7 @@ class MovingPlace:
 
 
 class TurningTip:
-    """Move a point by changing a key of a rotation R. The point is at `A R arm` from the origin, or in that
-    direction."""
+    """Move a point by a key of a rotation R. The point is at `A R arm` from the origin, or in that direction."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -223,8 +222,7 @@ class TurningTip:
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the ray's intersection with the tip's sphere that is closer to the tip, or the closest point on the
-        sphere."""
+        """Return the ray's hit on the tip's sphere that is closer to the tip, or the closest point on the sphere."""
         into = np.eye(3) if self._axis else self._into
         radius = self._length if self._axis else self._reach
         start, along = into @ (origin - self._origin), into @ direction

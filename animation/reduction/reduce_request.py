@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of a reduction."""
+"""Define the requirements of a reduction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..options import REDUCE
 
 Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
-"""Group of channels that have keys at common frames."""
+"""The group of channels with keys at common frames."""
 
 
 @dataclass(frozen=True)
