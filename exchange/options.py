@@ -94,5 +94,5 @@ EXPORT = {
             "REFUSE": (n_("Refuse"), n_("Write no file if there are any")),
         },
     ),
-    "sample_limit": sample_limit(1_000_000, n_("Largest number of samples, objects times frames, that is written")),
+    "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write, objects times frames")),
 }
