@@ -71,7 +71,7 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
-    """Return what was fitted, in order; tolerances don't matter."""
+    """Return the parts of a fit in order. Tolerances are not used."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
     return [SampledTracks(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 

@@ -129,7 +129,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
 
 
 def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
-    """Return the keys with tension, continuity and bias, or None where these play something else."""
+    """Return the keys with tension, continuity and bias, or None if these do not reproduce the motion."""
     dense = keys.dense
     if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None

@@ -19,7 +19,7 @@ from .reduce_request import ReduceRequest, Together
 from .result import Reduction
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
-"""Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
+"""Datablocks with the path prefixes of their tracks, None for all, and the requested reductions."""
 _STEPS = 100
 T = TypeVar("T")
 

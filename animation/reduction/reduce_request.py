@@ -16,7 +16,7 @@ Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
 
 @dataclass(frozen=True)
 class ReduceRequest:
-    """An error, or a number of keys, and what else `reduce` takes."""
+    """Hold the maximum error or number of keys and the other arguments of `reduce`."""
 
     error: Positive = REDUCE["error"].default
     angle: Positive = REDUCE["angle"].default

@@ -44,7 +44,7 @@ class Look:
     originals: Mapping[int, OwnKeys]
     splines: Sequence[TrackSpline]
     parts: Sequence[SplineToFit]
-    """The present motion, for each spline."""
+    """The current motion for each spline."""
     change: float = 0.0
     """The maximum difference, for rotations an angle in radians."""
     frame: float = 0.0
@@ -192,7 +192,7 @@ def _around_tops(
 
 
 def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
-    """Return the rounding error of differences at the frames, both of shape (segments, samples).
+    """Return the rounding errors of differences at the frames. Both have the shape (segments, samples).
 
     They come from float32 values and, where values change, from float32 frames of keys, handles and samples.
     """

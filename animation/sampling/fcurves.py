@@ -27,7 +27,7 @@ _NO_ROTATION = 1e-5
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
-    """Return each track's splines together with the values of its F-curves.
+    """Return the splines of each track with the values of its F-curves.
 
     The list is empty for a track whose values are not finite or not a rotation.
     """
