@@ -45,8 +45,10 @@ def n_(text: str, msgctxt: str = "*") -> str:
 
 
 def translated(what: object) -> str:
-    """Translate a message of `interp` or `formats`, which has a `text` and `values`. Return str() of any other
-    object."""
+    """Translate a message of `interp` or `formats`, which has a `text` and `values`.
+
+    Return str() of any other object.
+    """
     text, values = getattr(what, "text", None), getattr(what, "values", None)
     if not (isinstance(text, str) and isinstance(values, tuple)):
         # Other objects, such as a SyntaxError, may have a `text` too.

@@ -167,8 +167,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    """Return the prefix of temporary names for the target, which the machine, the process and a random number
-    follow."""
+    """Return the prefix of temporary names. The machine, the process and a random number follow it."""
     return f".{target.stem[:40]}.tcb-"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the import and export of 3D Studio files, each declared once for the operator and the command."""
+"""Declare the options of 3D Studio import and export once for the operators and the command."""
 
 from __future__ import annotations
 

@@ -52,8 +52,10 @@ class PlayedParameters:
 
 @record(eq=False)
 class _Channel:
-    """Describe the keys of a channel or a rotation. Arrays have the shape (n, 2), with a column for each side of a
-    key."""
+    """Describe the keys of a channel or a rotation.
+
+    Arrays have the shape (n, 2), with a column for each side of a key.
+    """
 
     is_spline: BoolArray
     is_beyond: BoolArray

@@ -68,8 +68,7 @@ class _Segments:
         return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by the parameter, shape (d, m), for rotations angular velocities or
-        accelerations."""
+        """Return values, derivatives by the parameter, or angular velocities and accelerations, shape (d, m)."""
         if not nu:
             return self._at(segment, u).T
         middle = np.clip(u, 2.0 * _STEP, 1.0 - 2.0 * _STEP)

@@ -166,8 +166,7 @@ def _shortened(name: str) -> str:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes between a node and its ancestor, excluding both, or None if it is no
-    ancestor."""
+    """Return the rotation of the nodes strictly between a node and its ancestor, or None without that ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent
     while parent not in (above, -1):

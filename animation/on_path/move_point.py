@@ -95,8 +95,8 @@ class _World:
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
 
-        `values` replace those of the keys. They are written into the keys if more than F-curves and parents move the
-        object.
+        `values` replace the values of the keys. They are written into the keys if more than F-curves and parents move
+        the object.
         """
         if self._at_once is None:
             if values is not None:

@@ -84,9 +84,9 @@ def velocities_beside(
 ) -> Float64Array:
     """Return the slopes per frame of values or quaternions at both ends, shape (2, d).
 
-    Ends that are not in `joins` are NaN. The slope is that of the Bezier segment outside the range. Lines bend at every
-    key, so they use the mean slope before and after the key. If nothing moves outside the range, the slope to the next
-    frame is used.
+    Ends that are not in `joins` are NaN. The slope is taken from the Bezier segment outside the range. Lines bend at
+    every key, so they use the mean slope before and after the key. If nothing moves outside the range, the slope to the
+    next frame is used.
     """
     found = np.full((2, values.shape[1]), np.nan)
     for side, row in ((0, 0), (1, -1)):

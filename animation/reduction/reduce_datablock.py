@@ -367,7 +367,7 @@ class DatablockReduction:
 
         Return the copy's F-curves, the keys, the errors, and the motion of the copy.
         """
-        # A requested number of keys is not exceeded, whatever the error.
+        # A requested number of keys is never exceeded.
         most = _MENDS if self._wanted.key_count is None else 0
         for turn in range(most + 1):
             copy = self._copy()

@@ -143,8 +143,10 @@ def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str
 
 
 def owner_and_kind(track: Track) -> tuple[str, str]:
-    """Return the path prefix of the track's owner, and `location` or `rotation`. Raise AnimationError for other
-    tracks."""
+    """Return the path prefix of the track's owner, and `location` or `rotation`.
+
+    Raise AnimationError for other tracks.
+    """
     owner, _, last = track.path.rpartition(".")
     prefix = f"{owner}." if owner else ""
     if last == "location":
@@ -234,8 +236,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return one or more numbers per frame, which are all below the tolerance only if the condition holds within
-        it."""
+        """Return numbers for each frame that are all below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):

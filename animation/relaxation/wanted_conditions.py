@@ -63,8 +63,8 @@ class StaysAbove:
 class TurnsWithin:
     """Require the object's or bone's own rotation to stay within limits.
 
-    The limits apply to Euler angles in its rotation order, or XYZ if it has none, in radians from -pi to pi. None is no
-    limit.
+    The limits apply to Euler angles in its rotation order, or XYZ if it has none, in radians from -pi to pi. None sets
+    no limit.
 
     Examples
     --------

@@ -74,8 +74,7 @@ def _parts(
 
 
 def _played(track: Track, raw: Float64Array) -> Float64Array | None:
-    """Return the channel values, or unit quaternions for rotations, or None if they are not finite or not a
-    rotation."""
+    """Return the values, or unit quaternions for rotations, or None if they are not finite or not a rotation."""
     if track.is_rotation:
         raw = quaternions_of(track, raw)
         if not raw.any(axis=1).all():
@@ -130,8 +129,7 @@ def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channel values, vectorized in Bezier segments without modifiers and by Blender's evaluation
-    elsewhere."""
+    """Fill in the channel values, vectorized in simple Bezier segments and by Blender's evaluation elsewhere."""
     if not channels:
         return
     keys = Joined.of([channel.original.keys for channel in channels])

@@ -77,8 +77,10 @@ class TransformSampler:
         return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
-        """Return the `session_uid` of all datablocks that determine the matrices. The matrices are valid until one
-        changes."""
+        """Return the `session_uid` of all datablocks that determine the matrices.
+
+        The matrices are valid until one changes.
+        """
         return self._placed[(item.session_uid, bone or None)][1]
 
     def _once(self, name: _Name, place: Callable[[], Matrices]) -> Matrices:
