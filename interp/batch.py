@@ -151,7 +151,7 @@ class Spline(Protocol):
 
     @property
     def loop_gap(self) -> float:
-        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
+        """Return the distance between the values of the last and the first key. It is 0 for a closed loop."""
         ...
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
@@ -243,33 +243,33 @@ def evaluate_many(
     nu: int = 0,
     extrapolate: bool = False,
 ) -> list[Float64Array]:
-    """Evaluate many tracks at once, which is several times faster than one after the other.
+    """Evaluate many tracks at once, several times faster than one after another.
 
     Parameters
     ----------
     splines : sequence of splines, or SplineBatch
-        Any mixture of classes, methods, cycles and numbers of components. A `SplineBatch` is prepared already, for
-        repeated evaluation of the same splines.
+        Splines of any classes, methods, cycles and numbers of components. Use a `SplineBatch` to evaluate the same
+        splines repeatedly.
     frames : array_like, shape (m,), or a sequence of such arrays, one per spline
-        Frames to evaluate at, finite, in any order; fastest where they rise and all splines share them.
+        Finite frames in any order. Evaluation is fastest if frames ascend and all splines share them.
     nu : int
-        0 for values; the derivative otherwise, as the splines' own calls give it.
+        0 for values, otherwise the order of the derivative, as for the splines themselves.
     extrapolate : bool
-        Outside the keys: hold the end values, or continue the end segments.
+        Whether to continue the end segments outside the keys instead of holding the end values.
 
     Returns
     -------
     list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines`, with the same numbers, bit for
-        bit. So it does not matter which tracks are baked together. Arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines` and bit for bit. They do not
+        depend on the other splines. Arrays share memory.
 
     Raises
     ------
     TypeError
         If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
-        For frames that are not finite, with the index, or beyond 1e100, a number of arrays that is not the number of
-        splines, and a derivative that a spline does not have.
+        If frames are not finite or exceed 1e100, the number of arrays is not the number of splines, or a spline does
+        not have the derivative. The message contains the index of the frame.
 
     Examples
     --------
@@ -287,7 +287,7 @@ _FEW = 16
 
 
 class SplineBatch(Sequence["Spline"]):
-    """Many splines, prepared together: their segments are computed once, and evaluated by look-up after that.
+    """Prepare many splines together, to compute their segments only once for repeated evaluation.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ class SplineBatch(Sequence["Spline"]):
 
     Notes
     -----
-    A batch is immutable and can be pickled, and threads may share it. It is a sequence of its splines.
+    A batch is an immutable sequence of its splines. It can be pickled and shared between threads.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class SplineBatch(Sequence["Spline"]):
     def __call__(
         self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
     ) -> list[Float64Array]:
-        """Evaluate all splines, as `evaluate_many` does."""
+        """Evaluate all splines. See `evaluate_many`."""
         shared, separate = _checked_frames(frames, len(self))
         for spline in self._splines:
             checked_derivative(spline, nu)

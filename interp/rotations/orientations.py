@@ -147,7 +147,7 @@ class OrientationSpline(BaseSpline):
     keys : Keys
         Values of shape (n, 4): quaternions w, x, y, z, not zero. They are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
         From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
 

@@ -265,7 +265,7 @@ class RotationSpline(TurnedSpline):
         first : array_like, shape (4,)
             The orientation w, x, y, z from which key 0 turns.
         convention : "BLENDER" or "3DS"
-            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
+            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
 
         Notes
         -----
