@@ -111,7 +111,7 @@ class Spline(Protocol):
 
     @property
     def cycle(self) -> Cycle:
-        """Return how the motion continues outside the keys."""
+        """Return the behavior outside the keys."""
         ...
 
     @property
@@ -121,7 +121,7 @@ class Spline(Protocol):
 
     @property
     def derivatives(self) -> int:
-        """Return the highest derivative that can be evaluated."""
+        """Return the highest available derivative."""
         ...
 
     @property
@@ -131,22 +131,22 @@ class Spline(Protocol):
 
     @property
     def support(self) -> int | None:
-        """Return how many keys on each side of a segment it depends on, or None for all."""
+        """Return the number of keys on each side of a segment that affect it, or None for all."""
         ...
 
     @property
     def interpolating(self) -> bool:
-        """Return whether it passes through the keys: otherwise it approximates them."""
+        """Return whether the spline passes through the keys instead of approximating them."""
         ...
 
     @property
     def is_cubic(self) -> bool:
-        """Return whether segments without ease are cubics in the frame: then they are Bezier segments already."""
+        """Return whether segments without ease are cubics in the frame, and therefore Bezier segments."""
         ...
 
     @property
     def continues(self) -> bool:
-        """Return whether its last segment continues beyond the last key where it is extrapolated."""
+        """Return whether extrapolation continues the last segment beyond the last key."""
         ...
 
     @property
@@ -160,7 +160,7 @@ class Spline(Protocol):
 
     @property
     def prepared(self) -> Prepared:
-        """Return the spline's own segments, computed when it is first used."""
+        """Return the spline's own segments, computed on first use."""
         ...
 
     @classmethod
@@ -171,12 +171,11 @@ class Spline(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """An interpolation method.
+    """Describe an interpolation method.
 
-    `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
-    where it has none of the kind. `value_options` and `rotation_options` name the other parameters of their
-    constructors, given by keyword: "ends", "construction", "path", "velocities" of shape (n, d) or (n, 3) per frame,
-    and "angles", a method of values.
+    `values` and `rotations` are its spline classes, or None. They are created from keys and a cycle, and called with
+    ``(frames, nu)``. `value_options` and `rotation_options` name the other keyword parameters of the constructors:
+    "ends", "construction", "path", "velocities" per frame of shape (n, d) or (n, 3), and "angles", a method for values.
     """
 
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of one track: frames, values, the five parameters and given velocities, checked once. Checks of numbers."""
+"""Define and check the keys of a track: frames, values, the five parameters and given velocities."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHORTEST = 1e-16
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
-    """Return an argument that must be an array of numbers as float64.
+    """Convert an argument that must be an array of numbers to float64.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Return an argument that must be an array of finite numbers as float64.
+    """Convert an argument that must be an array of finite numbers to float64.
 
     Raises
     ------
     TypeError
-        As of `numbers`.
+        As for `numbers`.
     ValueError
-        For NaN and infinity; it names the index of the first.
+        If a number is not finite. The message contains the index of the first such number.
     """
     array = numbers(name, data)
     if not (is_finite := np.isfinite(array)).all():
@@ -192,7 +192,7 @@ class KeysTypeError(KeysError, TypeError):
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
 class Keys:
-    """Keys of one track.
+    """Hold the keys of a track.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     Raises
     ------
     KeysError
-        If they are not numbers, not finite, or not of shape (n, components).
+        If velocities are not finite numbers of shape (n, components).
     """
     if velocities is None:
         return np.zeros((len(keys), components))
