@@ -233,8 +233,8 @@ class _Joining:
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
     """Return the parameters of a corner key, whose motion arrives and leaves along the chords.
 
-    `arriving` and `leaving` are speeds in chords. None allows any speed. Source: docs/formulas, "Corners in 3D Studio
-    files".
+    `arriving` and `leaving` are speeds in chords. None allows any speed. Source: docs/formulas,
+    "Corners in 3D Studio files".
     """
     # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure, and at most 2.
     most = _STEEPEST**2

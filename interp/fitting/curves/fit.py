@@ -134,8 +134,8 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Knots are placed to give all pieces of a segment equal errors. They keep half a frame away from keys unless this
     exceeds the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times the minimum
     with exact values and derivatives. Dynamic programming on 48 to 150 places per segment determined the minimum. For
-    quaternions of free length without ease the number was 0.8 to 0.9 times the minimum. Source: docs/formulas, "Fitting
-    curves".
+    quaternions of free length without ease the number was 0.8 to 0.9 times the minimum. Source: docs/formulas,
+    "Fitting curves".
 
     Examples
     --------
