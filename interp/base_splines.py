@@ -203,7 +203,7 @@ class ComponentSpline(BaseSpline):
 
         Notes
         -----
-        The rounding error is twice that of direct evaluation. Source: docs/formulas, "Hermite cubics" and "Ease".
+        The error is twice the error of direct evaluation. Source: docs/formulas, "Hermite cubics" and "Ease".
         """
         curve = self.prepared.curve
         if not isinstance(curve, Cubics):

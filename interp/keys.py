@@ -217,7 +217,7 @@ class Keys:
 
     Notes
     -----
-    All arrays are read-only float64 copies. The ranges are those of .3ds files.
+    All arrays are read-only float64 copies. The ranges match .3ds files.
 
     Examples
     --------

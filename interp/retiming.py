@@ -211,7 +211,7 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        During a rest the result is the last frame, but for the total length it is the first. Lengths below 0 and above
+        During a rest the result is the last frame, or the first frame for the total length. Lengths below 0 and above
         the total length return the frames of the ends.
         """
         wanted = np.clip(finite("lengths", lengths), 0.0, self.length)

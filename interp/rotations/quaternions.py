@@ -182,7 +182,7 @@ def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
     """Convert axes (…, 3) of any length and angles (…) in radians to quaternions (…, 4).
 
-    A zero axis is no rotation, as in Blender. Source: docs/formulas, "Conventions of quaternions".
+    A zero axis gives the identity, as in Blender. Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------

@@ -350,7 +350,7 @@ def nearest_turns(
     Returns
     -------
     angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
-        The closest turns. For turns that are only full turns, the axis is that of the rotation vector.
+        The closest turns. Turns that are only full turns get the axis of the rotation vector.
 
     Examples
     --------

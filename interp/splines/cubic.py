@@ -101,9 +101,9 @@ class VectorSpline(ComponentSpline):
     keys, cycle
         As for `NaturalVectorSpline`. A loop of more than two keys ignores `ends` and equals scipy's "periodic".
     ends : str, or a pair of conditions
-        The condition at both ends, or a pair for the first and last key. "NOT_A_KNOT" makes the two segments at an end
-        one cubic, with a line for two keys and a parabola for three. "NATURAL" sets the second derivative to 0.
-        "CLAMPED" starts and ends at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with one
+        The condition at both ends, or a pair for the first and last key. With "NOT_A_KNOT" the two segments at an end
+        are one cubic. Two keys give a line, and three a parabola. With "NATURAL" the second derivative is 0. With
+        "CLAMPED" the end is at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with one
         number, or one per component.
 
     Raises

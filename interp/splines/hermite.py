@@ -38,8 +38,8 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Key values are exact. The error is below 1e-13 times the track's largest value, or its velocity times a segment
-    length.
+    Key values are exact. The error is below 1e-13 times the track's largest value, or its velocity times the length of
+    a segment.
     """
 
     continuity: Continuity = "C1"
